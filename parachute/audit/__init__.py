@@ -1,0 +1,1 @@
+"""The record of who did what, one file a day."""

@@ -1,0 +1,109 @@
+"""Appending to the audit log, without ever making a request wait."""
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+
+from parachute.clock import now
+from parachute.files import private_folder
+
+log = logging.getLogger(__name__)
+
+_QUEUE_LIMIT = 10_000
+_FLUSH_SECONDS = 2.0
+_TEXT_LIMIT = 500
+
+
+class Audit:
+    """Collects events in memory and writes them in batches to `{folder}/YYYY-MM-DD.jsonl`.
+
+    The queue is bounded: past its limit events are dropped and counted, and the count is written as an event of its own.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._queue: deque[str] = deque()
+        self._dropped = 0
+        self._wake = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to write; needs a running event loop."""
+        self._task = asyncio.create_task(self._write_for_ever(), name="audit")
+
+    async def close(self) -> None:
+        """Write what is left."""
+        if self._task:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+        await asyncio.to_thread(self._flush)
+
+    def append(
+        self,
+        *,
+        event_type: str,
+        source_type: str,
+        source_id: str,
+        target_module: str,
+        target_endpoint: str,
+        para_ids_involved: Sequence[str] = (),
+        duration_ms: int = 0,
+        success: bool = True,
+        error: str | None = None,
+    ) -> None:
+        """Record one event (spec 000, "Audit Event Structure"); returns at once and never fails."""
+        if len(self._queue) >= _QUEUE_LIMIT:
+            self._dropped += 1
+            return
+        event = {
+            "timestamp": now(),
+            "event_type": event_type,
+            "source_type": source_type,
+            "source_id": source_id[:_TEXT_LIMIT],
+            "target_module": target_module,
+            "target_endpoint": target_endpoint[:_TEXT_LIMIT],
+            "para_ids_involved": list(para_ids_involved),
+            "duration_ms": duration_ms,
+            "success": success,
+            "error": error[:_TEXT_LIMIT] if error else None,
+        }
+        self._queue.append(json.dumps(event, ensure_ascii=False))
+        self._wake.set()
+
+    async def _write_for_ever(self) -> None:
+        while True:
+            await self._wake.wait()
+            await asyncio.sleep(_FLUSH_SECONDS)  # gather a batch: an SD card wears by the number of writes
+            self._wake.clear()
+            await asyncio.to_thread(self._flush)
+
+    def _flush(self) -> None:
+        if self._dropped:
+            dropped, self._dropped = self._dropped, 0
+            self.append(
+                event_type="audit_dropped",
+                source_type="core",
+                source_id="audit",
+                target_module="audit",
+                target_endpoint="append",
+                success=False,
+                error=f"{dropped} events came faster than they could be written.",
+            )
+        batches: dict[str, list[str]] = {}
+        while self._queue:
+            line = self._queue.popleft()
+            batches.setdefault(line[15:25], []).append(line)
+        for day, lines in batches.items():
+            try:
+                path = private_folder(self._folder) / f"{day}.jsonl"
+                descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+                with os.fdopen(descriptor, "a", encoding="utf-8") as file:
+                    file.write("\n".join(lines) + "\n")
+            except OSError as error:
+                log.error("The audit log cannot be written (%d events lost): %s", len(lines), error)

@@ -1,0 +1,66 @@
+"""Files that several programs share: atomic writes, locks, and reads that cannot run away."""
+
+import fcntl
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from parachute.errors import InvalidInput
+
+
+def atomic_write(path: Path, data: bytes | str, mode: int = 0o600) -> None:
+    """Replace `path` with `data`, so that a reader sees the old file or the new one and nothing between."""
+    payload = data.encode() if isinstance(data, str) else data
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(payload)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    # Without a sync of the folder a power cut may bring the old name back.
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold an exclusive lock beside `path`; every program that changes `path` takes it first."""
+    descriptor = os.open(path.with_name(f".{path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def read_regular(path: Path, limit: int) -> bytes:
+    """Read at most `limit` bytes of a regular file, following no link in its last part; errors: OSError, InvalidInput."""
+    # O_NONBLOCK: opening a named pipe that an agent left in place would wait for its writer.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise InvalidInput(f"{path} is not a regular file.")
+        data = file.read(limit + 1)
+    if len(data) > limit:
+        raise InvalidInput(f"{path} is larger than {limit:,} bytes.")
+    return data
+
+
+def private_folder(path: Path) -> Path:
+    """Make a folder that only its owner can enter, and return it."""
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if stat.S_IMODE(path.stat().st_mode) & 0o077:
+        path.chmod(0o700)
+    return path

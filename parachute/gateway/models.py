@@ -1,0 +1,69 @@
+"""Credentials, providers and usage."""
+
+import time
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class CredentialKind(StrEnum):
+    """How a credential is sent; a placeholder must be of the same kind, since the agent's requests differ with it."""
+
+    API_KEY = "api_key"
+    OAUTH = "oauth"
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """A secret for the model's service; `source` says in words where it was found, `expires_at` is in epoch seconds."""
+
+    kind: CredentialKind
+    secret: str = field(repr=False)
+    source: str
+    expires_at: float | None = None
+
+    @property
+    def expired(self) -> bool:
+        """Whether its time is over, as far as it says."""
+        return self.expires_at is not None and self.expires_at <= time.time()
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """Where models are asked: `anthropic`, `compatible` or `offline`."""
+
+    name: str
+    base_url: str
+    socket: str | None = None
+    model: str | None = None
+    chosen_because: str = ""
+
+
+@dataclass(slots=True)
+class Usage:
+    """Tokens and US dollars."""
+
+    requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    dollars: float = 0.0
+
+    def add(self, other: "Usage") -> None:
+        """Add another usage to this one."""
+        self.requests += other.requests
+        self.input_tokens += other.input_tokens
+        self.output_tokens += other.output_tokens
+        self.cache_read_tokens += other.cache_read_tokens
+        self.cache_write_tokens += other.cache_write_tokens
+        self.dollars += other.dollars
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a request of an agent was refused or failed; `code` is one of the app's error codes (contract, section 3)."""
+
+    code: str
+    message: str
+    status: int
+    retry_seconds: float | None = None

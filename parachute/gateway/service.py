@@ -1,0 +1,219 @@
+"""One socket for each agent, with a token of its own."""
+
+import asyncio
+import contextlib
+import fnmatch
+import hmac
+import logging
+import secrets
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import uvicorn
+from uvicorn.server import ServerState
+
+from parachute.audit.service import Audit
+from parachute.files import private_folder
+from parachute.gateway import providers
+from parachute.gateway.credentials import CredentialSource
+from parachute.gateway.models import CredentialKind, Problem, Provider, Usage
+from parachute.gateway.prices import dollars
+from parachute.gateway.store import UsageStore, today
+from parachute.settings.home import Home
+from parachute.settings.models import Settings
+from parachute.supervisor import control
+
+if TYPE_CHECKING:
+    from httpx2 import AsyncClient
+
+log = logging.getLogger(__name__)
+
+SOCKET_NAME = "model.sock"
+
+_PLACEHOLDERS = {
+    CredentialKind.API_KEY: ("ANTHROPIC_API_KEY", "sk-ant-api03-"),
+    CredentialKind.OAUTH: ("CLAUDE_CODE_OAUTH_TOKEN", "sk-ant-oat01-"),
+}
+
+
+@dataclass(slots=True)
+class Line:
+    """The line of one agent to its model: the socket's folder, the token, and what went wrong last."""
+
+    session: str
+    folder: Path
+    kind: CredentialKind
+    token: str
+    server: asyncio.Server | None = None
+    state: ServerState = field(default_factory=ServerState)
+    problem: Problem | None = None
+
+    def accepts(self, token: str) -> bool:
+        """Whether a request carries this line's token."""
+        return hmac.compare_digest(token.encode(), self.token.encode())
+
+    def environment(self) -> dict[str, str]:
+        """What the agent's process needs to reach the model; the socket's own path differs inside a box."""
+        return {_PLACEHOLDERS[self.kind][0]: self.token, "ANTHROPIC_BASE_URL": "http://model.local"}
+
+
+class Gateway:
+    """Opens and closes lines, and knows what they may do and have done."""
+
+    def __init__(
+        self, home: Home, settings: Settings, credentials: CredentialSource, usage: UsageStore, audit: Audit
+    ) -> None:
+        self.credentials = credentials
+        self.audit = audit
+        self._home = home
+        self._settings = settings
+        self._usage = usage
+        self._lines: dict[str, Line] = {}
+        self._clients: dict[str | None, AsyncClient] = {}
+        self._config: uvicorn.Config | None = None
+        self._spent: tuple[str, float] | None = None
+        self._model_opened = False
+
+    @property
+    def provider(self) -> Provider:
+        """The provider in force now."""
+        return providers.choose(self._settings, self.credentials, self._home)
+
+    async def open(self, session: str) -> Line:
+        """The line of a session, opened if it is not yet; its folder is what a sandbox mounts."""
+        if line := self._lines.get(session):
+            return line
+        credential = self.credentials.find()
+        kind = credential.kind if credential else CredentialKind.API_KEY
+        folder = private_folder(self._home.run / "sandbox" / session / "box")
+        line = Line(session, folder, kind, _PLACEHOLDERS[kind][1] + secrets.token_urlsafe(32))
+        self._lines[session] = line
+        config = self._protocol_config()
+        path = folder / SOCKET_NAME
+        path.unlink(missing_ok=True)
+        try:
+            line.server = await asyncio.get_running_loop().create_unix_server(
+                lambda: config.http_protocol_class(  # type: ignore[call-arg]
+                    config=config, server_state=line.state, app_state={"line": line}
+                ),
+                path,
+            )
+        except BaseException:
+            del self._lines[session]
+            raise
+        # The agent inside the box has another user id on some engines; the folder above is 0700.
+        path.chmod(0o666)
+        return line
+
+    async def close(self, session: str) -> None:
+        """Close a session's line: from now on nothing answers on its socket."""
+        line = self._lines.pop(session, None)
+        if line is None:
+            return
+        if line.server:
+            line.server.close()
+        for connection in list(line.state.connections):
+            connection.shutdown()
+        for task in list(line.state.tasks):
+            task.cancel()
+        await asyncio.to_thread(shutil.rmtree, line.folder, ignore_errors=True)
+
+    async def close_all(self) -> None:
+        """Close every line and every connection to a provider."""
+        for session in list(self._lines):
+            await self.close(session)
+        for client in self._clients.values():
+            with contextlib.suppress(Exception):
+                await client.aclose()
+        self._clients.clear()
+
+    def take_problem(self, session: str) -> Problem | None:
+        """What went wrong last on a session's line, once."""
+        line = self._lines.get(session)
+        if line is None:
+            return None
+        problem, line.problem = line.problem, None
+        return problem
+
+    def allows_model(self, model: str) -> bool:
+        """Whether the settings let agents use a model."""
+        return any(fnmatch.fnmatchcase(model, pattern) for pattern in self._settings.allowed_models)
+
+    async def over_limit(self) -> str | None:
+        """A sentence if today's spending has reached its limit, else None."""
+        limit = self._settings.daily_spending_limit
+        if limit is None:
+            return None
+        spent = await self.spent_today()
+        if spent < limit:
+            return None
+        return (
+            f"Today's spending limit of ${limit:.2f} is reached (${spent:.2f}). "
+            "Raise it with `parachute config set daily_spending_limit …`, or wait until tomorrow."
+        )
+
+    async def spent_today(self) -> float:
+        """US dollars spent since midnight."""
+        day = today()
+        if self._spent is None or self._spent[0] != day:
+            self._spent = (day, (await self._usage.of_day(day)).dollars)
+        return self._spent[1]
+
+    async def account(self, session: str, model: str, usage: Usage, provider: Provider) -> None:
+        """Count a finished request."""
+        usage.dollars = dollars(model, usage) if provider.name == "anthropic" else 0.0
+        day, spent = today(), await self.spent_today()
+        self._spent = (day, spent + usage.dollars)
+        await self._usage.add(session, model, usage)
+
+    async def used_by(self, session: str) -> Usage:
+        """All that a session has used."""
+        return await self._usage.of_session(session)
+
+    async def status(self) -> dict[str, Any]:
+        """Provider, credential and spending, for people."""
+        provider, credential = self.provider, self.credentials.find()
+        return {
+            "provider": provider.name,
+            "because": provider.chosen_because,
+            "credential": None
+            if provider.name == "offline" or credential is None
+            else {"source": credential.source, "kind": credential.kind.value, "expired": credential.expired},
+            "spent_today": round(await self.spent_today(), 4),
+            "daily_spending_limit": self._settings.daily_spending_limit,
+        }
+
+    async def client(self, provider: Provider) -> "AsyncClient":
+        """The HTTP client for a provider, with its connections kept open."""
+        if provider.socket and not self._model_opened:
+            await control.ask(self._home, "open", unit="model")
+            self._model_opened = True
+        if provider.socket not in self._clients:
+            import httpx2
+
+            timeout = httpx2.Timeout(600, connect=30)
+            if provider.socket:
+                transport = httpx2.AsyncHTTPTransport(uds=provider.socket)
+                self._clients[provider.socket] = httpx2.AsyncClient(
+                    transport=transport, timeout=timeout, trust_env=False
+                )
+            else:
+                self._clients[provider.socket] = httpx2.AsyncClient(timeout=timeout)
+        return self._clients[provider.socket]
+
+    def _protocol_config(self) -> uvicorn.Config:
+        if self._config is None:
+            from parachute.gateway.application import GatewayApplication
+
+            self._config = uvicorn.Config(
+                GatewayApplication(self),
+                lifespan="off",
+                access_log=False,
+                log_config=None,
+                ws="none",
+                server_header=False,
+            )
+            self._config.load()
+        return self._config

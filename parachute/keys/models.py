@@ -1,0 +1,99 @@
+"""Keys, their scopes, and the caller that a request turns out to come from."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, TypeGuard
+
+from parachute.errors import InvalidInput
+
+Capability = Literal["read", "write", "admin"]
+CallerKind = Literal["key", "cli", "local", "anonymous"]
+
+CAPABILITIES: tuple[Capability, ...] = ("read", "write", "admin")
+EVERY_MODULE = "*"
+
+_RANK: dict[str, int] = {name: rank for rank, name in enumerate(CAPABILITIES)}
+_MODULE = re.compile(r"[a-z][a-z0-9_-]{0,63}")
+
+
+def is_capability(word: str) -> TypeGuard[Capability]:
+    """Whether the word is one of read, write and admin."""
+    return word in _RANK
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What may be done in one module, or with `*` in all; admin includes write, and write includes read."""
+
+    module: str
+    capabilities: frozenset[Capability]
+
+    def __post_init__(self) -> None:
+        if self.module != EVERY_MODULE and not _MODULE.fullmatch(self.module):
+            raise InvalidInput(
+                f"scope: {self.module[:80]!r} is no module name.",
+                "Use small letters, digits, - and _, beginning with a letter, or * for all modules.",
+            )
+        if not self.capabilities or not all(word in _RANK for word in self.capabilities):
+            raise InvalidInput(
+                f"scope: the capabilities of {self.module} are wrong.",
+                "Allowed are read, write and admin; at least one.",
+            )
+
+    @classmethod
+    def parse(cls, text: str) -> "Scope":
+        """Read a scope as it is typed, such as `daily:read,write`."""
+        module, separator, words = text.partition(":")
+        capabilities = [word.strip() for word in words.split(",")]
+        if not separator or not all(is_capability(word) for word in capabilities):
+            raise InvalidInput(
+                f"scope: {text[:120]!r} is not understood.",
+                "Write a module and what is allowed there, such as daily:read,write or *:read,write,admin.",
+            )
+        return cls(module.strip(), frozenset(word for word in capabilities if is_capability(word)))
+
+    def allows(self, module: str, capability: Capability) -> bool:
+        """Whether this scope covers the capability in the module."""
+        if self.module not in (EVERY_MODULE, module):
+            return False
+        return any(_RANK[held] >= _RANK[capability] for held in self.capabilities)
+
+    def __str__(self) -> str:
+        return f"{self.module}:{','.join(word for word in CAPABILITIES if word in self.capabilities)}"
+
+
+FULL_ACCESS = (Scope(EVERY_MODULE, frozenset(CAPABILITIES)),)
+READ_AND_WRITE = (Scope(EVERY_MODULE, frozenset[Capability](("read", "write"))),)
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One stored key; `hash` is the SHA-256 of its secret in hexadecimal, times are in UTC."""
+
+    id: str
+    label: str
+    hash: str
+    scopes: tuple[Scope, ...]
+    created_at: datetime
+    last_used_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who sent a request: `name` is the label of the key, or a word for those without one."""
+
+    kind: CallerKind
+    name: str
+    scopes: tuple[Scope, ...] = ()
+    is_browser: bool = False
+
+    def may(self, module: str, capability: Capability) -> bool:
+        """Whether the caller holds the capability in the module."""
+        return allows(self.scopes, module, capability)
+
+
+def allows(scopes: Iterable[Scope], module: str, capability: Capability) -> bool:
+    """Whether any of the scopes covers the capability in the module."""
+    return any(scope.allows(module, capability) for scope in scopes)

@@ -1,0 +1,95 @@
+"""The file of keys, `~/.parachute/keys.yaml`: read strictly, replaced whole, shared by several programs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import yaml
+
+from parachute.errors import Conflict
+from parachute.files import atomic_write, locked
+from parachute.keys.document import KeysUnreadable, parse_document
+from parachute.keys.models import CAPABILITIES, Key
+from parachute.keys.private_files import NotPrivate, Signature, check_private_folder, current_signature, read_private
+
+MAXIMUM_BYTES = 1_048_576
+MAXIMUM_KEYS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class StoredKeys:
+    """The keys of the file, the signature of the state that was read, and what had to be put right."""
+
+    keys: tuple[Key, ...] = ()
+    signature: Signature | None = None
+    warnings: tuple[str, ...] = ()
+
+
+class KeyStore:
+    """Reads and replaces the file of keys in the folder of trust."""
+
+    def __init__(self, home: Path) -> None:
+        self.path = home / "keys.yaml"
+
+    def signature(self) -> Signature | None:
+        """What the file looks like now without reading it; None if it does not exist."""
+        try:
+            return current_signature(self.path)
+        except OSError as error:
+            raise KeysUnreadable(f"{self.path} cannot be read: {error.strerror or error}.") from error
+
+    def load(self) -> StoredKeys:
+        """Read all keys; no file means no keys, anything that is not understood is KeysUnreadable."""
+        try:
+            file = read_private(self.path, MAXIMUM_BYTES)
+        except FileNotFoundError:
+            return StoredKeys()
+        except NotPrivate as error:
+            raise KeysUnreadable(error.message, error.hint) from error
+        except OSError as error:
+            raise KeysUnreadable(f"{self.path} cannot be read: {error.strerror or error}.") from error
+        return StoredKeys(parse_document(file.data, self.path), file.signature, file.warnings)
+
+    def change(self, edit: Callable[[tuple[Key, ...]], tuple[Key, ...]]) -> None:
+        """Replace the keys with what `edit` makes of those in the file now; a file that cannot be read stays as it is.
+
+        Waits for other programs that change the file, so call it outside of an event loop.
+        """
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        check_private_folder(self.path.parent)
+        with locked(self.path):
+            before = self.load().keys
+            after = edit(before)
+            if after == before:
+                return
+            text = _render(after)
+            if len(after) > MAXIMUM_KEYS or len(text.encode()) > MAXIMUM_BYTES:
+                raise Conflict(
+                    f"There are already {len(before)} keys.",
+                    "Revoke one first: parachute keys revoke NAME",
+                    key="too_many_keys",
+                )
+            atomic_write(self.path, text, 0o600)
+
+
+def _render(keys: tuple[Key, ...]) -> str:
+    entries = [
+        {
+            "id": key.id,
+            "name": key.label,
+            "key_hash": f"sha256:{key.hash}",
+            "created": _timestamp(key.created_at),
+            "scopes": [
+                {"module": scope.module, "capabilities": [word for word in CAPABILITIES if word in scope.capabilities]}
+                for scope in key.scopes
+            ],
+        }
+        | ({"last_used": _timestamp(key.last_used_at)} if key.last_used_at else {})
+        for key in keys
+    ]
+    return yaml.safe_dump({"api_keys": entries}, sort_keys=False, allow_unicode=True)
+
+
+def _timestamp(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -1,0 +1,46 @@
+"""The listening socket that whoever started this process holds and passes on."""
+
+import os
+import select
+import socket
+from collections.abc import MutableMapping
+
+from parachute.errors import InvalidInput
+
+FIRST_DESCRIPTOR = 3  # SD_LISTEN_FDS_START of sd_listen_fds(3)
+
+
+def adopt_listener(environment: MutableMapping[str, str]) -> socket.socket:
+    """Take over descriptor 3 and remove the LISTEN_ variables; error: InvalidInput when it is not ours or no listener."""
+    hint = "Start it through its socket, as the supervisor does."
+    process = environment.pop("LISTEN_PID", None)
+    count = environment.pop("LISTEN_FDS", None)
+    environment.pop("LISTEN_FDNAMES", None)
+    if process is not None and process != str(os.getpid()):
+        raise InvalidInput(f"LISTEN_PID is {process!r}, and this is process {os.getpid()}.", hint)
+    if count != "1":
+        raise InvalidInput(f"LISTEN_FDS is {count!r}, and exactly one listening socket is needed: 1.", hint)
+    try:
+        listener = socket.socket(fileno=FIRST_DESCRIPTOR)
+    except OSError as error:
+        raise InvalidInput(f"Descriptor {FIRST_DESCRIPTOR} is not a socket: {error.strerror}.", hint) from error
+    if listener.family != socket.AF_UNIX or listener.type != socket.SOCK_STREAM or not _listens(listener):
+        listener.detach()
+        raise InvalidInput(f"Descriptor {FIRST_DESCRIPTOR} is not a listening Unix stream socket.", hint)
+    listener.set_inheritable(False)
+    listener.setblocking(False)
+    return listener
+
+
+def connection_waits(listener: socket.socket) -> bool:
+    """Whether a client has connected that nobody has accepted yet."""
+    poll = select.poll()
+    poll.register(listener, select.POLLIN)
+    return bool(poll.poll(0))
+
+
+def _listens(listener: socket.socket) -> bool:
+    try:
+        return bool(listener.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN))
+    except OSError:
+        return True  # macOS cannot tell for Unix sockets; the first accept will

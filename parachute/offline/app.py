@@ -1,0 +1,79 @@
+"""The routes of the offline model, as one ASGI application."""
+
+import logging
+from collections.abc import Awaitable, Callable
+
+from parachute.errors import ParachuteError
+from parachute.offline.activity import Activity
+from parachute.offline.engine import Engine
+from parachute.offline.errors import UnknownPath
+from parachute.offline.exchange import Disconnected, Exchange, Receive, Scope, Send
+from parachute.offline.memory import resident_bytes
+from parachute.offline.messages import count_tokens, create_message
+from parachute.offline.model_file import model_name
+from parachute.offline.settings import OfflineSettings
+
+_log = logging.getLogger(__name__)
+# The list of models wants a date, and a file has no honest one.
+_NO_DATE = "1970-01-01T00:00:00Z"
+
+
+class OfflineApp:
+    """Answers every request; what it cannot answer becomes an error in the shape of the Messages API."""
+
+    def __init__(self, settings: OfflineSettings, engine: Engine, activity: Activity) -> None:
+        self._settings = settings
+        self._engine = engine
+        self._activity = activity
+        self._routes: dict[tuple[str, str], Callable[[Exchange], Awaitable[None]]] = {
+            ("POST", "/v1/messages"): lambda exchange: create_message(exchange, engine),
+            ("POST", "/v1/messages/count_tokens"): lambda exchange: count_tokens(exchange, engine),
+            ("GET", "/v1/models"): self._models,
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request; the query string never matters."""
+        exchange = Exchange(scope, receive, send)
+        try:
+            if (exchange.method, exchange.path) == ("GET", "/health"):
+                # Not an activity: watching the process would otherwise keep it, and its memory, for ever.
+                await exchange.answer(200, self._health())
+                return
+            with self._activity.under_way():
+                await self._dispatch(exchange)
+        except Disconnected:
+            pass  # nobody is there to be answered
+
+    async def _dispatch(self, exchange: Exchange) -> None:
+        try:
+            route = self._routes.get((exchange.method, exchange.path))
+            if route is None:
+                raise UnknownPath(f"Nothing answers {exchange.method} {exchange.path[:200]} here.")
+            await route(exchange)
+        except ParachuteError as error:
+            await exchange.fail(error)
+        except Disconnected:
+            raise
+        except Exception:
+            _log.exception("a request failed")
+            await exchange.fail(
+                ParachuteError("The offline model failed. Its log says more.", status=500, key="api_error")
+            )
+
+    async def _models(self, exchange: Exchange) -> None:
+        name = model_name(self._settings.model)
+        model = {"type": "model", "id": name, "display_name": name, "created_at": _NO_DATE}
+        await exchange.answer(200, {"data": [model], "has_more": False, "first_id": name, "last_id": name})
+
+    def _health(self) -> dict[str, object]:
+        problem = self._engine.problem
+        return {
+            "status": "ok" if problem is None else "unavailable",
+            "state": self._engine.state,
+            "message": None if problem is None else str(problem),
+            "model": model_name(self._settings.model),
+            "context_tokens": self._settings.context_tokens,
+            "generating": self._engine.generating,
+            "waiting": self._engine.waiting,
+            "rss_bytes": resident_bytes(),
+        }

@@ -1,0 +1,108 @@
+"""One HTTP request and its response, over the ASGI messages."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from parachute.errors import ParachuteError
+from parachute.offline.errors import BodyTooLarge, MalformedRequest, ModelUnavailable, Overloaded
+from parachute.offline.replies import Document, encode, encode_event, error_document
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+BODY_LIMIT = 32 * 1024 * 1024  # of the Messages API
+# A client that is still sending would see a broken connection and not our answer, so the rest is read and dropped.
+_DROP_LIMIT = 4 * BODY_LIMIT
+_BODY_SECONDS = 120.0
+
+
+class Disconnected(Exception):
+    """The client closed the connection."""
+
+
+class Exchange:
+    """Reads a bounded body and answers with one document or with a stream of events."""
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.method: str = scope["method"]
+        self.path: str = scope["path"]
+        self._receive = receive
+        self._send = send
+        self.started = False
+
+    async def body(self) -> bytes:
+        """The whole body; errors: BodyTooLarge, MalformedRequest when it takes too long, Disconnected."""
+        chunks: list[bytes] = []
+        size = 0
+        try:
+            async with asyncio.timeout(_BODY_SECONDS):
+                while True:
+                    message = await self._receive()
+                    if message["type"] != "http.request":
+                        raise Disconnected
+                    chunk: bytes = message.get("body", b"")
+                    size += len(chunk)
+                    if size <= BODY_LIMIT:
+                        chunks.append(chunk)
+                    else:
+                        chunks.clear()
+                    if not message.get("more_body") or size > _DROP_LIMIT:
+                        break
+        except TimeoutError as error:
+            raise MalformedRequest(f"The body did not arrive within {_BODY_SECONDS:.0f} seconds.") from error
+        if size > BODY_LIMIT:
+            raise BodyTooLarge(f"The body is larger than {BODY_LIMIT:,} bytes.")
+        return b"".join(chunks)
+
+    async def disconnected(self) -> None:
+        """Return when the client has gone; call it only after the body was read."""
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+
+    async def answer(self, status: int, document: Document, headers: dict[str, str] | None = None) -> None:
+        """Send one JSON document."""
+        body = encode(document)
+        await self._start(
+            status, {"content-type": "application/json", "content-length": str(len(body)), **(headers or {})}
+        )
+        await self._send({"type": "http.response.body", "body": body})
+
+    async def start_stream(self) -> None:
+        """Begin a stream of events."""
+        await self._start(200, {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"})
+
+    async def event(self, document: Document) -> None:
+        """Send one event."""
+        await self._send({"type": "http.response.body", "body": encode_event(document), "more_body": True})
+
+    async def end_stream(self) -> None:
+        """End the stream."""
+        await self._send({"type": "http.response.body", "body": b""})
+
+    async def fail(self, error: ParachuteError) -> None:
+        """Send an error: as the response, or as the last event of a stream that has begun."""
+        if self.started:
+            await self.event(error_document(error))
+            await self.end_stream()
+            return
+        headers: dict[str, str] = {}
+        if isinstance(error, ModelUnavailable):
+            headers["x-should-retry"] = "false"  # understood by Anthropic's clients
+        elif isinstance(error, Overloaded):
+            headers["retry-after"] = "5"
+        await self.answer(error.status, error_document(error), headers)
+
+    async def _start(self, status: int, headers: dict[str, str]) -> None:
+        self.started = True
+        # One request per connection: a second one could arrive just as this process leaves, and would be lost.
+        headers = {**headers, "connection": "close"}
+        await self._send(
+            {
+                "type": "http.response.start",
+                "status": status,
+                "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+            }
+        )

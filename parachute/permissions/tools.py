@@ -1,0 +1,60 @@
+"""The tools that an agent may have, as data: the one table behind decisions, screens and documentation."""
+
+from parachute.permissions.models import Access, Action
+
+ACTIONS: tuple[Action, ...] = (
+    Action("Read", "Read a file.", "path", access=Access.READ),
+    Action("Glob", "Find files by name.", "path", access=Access.READ),
+    Action("Grep", "Search the content of files.", "path", access=Access.READ),
+    Action("LS", "List a folder.", "path", access=Access.READ),
+    Action("NotebookRead", "Read a notebook.", "path", access=Access.READ),
+    Action("Write", "Create or replace a file.", "path", access=Access.WRITE),
+    Action("Edit", "Change a part of a file.", "path", also_requires="Read", access=Access.WRITE),
+    Action("MultiEdit", "Change several parts of a file.", "path", also_requires="Read", access=Access.WRITE),
+    Action("NotebookEdit", "Change a cell of a notebook.", "path", also_requires="Read", access=Access.WRITE),
+    Action("Bash", "Run a command line.", "command", access=Access.RUN),
+    Action("Monitor", "Run a command line and watch its output.", "command", also_requires="Bash", access=Access.RUN),
+    Action("BashOutput", "Read the output of a command that still runs.", "none", also_requires="Bash"),
+    Action("TaskOutput", "Read the output of a task that still runs.", "none"),
+    Action("KillShell", "Stop a command that still runs.", "none", also_requires="Bash"),
+    Action("KillBash", "Stop a command that still runs.", "none", also_requires="Bash"),
+    Action("TaskStop", "Stop a task that still runs.", "none"),
+    Action("WebSearch", "Search the web.", "none"),
+    Action("WebFetch", "Fetch a web page.", "none"),
+    Action("Task", "Give a part of the work to another agent.", "none"),
+    Action("Agent", "Give a part of the work to another agent.", "none"),
+    Action("TodoWrite", "Keep a list of what is to do.", "none"),
+    Action("TaskCreate", "Add to the list of what is to do.", "none"),
+    Action("TaskGet", "Read the list of what is to do.", "none"),
+    Action("TaskList", "Read the list of what is to do.", "none"),
+    Action("TaskUpdate", "Change the list of what is to do.", "none"),
+    Action("AskUserQuestion", "Ask the person a question.", "none"),
+    Action("EnterPlanMode", "Plan before doing.", "none"),
+    Action("ExitPlanMode", "Show the plan and go on.", "none"),
+    Action("Skill", "Use a skill.", "none"),
+    Action("SlashCommand", "Use a command that the person typed.", "none"),
+    Action("ToolSearch", "Find a tool by its description.", "none"),
+    Action("StructuredOutput", "Answer in a given form.", "none"),
+    Action("ListMcpResourcesTool", "List what a connected server offers.", "none"),
+    Action("ReadMcpResourceTool", "Read what a connected server offers.", "none"),
+)
+
+ACTION_BY_NAME: dict[str, Action] = {action.name: action for action in ACTIONS}
+
+# Two names of one tool in different versions of the command line program: allowing one allows the other.
+ALIASES: dict[str, str] = {"Task": "Agent", "Agent": "Task", "KillBash": "KillShell", "KillShell": "KillBash"}
+
+MCP_PREFIX = "mcp__"
+
+
+def tool_listed(name: str, listed: tuple[str, ...]) -> bool:
+    """Return whether an agent's list of tools names this tool, `mcp__server` standing for all tools of that server."""
+    if name in listed or ALIASES.get(name) in listed:
+        return True
+    if not name.startswith(MCP_PREFIX):
+        return False
+    return any(
+        name.startswith(entry.removesuffix("*").removesuffix("__") + "__")
+        for entry in listed
+        if entry.startswith(MCP_PREFIX) and len(entry) > len(MCP_PREFIX)
+    )

@@ -1,0 +1,74 @@
+"""What a sandbox is asked to be; stored as a 0600 file that the engine's launcher reads."""
+
+import json
+import re
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from parachute.errors import InvalidInput
+from parachute.files import atomic_write, read_regular
+
+_SESSION_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_SPECIFICATION_LIMIT = 256 * 1024
+
+
+def session_id(value: str) -> str:
+    """The value, if it is the id of a session (a UUID in lower case); error: InvalidInput."""
+    if not _SESSION_ID.fullmatch(value):
+        raise InvalidInput("session id: expected a UUID in lower case.")
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """A folder of this machine as the agent sees it."""
+
+    source: str
+    target: str
+    writable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Specification:
+    """Everything that decides what an agent can reach; nothing else is in its box.
+
+    `directory` is the working directory inside; `sockets` holds the sockets of the model gateway and is mounted at
+    /run/parachute; `transcripts` is the one folder in which this session's transcript is kept.
+    """
+
+    session: str
+    directory: str
+    mounts: tuple[Mount, ...]
+    sockets: str
+    transcripts: str
+    transcripts_target: str
+    program: str
+    scratch_megabytes: int
+    idle_seconds: float
+
+    def save(self, folder: Path) -> None:
+        """Write the specification for the launcher; the name is the session's id."""
+        atomic_write(folder / f"{session_id(self.session)}.json", json.dumps(asdict(self)))
+
+    @classmethod
+    def load(cls, folder: Path, session: str) -> "Specification":
+        """Read a specification back; error: InvalidInput if any field is missing, unknown or of the wrong type."""
+        path = folder / f"{session_id(session)}.json"
+        try:
+            value = json.loads(read_regular(path, _SPECIFICATION_LIMIT))
+            mounts = tuple(Mount(**mount) for mount in value.pop("mounts"))
+            specification = cls(mounts=mounts, **value)
+        except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+            raise InvalidInput(f"{path} is not the specification of a sandbox: {error}.") from error
+        if specification.session != session:
+            raise InvalidInput(f"{path} belongs to another session.")
+        return specification
+
+
+def encoded_directory(directory: str) -> str:
+    """The name under which the agent's program keeps the transcripts of a working directory.
+
+    Every character outside [a-zA-Z0-9] becomes `-`; only ever computed in this direction, since it loses information.
+    Directories inside a box are short, so the program's rule for names over 200 characters is not needed.
+    """
+    return re.sub(r"[^a-zA-Z0-9]", "-", directory)

@@ -1,0 +1,1 @@
+"""Conversations: a row that points, and the transcript of the agent's program, which is the truth."""

@@ -1,0 +1,43 @@
+"""The numbered steps by which the sessions' database came to its present form."""
+
+import sqlite3
+
+
+def m0001_sessions(connection: sqlite3.Connection) -> None:
+    """Sessions, and the words in them."""
+    connection.execute(
+        """CREATE TABLE sessions (
+            id TEXT PRIMARY KEY, created_at TEXT NOT NULL, updated_at TEXT NOT NULL, title TEXT,
+            agent_path TEXT, agent_name TEXT, agent_type TEXT, message_count INTEGER NOT NULL,
+            archived INTEGER NOT NULL, source TEXT NOT NULL, continued_from TEXT, original_id TEXT,
+            working_directory TEXT, trust_level TEXT NOT NULL, effective_execution_mode TEXT,
+            linked_bot_platform TEXT, linked_bot_chat_id TEXT, linked_bot_chat_type TEXT,
+            workspace_id TEXT, model TEXT, metadata TEXT NOT NULL, summary TEXT NOT NULL) STRICT"""
+    )
+    connection.execute("CREATE INDEX sessions_by_time ON sessions (archived, updated_at DESC)")
+    connection.execute("CREATE INDEX sessions_by_workspace ON sessions (workspace_id, updated_at DESC)")
+    connection.execute(
+        "CREATE VIRTUAL TABLE words USING fts5 "
+        "(session UNINDEXED, kind UNINDEXED, body, tokenize = 'unicode61 remove_diacritics 2')"
+    )
+    # Rows of a full-text table cannot be found by another column without reading them all.
+    connection.execute(
+        """CREATE TABLE words_of_session (
+            session TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE, word_row INTEGER NOT NULL,
+            PRIMARY KEY (session, word_row)) STRICT, WITHOUT ROWID"""
+    )
+
+
+ALL = (m0001_sessions,)
+
+
+def create_session_trust(connection: sqlite3.Connection) -> None:
+    """What was approved for a session; in `~/.parachute/trust.db`, out of the vault's reach."""
+    connection.execute(
+        "CREATE TABLE session_trust (session TEXT PRIMARY KEY, level TEXT NOT NULL, approved_at TEXT NOT NULL, "
+        "approved_by TEXT NOT NULL) STRICT, WITHOUT ROWID"
+    )
+    connection.execute(
+        "CREATE TABLE session_grants (session TEXT NOT NULL, pattern TEXT NOT NULL, granted_at TEXT NOT NULL, "
+        "PRIMARY KEY (session, pattern)) STRICT, WITHOUT ROWID"
+    )

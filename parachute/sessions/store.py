@@ -1,0 +1,133 @@
+"""Rows of sessions and their words."""
+
+import json
+import re
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import fields
+
+from aiosqlite import Connection
+
+from parachute.database import Database
+from parachute.sessions.models import Session
+
+_COLUMNS = [field.name for field in fields(Session)]
+_INSERT = (
+    f"INSERT INTO sessions ({', '.join(_COLUMNS)}, summary) "  # noqa: S608 - names of our own fields
+    f"VALUES ({', '.join(':' + name for name in _COLUMNS)}, :summary)"
+)
+_UPDATE = (
+    f"UPDATE sessions SET {', '.join(f'{name} = :{name}' for name in _COLUMNS)}, summary = :summary "  # noqa: S608
+    "WHERE id = :id"
+)
+
+
+class SessionStore:
+    """Reads and writes `sessions.db`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def insert(self, session: Session) -> None:
+        """Add a row; error: sqlite3.IntegrityError if the id is taken."""
+        async with self._database.transaction() as connection:
+            await connection.execute(_INSERT, _row(session))
+            await self._index(connection, session.id, [("title", session.title or "")])
+
+    async def save(self, session: Session) -> bool:
+        """Replace a row; False if there is none any more."""
+        return await self._database.write(_UPDATE, _row(session)) > 0
+
+    async def get(self, session: str) -> Session | None:
+        """One session."""
+        row = await self._database.row(
+            f"SELECT {', '.join(_COLUMNS)} FROM sessions WHERE id = ?",  # noqa: S608
+            (session,),
+        )
+        return _session(row) if row else None
+
+    async def summaries(
+        self, *, limit: int, offset: int, archived: bool, search: str | None, workspace: str | None
+    ) -> list[str]:
+        """Projections of the sessions that fit, the newest first; with `search`, those whose title or messages match."""
+        conditions = ["archived = ?"]
+        parameters: list[object] = [archived]
+        if workspace is not None:
+            conditions.append("workspace_id = ?")
+            parameters.append(workspace)
+        if search is not None:
+            conditions.append("id IN (SELECT session FROM words WHERE words MATCH ?)")
+            parameters.append(match_expression(search))
+        rows = await self._database.rows(
+            f"SELECT summary FROM sessions WHERE {' AND '.join(conditions)} "  # noqa: S608 - fixed conditions
+            "ORDER BY updated_at DESC LIMIT ? OFFSET ?",
+            (*parameters, limit, offset),
+        )
+        return [summary for (summary,) in rows]
+
+    async def delete(self, session: str) -> bool:
+        """Remove a session and its words."""
+        async with self._database.transaction() as connection:
+            await self._forget(connection, session)
+            cursor = await connection.execute("DELETE FROM sessions WHERE id = ?", (session,))
+            return cursor.rowcount > 0
+
+    async def replace_words(self, session: str, texts: Iterable[tuple[str, str]]) -> None:
+        """Index (kind, text) pairs of a session anew; a session that was deleted meanwhile stays deleted."""
+        async with self._database.transaction() as connection:
+            await self._forget(connection, session)
+            if await connection.execute_fetchall("SELECT 1 FROM sessions WHERE id = ?", (session,)):
+                await self._index(connection, session, texts)
+
+    async def add_words(self, session: str, texts: Iterable[tuple[str, str]]) -> None:
+        """Index further texts of a session."""
+        async with self._database.transaction() as connection:
+            if await connection.execute_fetchall("SELECT 1 FROM sessions WHERE id = ?", (session,)):
+                await self._index(connection, session, texts)
+
+    async def with_level(self, level: str) -> list[Session]:
+        """All sessions whose row says this trust level."""
+        rows = await self._database.rows(
+            f"SELECT {', '.join(_COLUMNS)} FROM sessions WHERE trust_level = ?",  # noqa: S608
+            (level,),
+        )
+        return [_session(row) for row in rows]
+
+    async def ids(self) -> list[str]:
+        """The ids of all sessions."""
+        return [session for (session,) in await self._database.rows("SELECT id FROM sessions")]
+
+    async def _index(self, connection: Connection, session: str, texts: Iterable[tuple[str, str]]) -> None:
+        for kind, text in texts:
+            if text:
+                cursor = await connection.execute(
+                    "INSERT INTO words (session, kind, body) VALUES (?, ?, ?)", (session, kind, text)
+                )
+                await connection.execute("INSERT INTO words_of_session VALUES (?, ?)", (session, cursor.lastrowid))
+
+    async def _forget(self, connection: Connection, session: str) -> None:
+        await connection.execute(
+            "DELETE FROM words WHERE rowid IN (SELECT word_row FROM words_of_session WHERE session = ?)", (session,)
+        )
+        await connection.execute("DELETE FROM words_of_session WHERE session = ?", (session,))
+
+
+def match_expression(search: str) -> str:
+    """A full-text query for the words of a search, all of them required, the last one as the beginning of a word."""
+    words = re.findall(r"\w+", search)[:20]
+    return " ".join(f'"{word}"' for word in words) + "*" if words else '""'
+
+
+def _row(session: Session) -> dict[str, object]:
+    row: dict[str, object] = {name: getattr(session, name) for name in _COLUMNS}
+    row["metadata"] = json.dumps(session.metadata, ensure_ascii=False)
+    row["archived"] = int(session.archived)
+    row["summary"] = session.summary()
+    return row
+
+
+def _session(row: sqlite3.Row) -> Session:
+    values = dict(zip(_COLUMNS, row, strict=True))
+    values["metadata"] = json.loads(values["metadata"])
+    values["archived"] = bool(values["archived"])
+    return Session(**values)

@@ -1,0 +1,42 @@
+"""Approvals of sessions, in `~/.parachute/trust.db`."""
+
+from parachute.clock import now
+from parachute.database import Database
+
+
+class TrustStore:
+    """What the owner approved for a session; a session without a row is sandboxed and has no grants."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def direct_sessions(self) -> set[str]:
+        """Ids of all sessions that may run directly."""
+        rows = await self._database.rows("SELECT session FROM session_trust WHERE level = 'direct'")
+        return {session for (session,) in rows}
+
+    async def is_direct(self, session: str) -> bool:
+        """Whether a session may run directly."""
+        query = "SELECT 1 FROM session_trust WHERE session = ? AND level = 'direct'"
+        return await self._database.row(query, (session,)) is not None
+
+    async def set_level(self, session: str, level: str, approved_by: str) -> None:
+        """Record an approval."""
+        await self._database.write(
+            "INSERT OR REPLACE INTO session_trust VALUES (?, ?, ?, ?)", (session, level, now(), approved_by)
+        )
+
+    async def grants(self, session: str) -> list[str]:
+        """Patterns that were granted to a session."""
+        rows = await self._database.rows("SELECT pattern FROM session_grants WHERE session = ?", (session,))
+        return [pattern for (pattern,) in rows]
+
+    async def add_grant(self, session: str, pattern: str) -> None:
+        """Grant a pattern to a session, until it is deleted."""
+        await self._database.write("INSERT OR IGNORE INTO session_grants VALUES (?, ?, ?)", (session, pattern, now()))
+
+    async def forget(self, session: str) -> None:
+        """Remove everything about a session."""
+        async with self._database.transaction() as connection:
+            await connection.execute("DELETE FROM session_trust WHERE session = ?", (session,))
+            await connection.execute("DELETE FROM session_grants WHERE session = ?", (session,))

@@ -1,0 +1,1 @@
+"""Where things are and how they are set: `~/.parachute` and `config.yaml`."""

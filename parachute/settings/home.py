@@ -1,0 +1,61 @@
+"""The folder of trust, `~/.parachute`: keys, credentials, approvals, sockets and logs of one installation."""
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from parachute.files import private_folder
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """Names of the files in `~/.parachute`; nothing in it is ever mounted into a sandbox."""
+
+    root: Path
+
+    @classmethod
+    def find(cls) -> "Home":
+        """The folder that PARACHUTE_HOME names, or `~/.parachute`; it is made, for its owner only."""
+        configured = os.environ.get("PARACHUTE_HOME")
+        root = Path(configured).expanduser() if configured else Path.home() / ".parachute"
+        return cls(private_folder(root.absolute()))
+
+    @property
+    def config(self) -> Path:
+        return self.root / "config.yaml"
+
+    @property
+    def credentials(self) -> Path:
+        return self.root / "credentials.json"
+
+    @property
+    def trust_database(self) -> Path:
+        return self.root / "trust.db"
+
+    @property
+    def logs(self) -> Path:
+        return private_folder(self.root / "logs")
+
+    @property
+    def run(self) -> Path:
+        """Sockets and process ids; everything in it may be removed while nothing runs."""
+        return private_folder(self.root / "run")
+
+    @property
+    def pid_file(self) -> Path:
+        return self.run / "supervisor.pid"
+
+    @property
+    def control_socket(self) -> Path:
+        return self.run / "supervisor.sock"
+
+    @property
+    def sandboxes(self) -> Path:
+        """Specifications of sandboxes, one 0600 file each, which the fixed unit template reads."""
+        return private_folder(self.root / "sandboxes")
+
+    @property
+    def installation(self) -> str:
+        """Eight characters that tell two installations on one machine apart."""
+        return hashlib.sha256(os.fsencode(self.root)).hexdigest()[:8]

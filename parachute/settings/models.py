@@ -1,0 +1,105 @@
+"""Every setting of `config.yaml`, with its default and its meaning."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+ExpandedPath = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())]
+
+
+class OfflineSettings(BaseModel):
+    """The small model that runs on this machine."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    model: ExpandedPath | None = Field(default=None, description="A .gguf file to use instead of the built-in model.")
+    idle_minutes: float = Field(
+        default=5, gt=0, description="The model's process ends after so long without a request."
+    )
+    context_tokens: int = Field(default=4096, ge=512, le=131072, description="Length of the model's memory, in tokens.")
+
+
+class SandboxSettings(BaseModel):
+    """How agents are shut in."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    engine: Literal["auto", "bubblewrap"] = Field(
+        default="auto", description="What shuts an agent in; auto takes the best one that works on this machine."
+    )
+    required: bool = Field(
+        default=False, description="Refuse to run a sandboxed session without a sandbox, instead of warning."
+    )
+    idle_minutes: float = Field(default=30, gt=0, description="A sandbox ends after so long without a turn.")
+    scratch_megabytes: int = Field(default=512, ge=16, description="Size of a session's own scratch folder.")
+
+
+class AgentSettings(BaseModel):
+    """Agent processes that are kept ready between turns."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    warm: int = Field(
+        default=3, ge=0, le=32, description="How many conversations keep their agent process between turns."
+    )
+    warm_minutes: float = Field(default=10, gt=0, description="A kept agent process ends after so long without a turn.")
+    spare: bool = Field(
+        default=True, description="Keep one agent started for the next new chat while an app is around."
+    )
+    memory_floor_megabytes: int = Field(
+        default=400, ge=0, description="Keep no agent process while less memory than this is free."
+    )
+
+
+class Settings(BaseSettings):
+    """All settings; the environment (`PARACHUTE_PORT`, `PARACHUTE_OFFLINE__MODEL`) goes over the file."""
+
+    model_config = SettingsConfigDict(env_prefix="PARACHUTE_", env_nested_delimiter="__", extra="forbid")
+
+    vault: ExpandedPath = Field(
+        default=Path("~/Parachute").expanduser(), description="The folder that holds your data."
+    )
+    host: str = Field(
+        default="127.0.0.1", description="Address to listen on; any other than loopback needs a key first."
+    )
+    port: int = Field(default=3333, ge=1, le=65535, description="Port to listen on.")
+    auth_mode: Literal["remote", "always", "disabled"] = Field(
+        default="remote", description="Who needs a key: callers from other machines, everybody, or nobody."
+    )
+    hostnames: list[str] = Field(default=[], description="Further names under which this computer may be called.")
+    origins: list[str] = Field(default=[], description="Web pages (scheme://host:port) that may call the API.")
+    trusted_proxies: list[str] = Field(
+        default=[], description="Addresses of reverse proxies whose headers are believed."
+    )
+
+    provider: Literal["auto", "anthropic", "compatible", "offline"] = Field(
+        default="auto", description="Where the model runs; auto takes Anthropic if there are credentials, else offline."
+    )
+    base_url: str | None = Field(default=None, description="Address of a server that speaks the Messages API.")
+    model: str | None = Field(default=None, description="The model to ask for when a session names none.")
+    allowed_models: list[str] = Field(default=["*"], description="Models that agents may use; * stands for any part.")
+    daily_spending_limit: float | None = Field(
+        default=20.0, ge=0, description="US dollars that agents may spend in a day; empty for no limit."
+    )
+
+    trust_mode: bool = Field(
+        default=True, description="In direct sessions, allow what no hard rule forbids without asking each time."
+    )
+    session_idle_minutes: float = Field(default=30, gt=0, description="A session counts as ended after so long.")
+    sandbox: SandboxSettings = SandboxSettings()
+    agents: AgentSettings = AgentSettings()
+    offline: OfflineSettings = OfflineSettings()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The environment goes over what the file says; the file arrives as keyword arguments."""
+        return env_settings, init_settings

@@ -1,0 +1,7 @@
+"""Entry of `python -m parachute.supervisor`."""
+
+import sys
+
+from parachute.supervisor.main import main
+
+sys.exit(main())

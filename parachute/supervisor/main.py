@@ -1,0 +1,95 @@
+"""The supervisor's process: `python -m parachute.supervisor --host H --port P`."""
+
+import argparse
+import asyncio
+import contextlib
+import fcntl
+import logging
+import os
+import signal
+import sys
+from collections.abc import Iterator
+
+from parachute.errors import ParachuteError
+from parachute.settings.home import Home
+from parachute.supervisor import control, units
+from parachute.supervisor.credentials import Credentials
+from parachute.supervisor.notify import notify
+from parachute.supervisor.process_launcher import ProcessLauncher
+from parachute.supervisor.service import Supervisor
+
+_MAIN_PORT = 3333
+"""An app whose server address contains this port looks for `/supervisor/*` on the next one (contract, section 0)."""
+
+log = logging.getLogger(__name__)
+
+
+def main() -> int:
+    """Run until told to end; 0 after a graceful stop, 1 with a sentence on standard error if it cannot start."""
+    parser = argparse.ArgumentParser(prog="parachute-supervisor")
+    parser.add_argument("--host", required=True)
+    parser.add_argument("--port", type=int, required=True)
+    options = parser.parse_args()
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    try:
+        return asyncio.run(_run(Home.find(), Credentials.take(), options.host, options.port))
+    except ParachuteError as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+async def _run(home: Home, credentials: Credentials, host: str, port: int) -> int:
+    with _single_instance(home):
+        launcher = ProcessLauncher(home, credentials)
+        core = units.core(host, port)
+        supervisor = Supervisor(home, launcher, core)
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, supervisor.ended.set)
+        server = await control.serve(home, supervisor.handle)
+        web: asyncio.Server | None = None
+        try:
+            await launcher.open(core)
+            if port == _MAIN_PORT:
+                web = await _serve_web(home, supervisor, port + 1)
+            ready = asyncio.create_task(launcher.ready("core"))
+            ended = asyncio.create_task(supervisor.ended.wait())
+            await asyncio.wait({ready, ended}, return_when=asyncio.FIRST_COMPLETED)
+            if ready.done() and ready.exception() is None:
+                notify("READY=1")
+            await ended
+        finally:
+            notify("STOPPING=1")
+            server.close()
+            if web:
+                web.close()
+            await supervisor.close()
+            home.control_socket.unlink(missing_ok=True)
+    return 0
+
+
+async def _serve_web(home: Home, supervisor: Supervisor, port: int) -> asyncio.Server | None:
+    from parachute.supervisor.web import SupervisorWeb
+
+    try:
+        return await SupervisorWeb(home, supervisor, port).serve()
+    except OSError as error:
+        log.warning("Port %d is taken (%s): the app's supervisor screen will not find this computer.", port, error)
+        return None
+
+
+@contextlib.contextmanager
+def _single_instance(home: Home) -> Iterator[None]:
+    """Hold the pid file's lock: it is released by the kernel however this process ends."""
+    descriptor = os.open(home.pid_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise ParachuteError("The computer is running already.", "`parachute status` shows it.") from error
+        os.ftruncate(descriptor, 0)
+        os.write(descriptor, f"{os.getpid()}\n".encode())
+        yield
+        os.ftruncate(descriptor, 0)
+    finally:
+        os.close(descriptor)

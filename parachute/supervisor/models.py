@@ -1,0 +1,80 @@
+"""Units: what the supervisor may start, and what it knows of each."""
+
+import time
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol
+
+
+class State(StrEnum):
+    """What a unit is doing."""
+
+    STOPPED = "stopped"
+    LISTENING = "listening"
+    STARTING = "starting"
+    RUNNING = "running"
+    STOPPING = "stopping"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One program with its listening sockets.
+
+    `listen` holds paths of Unix sockets and (host, port) pairs, passed on from file descriptor 3 up in this order. A unit
+    that is `on_demand` starts with its first connection and may end when it is idle; others start at once and are restarted.
+    `notifies`: it says READY=1 when it serves, and sends WATCHDOG=1 within every `watchdog_seconds` after that.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    listen: tuple[Path | tuple[str, int], ...] = ()
+    on_demand: bool = False
+    notifies: bool = False
+    watchdog_seconds: float | None = None
+    stop_seconds: float = 10
+    with_credentials: bool = False
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Status:
+    """What a launcher knows of a unit; `reason` says in a sentence why it is down."""
+
+    name: str
+    state: State = State.STOPPED
+    process: int | None = None
+    since: float = field(default_factory=time.time)
+    restarts: int = 0
+    reason: str | None = None
+
+    def describe(self) -> dict[str, object]:
+        """The status as JSON."""
+        return {
+            "name": self.name,
+            "state": self.state.value,
+            "process": self.process,
+            "seconds": round(time.time() - self.since, 1),
+            "restarts": self.restarts,
+            "reason": self.reason,
+        }
+
+
+class Launcher(Protocol):
+    """Opens a unit's sockets, starts it, watches it and ends it."""
+
+    async def open(self, unit: Unit) -> None:
+        """Open the sockets and, unless the unit is on demand, start it; nothing happens if it is open already."""
+
+    async def start(self, name: str) -> None:
+        """Start a unit that is open but down."""
+
+    async def stop(self, name: str) -> None:
+        """End the unit's process; its sockets stay open, and connections wait in them."""
+
+    async def close(self, name: str) -> None:
+        """End the unit's process and close its sockets."""
+
+    def status(self) -> list[Status]:
+        """All open units."""

@@ -1,0 +1,103 @@
+"""What the supervisor does when it is asked."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from parachute import __version__
+from parachute.errors import InvalidInput
+from parachute.settings.home import Home
+from parachute.supervisor import units
+from parachute.supervisor.models import State, Unit
+from parachute.supervisor.process_launcher import ProcessLauncher
+
+
+class Supervisor:
+    """Keeps core running and opens what core names; `ended` is set when everything shall stop."""
+
+    def __init__(self, home: Home, launcher: ProcessLauncher, core: Unit) -> None:
+        self._home = home
+        self._launcher = launcher
+        self._core = core
+        self._started = time.monotonic()
+        self.ended = asyncio.Event()
+        self._operations: dict[str, Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]] = {
+            "status": self._status,
+            "open": self._open,
+            "close": self._close,
+            "reset": self._reset,
+            "start": self._start,
+            "stop": self._stop,
+            "restart": self._restart,
+            "shutdown": self._shutdown,
+        }
+
+    async def handle(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Carry out one request of the control socket; error: InvalidInput for an unknown operation or unit."""
+        operation = self._operations.get(str(request.get("operation")))
+        if operation is None:
+            raise InvalidInput(f"operation: expected one of {', '.join(self._operations)}.")
+        return await operation(request)
+
+    async def close(self) -> None:
+        """End every unit: core first, so that it can say goodbye to its agents."""
+        await self._launcher.close("core")
+        await asyncio.gather(*(self._launcher.close(status.name) for status in self._launcher.status()))
+
+    def summary(self) -> dict[str, Any]:
+        """The state of supervisor and core, in the app's words (`GET /supervisor/status`)."""
+        core = next((status for status in self._launcher.status() if status.name == "core"), None)
+        running = core is not None and core.state is State.RUNNING
+        host, port = self._address()
+        return {
+            "supervisor_uptime_seconds": int(time.monotonic() - self._started),
+            "supervisor_version": __version__,
+            "main_server_healthy": running,
+            "main_server_status": "running" if running else "stopped",
+            "main_server_uptime_seconds": int(time.time() - core.since) if core and running else None,
+            "main_server_version": __version__ if running else None,
+            "main_server_host": host,
+            "main_server_port": port,
+            "config_loaded": True,
+        }
+
+    def _address(self) -> tuple[str, int]:
+        address = self._core.listen[0]
+        assert isinstance(address, tuple)
+        return address
+
+    async def _status(self, _: dict[str, Any]) -> dict[str, Any]:
+        return {**self.summary(), "units": [status.describe() for status in self._launcher.status()]}
+
+    async def _open(self, request: dict[str, Any]) -> dict[str, Any]:
+        await self._launcher.open(units.by_name(self._home, str(request.get("unit"))))
+        return {}
+
+    async def _close(self, request: dict[str, Any]) -> dict[str, Any]:
+        name = str(request.get("unit"))
+        units.by_name(self._home, name)
+        await self._launcher.close(name)
+        return {}
+
+    async def _reset(self, _: dict[str, Any]) -> dict[str, Any]:
+        names = [status.name for status in self._launcher.status() if status.name.startswith("sandbox@")]
+        await asyncio.gather(*(self._launcher.close(name) for name in names))
+        return {"closed": len(names)}
+
+    async def _start(self, _: dict[str, Any]) -> dict[str, Any]:
+        await self._launcher.start("core")
+        return {}
+
+    async def _stop(self, _: dict[str, Any]) -> dict[str, Any]:
+        await self._launcher.stop("core")
+        return {}
+
+    async def _restart(self, _: dict[str, Any]) -> dict[str, Any]:
+        await self._launcher.stop("core")
+        await self._launcher.start("core")
+        return {}
+
+    async def _shutdown(self, _: dict[str, Any]) -> dict[str, Any]:
+        self.ended.set()
+        return {}

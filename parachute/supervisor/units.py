@@ -1,0 +1,75 @@
+"""The fixed table of units: a message can name one, but never what is run."""
+
+import re
+import sys
+from pathlib import Path
+
+from parachute.errors import InvalidInput
+from parachute.settings.home import Home
+from parachute.supervisor.models import Unit
+
+_SANDBOX = re.compile(r"sandbox@([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
+_PATH_LIMIT = 107  # sun_path of a Unix socket, without its closing zero
+
+
+def core(host: str, port: int) -> Unit:
+    """The API."""
+    return Unit(
+        "core",
+        (sys.executable, "-m", "parachute.serve"),
+        listen=((host, port),),
+        notifies=True,
+        watchdog_seconds=60,
+        stop_seconds=20,
+        with_credentials=True,
+    )
+
+
+def by_name(home: Home, name: str) -> Unit:
+    """A unit that core may open by its name: `direct`, `model`, or `sandbox@{session}`; error: InvalidInput."""
+    if name == "direct":
+        command = _direct_runner()
+        return Unit(name, command, listen=(_socket(home.run / "direct" / "agent.sock"),), on_demand=True)
+    if name == "model":
+        command = (sys.executable, "-m", "parachute.offline")
+        return Unit(name, command, listen=(model_socket(home),), on_demand=True)
+    if match := _SANDBOX.fullmatch(name):
+        command = (sys.executable, "-m", "parachute.sandbox.launch", match[1])
+        return Unit(name, command, listen=(agent_socket(home, match[1]),), on_demand=True, stop_seconds=5)
+    raise InvalidInput(f"{name!r} is not a unit that can be opened.")
+
+
+def agent_socket(home: Home, session: str) -> Path:
+    """Where the agent runner of a session's sandbox listens."""
+    return _socket(home.run / "sandbox" / session / "agent.sock")
+
+
+def direct_socket(home: Home) -> Path:
+    """Where the runner of direct sessions listens."""
+    return home.run / "direct" / "agent.sock"
+
+
+def model_socket(home: Home) -> Path:
+    """Where the offline model listens."""
+    return _socket(home.run / "model" / "model.sock")
+
+
+def _direct_runner() -> tuple[str, ...]:
+    # Found without importing the SDK, which would cost this small process 70 MB.
+    from importlib.util import find_spec
+
+    runner, sdk = find_spec("parachute_runner"), find_spec("claude_agent_sdk")
+    if not runner or not runner.submodule_search_locations or not sdk or not sdk.submodule_search_locations:
+        raise InvalidInput("The package claude-agent-sdk is not installed.")
+    script = Path(runner.submodule_search_locations[0]) / "runner.py"
+    program = Path(sdk.submodule_search_locations[0]) / "_bundled" / "claude"
+    return (sys.executable, "-IS", str(script), "--", str(program))
+
+
+def _socket(path: Path) -> Path:
+    if len(str(path)) > _PATH_LIMIT:
+        raise InvalidInput(
+            f"The path {path} is too long for a socket ({_PATH_LIMIT} characters).",
+            "Set PARACHUTE_HOME to a folder with a shorter path.",
+        )
+    return path

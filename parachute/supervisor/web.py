@@ -1,0 +1,131 @@
+"""`/supervisor/*` on a port of its own, for an app that looks for it beside the main port and for times when core is down.
+
+Loopback only. Reading the status is open; control needs a key with admin rights.
+"""
+
+import asyncio
+import json
+from typing import Any
+
+import h11
+
+from parachute.errors import ParachuteError
+from parachute.keys.service import Keys
+from parachute.settings.home import Home
+from parachute.supervisor.service import Supervisor
+
+_SECONDS = 10.0
+_BODY_LIMIT = 64 * 1024
+
+
+class SupervisorWeb:
+    """A very small HTTP server: one request a connection, a fixed table of routes."""
+
+    def __init__(self, home: Home, supervisor: Supervisor, port: int) -> None:
+        self._keys = Keys(home.root)
+        self._supervisor = supervisor
+        self._port = port
+        self._hosts = {f"{name}:{port}" for name in ("localhost", "127.0.0.1", "[::1]")}
+
+    async def serve(self) -> asyncio.Server:
+        """Listen on 127.0.0.1; error: OSError if the port is taken."""
+        return await asyncio.start_server(self._connected, "127.0.0.1", self._port)
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connection = h11.Connection(h11.SERVER)
+        try:
+            request = await asyncio.wait_for(self._receive(connection, reader), _SECONDS)
+            status, answer = await self._route(request)
+        except h11.RemoteProtocolError as error:
+            status, answer = error.error_status_hint, {"detail": f"The request cannot be read: {error}."}
+        except (TimeoutError, ConnectionError):
+            writer.close()
+            return
+        body = json.dumps(answer).encode()
+        headers = [("content-type", "application/json"), ("content-length", str(len(body))), ("connection", "close")]
+        try:
+            writer.write(connection.send(h11.Response(status_code=status, headers=headers)) or b"")
+            writer.write(connection.send(h11.Data(data=body)) or b"")
+            await writer.drain()
+        except (h11.LocalProtocolError, ConnectionError):
+            pass  # the request was so broken that no answer is possible, or the caller left
+        finally:
+            writer.close()
+
+    async def _receive(self, connection: h11.Connection, reader: asyncio.StreamReader) -> h11.Request:
+        request: h11.Request | None = None
+        size = 0
+        while True:
+            event = connection.next_event()
+            if event is h11.NEED_DATA:
+                connection.receive_data(await reader.read(16384))
+            elif isinstance(event, h11.Request):
+                request = event
+            elif isinstance(event, h11.Data):
+                size += len(event.data)
+                if size > _BODY_LIMIT:
+                    raise h11.RemoteProtocolError("the body is too long", error_status_hint=413)
+            elif request is not None and isinstance(event, h11.EndOfMessage):
+                return request
+            else:
+                raise ConnectionError("the caller left")
+
+    async def _route(self, request: h11.Request) -> tuple[int, dict[str, Any]]:
+        headers = {name.decode().lower(): value.decode(errors="replace") for name, value in request.headers}
+        if headers.get("host", "").lower() not in self._hosts:
+            return 403, {"detail": "This address answers only under localhost."}
+        if "origin" in headers or headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+            return 403, {"detail": "Web pages may not call the supervisor."}
+        path = request.target.decode(errors="replace").partition("?")[0]
+        method = request.method.decode()
+        if path == "/supervisor/status" and method == "GET":
+            return 200, self._supervisor.summary()
+        if path == "/supervisor/models" and method == "GET":
+            return await self._models(request.target)
+        operation = {"start": "start", "stop": "stop", "restart": "restart"}.get(
+            path.removeprefix("/supervisor/server/")
+        )
+        if operation is None or not path.startswith("/supervisor/server/"):
+            return 404, {"detail": f"There is no {path}."}
+        if method != "POST":
+            return 405, {"detail": f"{path} takes POST."}
+        if not self._may_control(headers):
+            return 401, {"detail": "Starting and stopping needs an API key with admin rights."}
+        try:
+            await self._supervisor.handle({"operation": operation})
+        except ParachuteError as error:
+            return error.status, {"detail": str(error)}
+        return 200, {"status": "ok"}
+
+    def _may_control(self, headers: dict[str, str]) -> bool:
+        presented = headers.get("x-api-key") or headers.get("authorization", "").removeprefix("Bearer ").strip()
+        try:
+            key = self._keys.authenticate(presented) if presented else None
+        except ParachuteError:
+            return False
+        return key is not None and any(scope.module == "*" and "admin" in scope.capabilities for scope in key.scopes)
+
+    async def _models(self, target: bytes) -> tuple[int, dict[str, Any]]:
+        """Core knows the models: ask it, on the main port."""
+        status = self._supervisor.summary()
+        if not status["main_server_healthy"]:
+            return 503, {"detail": "The main server is stopped."}
+        reader, writer = await asyncio.open_connection("127.0.0.1", status["main_server_port"])
+        client = h11.Connection(h11.CLIENT)
+        try:
+            headers = [("host", f"127.0.0.1:{status['main_server_port']}"), ("connection", "close")]
+            writer.write(client.send(h11.Request(method="GET", target=target, headers=headers)) or b"")
+            writer.write(client.send(h11.EndOfMessage()) or b"")
+            code, body = 502, bytearray()
+            while True:
+                event = client.next_event()
+                if event is h11.NEED_DATA:
+                    client.receive_data(await asyncio.wait_for(reader.read(65536), _SECONDS))
+                elif isinstance(event, h11.Response):
+                    code = event.status_code
+                elif isinstance(event, h11.Data):
+                    body += event.data
+                else:
+                    return code, json.loads(body or b"{}")
+        finally:
+            writer.close()

@@ -1,0 +1,1 @@
+"""The vault: the folder that holds what the user owns."""

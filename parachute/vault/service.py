@@ -1,0 +1,58 @@
+"""The folders of the vault, and paths inside it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from parachute.errors import InvalidInput, Unavailable
+from parachute.files import private_folder
+
+
+@dataclass(frozen=True, slots=True)
+class Vault:
+    """A vault on this machine."""
+
+    root: Path
+
+    def prepare(self) -> None:
+        """Make the folders that the computer itself needs; error: Unavailable if the vault cannot be written."""
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+            for folder in (self.state, self.transcripts):
+                private_folder(folder)
+        except OSError as error:
+            raise Unavailable(
+                f"The vault {self.root} cannot be used: {error.strerror}.",
+                "`parachute vault set <path>` names another folder.",
+            ) from error
+
+    @property
+    def state(self) -> Path:
+        """Databases, audit and attachments; never mounted into a sandbox."""
+        return self.root / ".parachute"
+
+    @property
+    def transcripts(self) -> Path:
+        """The configuration folder of the agent's program, with the transcripts below `projects`."""
+        return self.root / ".claude"
+
+    def top_level_folders(self) -> list[Path]:
+        """Real folders directly in the vault whose names do not begin with a dot: what an agent may see."""
+        return sorted(
+            path
+            for path in self.root.iterdir()
+            if not path.name.startswith(".") and path.is_dir() and not path.is_symlink()
+        )
+
+    def relative(self, path: Path) -> str:
+        """A path as it is stored: relative to the vault when inside, so that a vault can move."""
+        try:
+            return str(path.relative_to(self.root))
+        except ValueError:
+            return str(path)
+
+    def absolute(self, stored: str) -> Path:
+        """The path that `relative` stored; `~` stands for the user's home."""
+        if "\0" in stored:
+            raise InvalidInput("path: must not contain a zero byte.")
+        path = Path(stored).expanduser()
+        return path if path.is_absolute() else self.root / path

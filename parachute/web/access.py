@@ -1,0 +1,172 @@
+"""The gate before every route: host, then origin, then who calls, then what it may do."""
+
+import asyncio
+from collections.abc import Iterable
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from parachute.errors import NotAllowed, ParachuteError
+from parachute.keys.cli_token import CliToken
+from parachute.keys.document import KeysUnreadable
+from parachute.keys.models import FULL_ACCESS, READ_AND_WRITE, Caller
+from parachute.keys.service import Keys
+from parachute.web.credentials import Recognition, WrongCredential, presented_credential
+from parachute.web.exposure import check_exposure
+from parachute.web.headers import CallHeaders, read_headers
+from parachute.web.hosts import HostAllowList
+from parachute.web.origins import OriginPolicy
+from parachute.web.peers import is_own_process
+from parachute.web.proxies import Client, ProxyPolicy
+from parachute.web.refusals import refuse
+from parachute.web.routing import Need, needed
+
+_ANONYMOUS = Caller("anonymous", "anonymous")
+_ANONYMOUS_BROWSER = Caller("anonymous", "anonymous", is_browser=True)
+_LOCAL = Caller("local", "this computer", READ_AND_WRITE)
+_LOCAL_BROWSER = Caller("local", "this computer", READ_AND_WRITE, is_browser=True)
+_LOCAL_OWNER = Caller("local", "this computer", FULL_ACCESS)
+_NO_WEBSOCKETS = NotAllowed("Websockets are not used here.", key="no_websockets")
+
+
+class KeyNeeded(ParachuteError):
+    """The caller showed no key and is not let in without one."""
+
+    status = 401
+    key = "key_needed"
+
+
+class AccessMiddleware:
+    """Lets a request through with its `Caller` in `scope["state"]["caller"]`, or refuses it.
+
+    The address it came from goes to `scope["state"]["client_address"]`. `bind` is the address that the server listens
+    on, `local_admin` whether programs of our own user may do everything without a key; the server must leave the peer
+    as it is (uvicorn: `proxy_headers=False`). Errors: NotSafe, InvalidInput, KeysUnreadable for settings that would
+    not hold.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        keys: Keys,
+        cli_token: CliToken,
+        auth_mode: str = "remote",
+        bind: str = "127.0.0.1",
+        hostnames: Iterable[str] = (),
+        origins: Iterable[str] = (),
+        trusted_proxies: Iterable[str] = (),
+        local_admin: bool = True,
+    ) -> None:
+        self.app = app
+        self._auth_mode = check_exposure(auth_mode, bind, keys)
+        self._keys = keys
+        self._recognition = Recognition(keys, cli_token)
+        self._hosts = HostAllowList(hostnames, bind)
+        self._origins = OriginPolicy(origins)
+        self._proxies = ProxyPolicy(trusted_proxies)
+        self._local_admin = local_admin
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on or answer it."""
+        if scope["type"] == "http":
+            try:
+                caller, client = await self._admit(scope)
+            except ParachuteError as refusal:
+                await refuse(scope, send, refusal)
+                return
+            scope["state"] = {**scope.get("state", {}), "caller": caller, "client_address": client.address}
+        elif scope["type"] != "lifespan":
+            await refuse(scope, send, _NO_WEBSOCKETS)
+            return
+        await self.app(scope, receive, send)
+
+    async def _admit(self, scope: Scope) -> tuple[Caller, Client]:
+        headers = read_headers(scope)
+        server = scope.get("server")
+        host = headers.single.get(b"host")
+        self._hosts.check(host, server[0] if server else None)
+        self._origins.check(
+            scope["method"],
+            scope.get("scheme", "http"),
+            host or b"",
+            headers.single.get(b"origin"),
+            headers.single.get(b"sec-fetch-site"),
+        )
+        peer = scope.get("client")
+        client = self._proxies.client(peer[0] if peer else None, headers.proxy_marks)
+        need = needed(scope["method"], scope["path"])
+        caller = self._who(headers, client, need)
+        if _is_open(need, client) or (
+            caller.may(need.module, need.capability)
+            and (need.audience != "credential" or caller.kind in ("key", "cli"))
+        ):
+            return caller, client
+        if await self._is_owner(scope, caller, need):
+            return _LOCAL_OWNER, client
+        raise _not_allowed(caller, need)
+
+    def _who(self, headers: CallHeaders, client: Client, need: Need) -> Caller:
+        try:
+            presented = presented_credential(headers.single)
+            if presented is not None:
+                return self._recognition.caller(presented, headers.is_browser)
+            # Nobody is let in without a key either while it is unknown which keys there are.
+            self._keys.check()
+        except KeysUnreadable as error:
+            if not _is_open(need, client):
+                raise error if client.is_local else _without_path(error) from error
+        except WrongCredential:
+            # An app whose key was revoked must still find out that the server is there.
+            if need.audience != "everyone":
+                raise
+        else:
+            if client.is_local and self._auth_mode != "always":
+                return _LOCAL_BROWSER if headers.is_browser else _LOCAL
+            if client.is_vouched and self._auth_mode == "disabled":
+                # Whoever switched keys off and named this proxy relies on the proxy to know its callers.
+                return Caller("anonymous", client.address, READ_AND_WRITE, headers.is_browser)
+            if not _is_open(need, client):
+                raise _key_needed(client)
+        return _ANONYMOUS_BROWSER if headers.is_browser else _ANONYMOUS
+
+    async def _is_owner(self, scope: Scope, caller: Caller, need: Need) -> bool:
+        if not self._local_admin or caller is not _LOCAL or need.audience == "credential":
+            return False
+        # A page in a browser is recognised by its headers, another user of this machine by the kernel's tables.
+        return await asyncio.to_thread(is_own_process, scope.get("client"), scope.get("server"))
+
+
+def _is_open(need: Need, client: Client) -> bool:
+    return need.audience == "everyone" or (need.audience == "loopback" and client.is_local)
+
+
+def _key_needed(client: Client) -> KeyNeeded:
+    if client.is_forwarded:
+        return KeyNeeded(
+            "The request came through a proxy, so it needs a key.",
+            "Make one with: parachute keys create NAME, and send it as Authorization: Bearer KEY.",
+        )
+    return KeyNeeded(
+        "A key is needed to call this computer.",
+        "Make one there with: parachute keys create NAME, and send it as Authorization: Bearer KEY.",
+    )
+
+
+def _without_path(error: KeysUnreadable) -> KeysUnreadable:
+    # Where the owner's files lie is not for strangers.
+    return KeysUnreadable("The keys of this computer cannot be read, so nobody is let in.", "Its log says why.")
+
+
+def _not_allowed(caller: Caller, need: Need) -> NotAllowed:
+    where = "everything" if need.module == "*" else need.module[:80]
+    if caller.kind == "key":
+        scopes = " ".join(str(scope) for scope in caller.scopes)
+        return NotAllowed(
+            f"This key may not do this: it needs {need.capability} in {where}, and has {scopes}.",
+            f"Make one that may: parachute keys create NAME --scope {need.module[:80]}:{need.capability}",
+        )
+    return NotAllowed(
+        f"This needs {need.capability} in {where}, which is not given without a key to "
+        + ("a web page." if caller.is_browser else "this caller."),
+        "Use the command line, or make a key with: parachute keys create NAME",
+    )

@@ -1,0 +1,46 @@
+"""Whether the server may listen where it is told to: never open to a network without a key."""
+
+from typing import Literal, TypeGuard, get_args
+
+from parachute.errors import ParachuteError
+from parachute.keys.service import Keys
+from parachute.web.addresses import is_loopback
+
+AuthMode = Literal["remote", "always", "disabled"]
+
+
+class NotSafe(ParachuteError):
+    """These settings would let strangers in, so the server does not start with them."""
+
+    status = 500
+    key = "not_safe"
+
+
+def is_auth_mode(word: str) -> TypeGuard[AuthMode]:
+    """Whether the word is one of remote, always and disabled."""
+    return word in get_args(AuthMode)
+
+
+def check_exposure(auth_mode: str, bind: str, keys: Keys) -> AuthMode:
+    """The mode, if the server may start with it on this address; errors: NotSafe, KeysUnreadable.
+
+    On loopback a file of keys that cannot be read is no reason not to start: every request is refused with the reason.
+    """
+    if not is_auth_mode(auth_mode):
+        raise NotSafe(
+            f"auth_mode: {auth_mode[:40]!r} is not known; allowed are {', '.join(get_args(AuthMode))}.",
+            "Set it with: parachute config set auth_mode remote",
+        )
+    if is_loopback(bind):
+        return auth_mode
+    if auth_mode == "disabled":
+        raise NotSafe(
+            f"auth_mode: disabled is allowed on a loopback address only, and the server is to listen on {bind or 'all'}.",
+            "Run: parachute config set auth_mode remote, or: parachute config set host 127.0.0.1",
+        )
+    if not keys.list():
+        raise NotSafe(
+            f"The server is to listen on {bind or 'all addresses'}, where others can reach it, and there is no key yet.",
+            "Make one first: parachute keys create NAME",
+        )
+    return auth_mode

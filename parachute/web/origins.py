@@ -1,0 +1,66 @@
+"""The web pages that may call: those that this server gave out, and those that are configured."""
+
+import re
+from collections.abc import Iterable
+
+from parachute.errors import InvalidInput, NotAllowed
+
+_ORIGIN = re.compile(r"([a-z][a-z0-9+.-]{0,31})://(\[[0-9a-f:.]{2,45}\]|[a-z0-9._-]{1,255})(?::([0-9]{1,5}))?")
+_DEFAULT_PORTS = {"http": "80", "https": "443"}
+_SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS"))
+_FOREIGN_SITES = frozenset((b"cross-site", b"same-site"))
+
+
+class OriginNotAllowed(NotAllowed):
+    """A page of another origin sent the request."""
+
+    key = "origin_not_allowed"
+
+
+class OriginPolicy:
+    """Decides by Origin and Sec-Fetch-Site; errors: InvalidInput for a configured origin that is none."""
+
+    def __init__(self, origins: Iterable[str] = ()) -> None:
+        self._configured = {_configured(origin) for origin in origins}
+
+    def check(self, method: str, scheme: str, host: bytes, origin: bytes | None, fetch_site: bytes | None) -> None:
+        """Let the request pass or raise OriginNotAllowed; `host` is the Host header, checked before."""
+        if origin is None:
+            # Browsers leave Origin out of some requests; a page of another site still shows in this header.
+            if fetch_site in _FOREIGN_SITES and method not in _SAFE_METHODS:
+                raise OriginNotAllowed("A page of another site may not change anything here.")
+            return
+        text = origin.decode("latin-1").lower()
+        scheme_of_page, separator, authority = text.partition("://")
+        if separator and _is_same(scheme_of_page, authority, scheme, host.decode("latin-1").lower()):
+            return
+        match = _ORIGIN.fullmatch(text)
+        if match is None or _normal(match) not in self._configured:
+            shown = match[0] if match else "null" if text == "null" else "that is not named properly"
+            raise OriginNotAllowed(
+                f"A page of the origin {shown} may not call this computer.",
+                f"If it should, add it with: parachute config set origins {shown}" if match else None,
+            )
+
+
+def _is_same(scheme_of_page: str, authority: str, scheme: str, host: str) -> bool:
+    default = _DEFAULT_PORTS.get(scheme_of_page)
+    # https over our http is a page that a TLS proxy gave out; http over our https is somebody in the middle.
+    if default is None or (scheme_of_page == "http" and scheme == "https"):
+        return False
+    return authority.removesuffix(f":{default}") == host.removesuffix(f":{default}")
+
+
+def _normal(match: re.Match[str]) -> str:
+    port = match[3] if match[3] != _DEFAULT_PORTS.get(match[1]) else None
+    return f"{match[1]}://{match[2]}" + (f":{port}" if port else "")
+
+
+def _configured(text: str) -> str:
+    match = _ORIGIN.fullmatch(text.strip().lower())
+    if match is None:
+        raise InvalidInput(
+            f"origins: {text[:100]!r} is not an origin.",
+            "Write scheme, host and port without a path or *, such as https://notes.example.org.",
+        )
+    return _normal(match)

@@ -1,0 +1,111 @@
+"""Which capability a request needs: one table, read from top to bottom."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from parachute.errors import InvalidInput
+from parachute.keys.models import EVERY_MODULE, Capability
+
+# everyone: no key is ever needed. loopback: none from this computer. callers: whoever holds the capability.
+# credential: only with a key or the command line's token, also from this computer.
+Audience = Literal["everyone", "loopback", "callers", "credential"]
+
+_READING = frozenset(("GET", "HEAD"))
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What a request needs: this capability in this module, and who may come at all."""
+
+    module: str
+    capability: Capability
+    audience: Audience = "callers"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One line of the table: paths at or below `path`, where `{module}` stands for any one segment."""
+
+    path: str
+    module: str
+    read: Capability = "read"
+    write: Capability = "write"
+    readers: Audience = "callers"
+    writers: Audience = "callers"
+    is_exact: bool = False
+
+
+RULES = (
+    Rule("/api/health", "health", readers="everyone", is_exact=True),
+    # The app sends no key here; what it may learn without one is only how this computer's own server is doing.
+    Rule("/supervisor", "supervisor", write="admin", readers="loopback", writers="credential"),
+    # Keys and who needs one.
+    Rule("/api/auth", "auth", read="admin", write="admin"),
+    # The agents of a module are used as the module is; everything else about modules decides which code runs.
+    Rule("/api/modules/{module}/agents", "{module}"),
+    Rule("/api/modules", "modules", write="admin"),
+    Rule("/api/settings", "settings", write="admin"),
+    Rule("/api/config", "config", write="admin"),
+    Rule("/api/sandbox", "sandbox", write="admin"),
+    # Each of these makes commands run outside of a sandbox, or lets strangers in.
+    Rule("/api/trust", "trust", write="admin"),
+    Rule("/api/mcps", "mcps", write="admin"),
+    Rule("/api/plugins", "plugins", write="admin"),
+    Rule("/api/hooks", "hooks", write="admin"),
+    Rule("/api/bots", "bots", write="admin"),
+    # Routes that belong to the conversations.
+    Rule("/api/prompt", "chat"),
+    Rule("/api/contexts", "chat"),
+    Rule("/api/import", "chat"),
+    Rule("/api/claude-code", "chat"),
+    Rule("/api/usage", "chat"),
+    # Routes that reach any file of the vault.
+    Rule("/api/ls", "vault"),
+    Rule("/api/read", "vault"),
+    Rule("/api/write", "vault"),
+    Rule("/api/{module}", "{module}"),
+    # Documentation, schema and whatever nobody has thought of.
+    Rule("/", EVERY_MODULE, write="admin"),
+)
+
+_ANY_SEGMENT = "{module}"
+
+
+def _segments(path: str) -> tuple[str, ...]:
+    return tuple(path[1:].split("/")) if path != "/" else ()
+
+
+_COMPILED = tuple((_segments(rule.path), rule) for rule in RULES)
+_DEEPEST = max(len(segments) for segments, _ in _COMPILED)
+
+
+def needed(method: str, path: str) -> Need:
+    """What a request of this method to this decoded path needs; a path with `.` or `..` in it is InvalidInput."""
+    # Whoever passes the path on to a file system or another server would see another path than this table.
+    if "/./" in path or "/../" in path or path.endswith(("/.", "/..")) or "\\" in path or "\0" in path:
+        raise InvalidInput(
+            "The path must not contain . or .. as a part, nor a backslash.", status=400, key="malformed_path"
+        )
+    parts = path[1:].split("/", _DEEPEST)
+    is_reading = method in _READING
+    for segments, rule in _COMPILED:
+        module = _match(segments, rule, parts)
+        if module is not None:
+            capability = rule.read if is_reading else rule.write
+            return Need(module, capability, rule.readers if is_reading else rule.writers)
+    return Need(EVERY_MODULE, "admin")
+
+
+def _match(segments: tuple[str, ...], rule: Rule, parts: list[str]) -> str | None:
+    depth = len(segments)
+    if len(parts) < depth or (rule.is_exact and len(parts) != depth):
+        return None
+    module = rule.module
+    for expected, part in zip(segments, parts, strict=False):
+        if expected == _ANY_SEGMENT:
+            if not part:
+                return None
+            module = part if module == _ANY_SEGMENT else module
+        elif expected != part:
+            return None
+    return module

@@ -1,0 +1,107 @@
+"""What wrapper and runner say to each other over one stream socket, one agent process a connection.
+
+The wrapper sends a header (4 bytes of length, then JSON) and after it the raw bytes of standard input; closing its sending
+half is the end of input. The runner answers in frames: one byte of kind, 4 bytes of length, payload.
+"""
+
+import json
+import socket
+import struct
+from typing import NamedTuple
+
+MAXIMUM_HEADER = 16 * 1024 * 1024
+"""Bytes of a header; the system prompt travels in it."""
+
+STDOUT, STDERR, EXIT = b"o", b"e", b"x"
+
+ENVIRONMENT = frozenset(
+    {
+        "ANTHROPIC_API_KEY",
+        "ANTHROPIC_BASE_URL",
+        "ANTHROPIC_UNIX_SOCKET",
+        "CLAUDE_AGENT_SDK_VERSION",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
+        "CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK",
+        "CLAUDE_CODE_ENTRYPOINT",
+        "CLAUDE_CODE_MAX_RETRIES",
+        "CLAUDE_CODE_OAUTH_TOKEN",
+        "CLAUDE_CODE_SDK_READS_SESSION_STATE",
+        "CLAUDE_CONFIG_DIR",
+        "DISABLE_AUTOUPDATER",
+        "DISABLE_ERROR_REPORTING",
+        "DISABLE_TELEMETRY",
+        "ENABLE_TOOL_SEARCH",
+        "LANG",
+        "TZ",
+    }
+)
+"""Variables that may pass from core into the agent's process; both ends drop every other one."""
+
+_LENGTH = struct.Struct("!I")
+_FRAME = struct.Struct("!cI")
+
+
+class Header(NamedTuple):
+    """How to start the agent: arguments (without the program), environment, working directory, and private arguments.
+
+    `files` maps the index of an argument to a text: the runner puts it into a file and the file's path in its place.
+    """
+
+    arguments: list[str]
+    environment: dict[str, str]
+    directory: str
+    files: dict[int, str]
+
+
+class ProtocolError(Exception):
+    """The other side said something that this protocol does not know."""
+
+
+def send_header(connection: socket.socket, header: Header) -> None:
+    """Send the first message of a connection."""
+    body = json.dumps(
+        {**header._asdict(), "files": {str(index): text for index, text in header.files.items()}}
+    ).encode()
+    connection.sendall(_LENGTH.pack(len(body)) + body)
+
+
+def receive_header(connection: socket.socket) -> Header:
+    """Read the first message of a connection; error: ProtocolError."""
+    (length,) = _LENGTH.unpack(receive_exactly(connection, _LENGTH.size))
+    if length > MAXIMUM_HEADER:
+        raise ProtocolError(f"a header of {length} bytes is too long")
+    try:
+        value = json.loads(receive_exactly(connection, length))
+        header = Header(
+            arguments=[str(argument) for argument in value["arguments"]],
+            environment={str(name): str(text) for name, text in value["environment"].items()},
+            directory=str(value["directory"]),
+            files={int(index): str(text) for index, text in value["files"].items()},
+        )
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ProtocolError(f"the header cannot be read: {error}") from error
+    if any(not 0 <= index < len(header.arguments) for index in header.files):
+        raise ProtocolError("a file names an argument that does not exist")
+    return header
+
+
+def frame(kind: bytes, payload: bytes) -> bytes:
+    """One frame, ready to send."""
+    return _FRAME.pack(kind, len(payload)) + payload
+
+
+def receive_frame(connection: socket.socket) -> tuple[bytes, bytes]:
+    """Read one frame as (kind, payload); error: ProtocolError at the end of the stream."""
+    kind, length = _FRAME.unpack(receive_exactly(connection, _FRAME.size))
+    return kind, receive_exactly(connection, length)
+
+
+def receive_exactly(connection: socket.socket, size: int) -> bytes:
+    """Read `size` bytes; error: ProtocolError if the stream ends before."""
+    parts = bytearray()
+    while len(parts) < size:
+        part = connection.recv(min(size - len(parts), 1024 * 1024))
+        if not part:
+            raise ProtocolError("the connection ended")
+        parts += part
+    return bytes(parts)

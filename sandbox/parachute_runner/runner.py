@@ -1,0 +1,122 @@
+"""The server of a sandbox: it takes connections on the socket it was started with and gives each a keeper of its own.
+
+    runner.py [--single] [--idle-seconds N] -- PROGRAM [ARGUMENT...]
+
+The listening socket is file descriptor 3, as systemd and Podman pass it. `--single`: a new connection ends the one before it.
+"""
+
+import argparse
+import contextlib
+import os
+import select
+import signal
+import socket
+import sys
+
+if not __package__:  # started by path, with -IS, inside a box that has no installed packages
+    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from parachute_runner.keeper import Keeper
+
+_LISTEN_FD = 3
+_PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR", "TERM", "XDG_RUNTIME_DIR")
+
+
+class Runner:
+    """Accepts connections until it was idle for long enough or is told to end."""
+
+    def __init__(
+        self, listener: socket.socket, program: list[str], *, single: bool, idle_seconds: float | None
+    ) -> None:
+        self._listener = listener
+        self._program = program
+        self._single = single
+        self._idle_seconds = idle_seconds
+        self._keepers: set[int] = set()
+        # As the first process of a PID namespace we inherit every orphan, and a keeper may end the namespace's processes.
+        self._owns_namespace = os.getpid() == 1
+
+    def serve(self) -> None:
+        """Serve; returns when idle."""
+        wake, wake_writer = os.pipe()
+        for descriptor in (wake, wake_writer):
+            os.set_blocking(descriptor, False)
+        signal.set_wakeup_fd(wake_writer, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.signal(signal.SIGTERM, self._stop)
+        poll = select.poll()
+        poll.register(self._listener, select.POLLIN)
+        poll.register(wake, select.POLLIN)
+        while True:
+            idle = self._idle_seconds is not None and not self._keepers
+            events = dict(poll.poll(self._idle_seconds * 1000 if idle and self._idle_seconds else None))
+            if not events and idle:
+                return
+            if wake in events:
+                with contextlib.suppress(BlockingIOError):
+                    os.read(wake, 4096)
+                self._reap()
+            if self._listener.fileno() in events:
+                connection, _ = self._listener.accept()
+                if self._single:
+                    self._end_keepers()
+                self._keep(connection)
+                connection.close()
+
+    def _keep(self, connection: socket.socket) -> None:
+        process = os.fork()
+        if process:
+            self._keepers.add(process)
+            return
+        status = 1
+        try:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            self._listener.close()
+            base = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+            Keeper(connection, self._program, base, self._owns_namespace).run()
+            status = 0
+        finally:
+            os._exit(status)
+
+    def _reap(self) -> None:
+        with contextlib.suppress(ChildProcessError):
+            while (process := os.waitpid(-1, os.WNOHANG)[0]) != 0:
+                self._keepers.discard(process)
+
+    def _end_keepers(self) -> None:
+        from parachute_runner.keeper import descendants
+
+        for keeper in list(self._keepers):
+            # The keeper first: it must not report the death of what dies with it to a peer that may still listen.
+            below = descendants(keeper)
+            for process in (keeper, *below):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(keeper, 0)
+            self._keepers.discard(keeper)
+
+    def _stop(self, *_: object) -> None:
+        self._end_keepers()
+        os._exit(0)
+
+
+def main() -> None:
+    """Take the socket and serve."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--single", action="store_true")
+    parser.add_argument("--idle-seconds", type=float)
+    parser.add_argument("program", nargs="+")
+    options = parser.parse_args()
+    if os.environ.get("LISTEN_FDS") != "1":
+        sys.exit("The runner is started by its socket: LISTEN_FDS=1 and a listening socket as file descriptor 3.")
+    os.umask(0o077)
+    listener = socket.socket(fileno=_LISTEN_FD)
+    listener.set_inheritable(False)
+    listener.setblocking(True)
+    Runner(listener, options.program, single=options.single, idle_seconds=options.idle_seconds).serve()
+
+
+if __name__ == "__main__":
+    main()

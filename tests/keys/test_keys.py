@@ -1,0 +1,185 @@
+"""Making, recognising and revoking keys."""
+
+import base64
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from parachute.errors import Conflict, InvalidInput, NotFound
+from parachute.keys.document import KeysUnreadable
+from parachute.keys.models import FULL_ACCESS, Scope
+from parachute.keys.service import Keys
+from parachute.keys.store import KeyStore
+
+
+def test_a_key_is_shown_once_and_recognised(home: Path, keys: Keys) -> None:
+    key, secret = keys.create("phone")
+    assert re.fullmatch(r"para_[A-Za-z0-9_-]{43}", secret)
+    assert key.scopes == FULL_ACCESS
+    assert keys.authenticate(secret) == key
+    assert [listed.id for listed in keys.list()] == [key.id]
+    assert secret not in repr(keys.list())
+
+
+def test_two_keys_are_never_alike(keys: Keys) -> None:
+    (first, one), (second, two) = keys.create("a"), keys.create("b")
+    assert one != two
+    assert first.id != second.id
+    found = keys.authenticate(two)
+    assert found is not None
+    assert found.id == second.id
+
+
+def test_the_app_may_send_the_key_in_base64(keys: Keys) -> None:
+    key, secret = keys.create("phone")
+    assert keys.authenticate(base64.b64encode(secret.encode()).decode()) == key
+
+
+@pytest.mark.parametrize("change", [lambda s: s[:-1], lambda s: s + "A", lambda s: s.upper(), lambda s: s[5:]])
+def test_what_is_nearly_a_key_is_none(keys: Keys, change: object) -> None:
+    _, secret = keys.create("phone")
+    wrong = change(secret)  # type: ignore[operator]
+    assert keys.authenticate(wrong) is None
+    assert keys.authenticate(base64.b64encode(wrong.encode()).decode()) is None
+
+
+@pytest.mark.parametrize("presented", ["", " ", "para_", "\udcff", "é" * 40, "x" * 100_000, "====", "AAAA"])
+def test_odd_words_are_no_keys(keys: Keys, presented: str) -> None:
+    key, _ = keys.create("phone")
+    assert keys.authenticate(presented) is None
+    assert keys.authenticate(key.hash) is None
+    assert keys.authenticate(f"sha256:{key.hash}") is None
+
+
+@pytest.mark.parametrize("label", ["", " phone", "phone ", "a\nb", "a\x1b[31m", "x" * 101])
+def test_a_label_that_cannot_be_is_refused_and_writes_nothing(home: Path, keys: Keys, label: str) -> None:
+    with pytest.raises(InvalidInput, match="label"):
+        keys.create(label)
+    assert not (home / "keys.yaml").exists()
+
+
+def test_a_key_without_scopes_is_refused(keys: Keys) -> None:
+    with pytest.raises(InvalidInput, match="scope"):
+        keys.create("phone", [])
+
+
+def test_a_revoked_key_is_not_recognised_any_more(keys: Keys) -> None:
+    key, secret = keys.create("phone")
+    assert keys.authenticate(secret) is not None
+    assert keys.revoke("phone").id == key.id
+    assert keys.authenticate(secret) is None
+    keys.flush()
+    assert keys.list() == ()
+    with pytest.raises(NotFound, match="phone"):
+        keys.revoke("phone")
+
+
+def test_a_label_of_two_keys_does_not_revoke_either(keys: Keys) -> None:
+    (first, _), (second, secret) = keys.create("phone"), keys.create("phone")
+    with pytest.raises(Conflict) as caught:
+        keys.revoke("phone")
+    assert first.id in str(caught.value)
+    assert second.id in str(caught.value)
+    keys.revoke(first.id)
+    assert keys.authenticate(secret) is not None
+
+
+def test_what_another_program_does_is_seen_at_once(home: Path, keys: Keys) -> None:
+    _, secret = keys.create("phone")
+    assert keys.authenticate(secret) is not None
+    script = "import sys; from pathlib import Path; from parachute.keys.service import Keys; " + (
+        "keys = Keys(Path(sys.argv[1])); keys.revoke('phone'); print(keys.create('tablet')[1])"
+    )
+    run = subprocess.run([sys.executable, "-c", script, home], capture_output=True, text=True, check=True, timeout=60)
+    assert keys.authenticate(secret) is None
+    assert keys.authenticate(run.stdout.strip()) is not None
+
+
+def test_a_write_in_place_with_the_same_size_and_time_is_seen(home: Path, keys: Keys) -> None:
+    key, secret = keys.create("phone")
+    assert keys.authenticate(secret) is not None
+    path = home / "keys.yaml"
+    status = path.stat()
+    path.write_text(path.read_text().replace(key.hash, "0" * 64))
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert path.stat().st_size == status.st_size
+    assert keys.authenticate(secret) is None
+
+
+def test_nobody_is_recognised_while_the_file_is_not_understood(home: Path, keys: Keys) -> None:
+    _, secret = keys.create("phone")
+    path = home / "keys.yaml"
+    whole = path.read_text()
+    path.write_text(whole[: len(whole) // 2])
+    for _ in range(2):
+        with pytest.raises(KeysUnreadable, match="line"):
+            keys.authenticate(secret)
+    path.write_text(whole)
+    assert keys.authenticate(secret) is not None
+
+
+def test_the_last_use_is_written_later_and_not_by_the_request(home: Path, keys: Keys) -> None:
+    key, secret = keys.create("phone")
+    before = (home / "keys.yaml").read_bytes()
+    assert keys.authenticate(secret) is not None
+    assert (home / "keys.yaml").read_bytes() == before
+    assert keys.list()[0].last_used_at is not None
+    keys.close()
+    (stored,) = KeyStore(home).load().keys
+    assert stored.id == key.id
+    assert stored.last_used_at == keys.list()[0].last_used_at
+
+
+def test_the_last_use_is_written_without_being_asked(home: Path) -> None:
+    keys = Keys(home, flush_seconds=0.01)
+    _, secret = keys.create("phone")
+    assert keys.authenticate(secret) is not None
+    deadline = time.monotonic() + 20
+    while KeyStore(home).load().keys[0].last_used_at is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    keys.close()
+
+
+def test_a_wrong_key_leaves_no_trace_of_use(home: Path, keys: Keys) -> None:
+    keys.create("phone")
+    assert keys.authenticate("para_" + "A" * 43) is None
+    keys.close()
+    assert KeyStore(home).load().keys[0].last_used_at is None
+
+
+def test_writing_the_last_use_keeps_what_others_have_changed(home: Path, keys: Keys) -> None:
+    _, secret = keys.create("phone")
+    assert keys.authenticate(secret) is not None
+    other = Keys(home)
+    other.create("tablet", [Scope.parse("daily:read")])
+    keys.flush()
+    phone, tablet = KeyStore(home).load().keys
+    assert phone.last_used_at is not None
+    assert (tablet.label, tablet.last_used_at) == ("tablet", None)
+
+
+def test_the_last_use_waits_until_the_file_is_right_again(home: Path, keys: Keys) -> None:
+    _, secret = keys.create("phone")
+    assert keys.authenticate(secret) is not None
+    path = home / "keys.yaml"
+    whole = path.read_text()
+    path.write_text("broken")
+    keys.flush()
+    path.write_text(whole)
+    keys.flush()
+    assert KeyStore(home).load().keys[0].last_used_at is not None
+
+
+def test_the_package_needs_no_web_framework() -> None:
+    script = (
+        "import sys; import parachute.keys.service, parachute.keys.cli_token; "
+        "print([name for name in ('fastapi', 'starlette', 'pydantic', 'uvicorn') if name in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    assert run.stdout.strip() == "[]"

@@ -1,0 +1,253 @@
+"""A scriptable stand-in for Anthropic's Messages API, on a loopback port, for the real SDK and CLI.
+
+It runs in a thread with an event loop of its own, so the test may be sync or async, and what is tested may be another
+process. Nothing listens anywhere but on 127.0.0.1.
+"""
+
+import asyncio
+import socket
+import threading
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import uvicorn
+
+from .gate import DEADLINE, Gate
+from .messages_app import MessagesApp, tracking_protocol
+from .recorded import Log, RecordedRequest
+from .replies import (
+    ErrorReply,
+    Reply,
+    Scripted,
+    big_text,
+    drop_after,
+    error,
+    hold,
+    several,
+    silence,
+    stream_error,
+    text,
+    thinking,
+    tool_use,
+)
+
+__all__ = [
+    "ErrorReply",
+    "Gate",
+    "MessagesAPI",
+    "RecordedRequest",
+    "Reply",
+    "big_text",
+    "drop_after",
+    "error",
+    "hold",
+    "several",
+    "silence",
+    "stream_error",
+    "text",
+    "thinking",
+    "tool_use",
+]
+
+TITLE = text('{"title": "A title"}')
+SUMMARY = text("<analysis>Everything was read.</analysis>\n<summary>A conversation took place.</summary>")
+BRIEF = text("ok")
+EXPIRED = "OAuth token has expired. Please obtain a new token or refresh your existing token."
+
+
+class MessagesAPI:
+    """The fake service: `with MessagesAPI() as api:` or `async with`, then `api.url`, `api.script(...)`."""
+
+    def __init__(self) -> None:
+        self._log = Log()
+        self._lock = threading.Lock()
+        self._script: deque[Scripted] = deque()
+        self._default: Scripted | None = None
+        self._api_key: str | None = None
+        self._bearer: str | None = None
+        self._expired = False
+        self._app = MessagesApp(self._log, self._answer)
+        self._server: _Server | None = None
+        self._thread: threading.Thread | None = None
+        self.url = ""
+
+    @property
+    def requests(self) -> list[RecordedRequest]:
+        """Every request so far, in order of arrival."""
+        return self._log.requests
+
+    @property
+    def conversation(self) -> list[RecordedRequest]:
+        """The requests of the conversation itself, without the CLI's titles, probes and summaries."""
+        return [request for request in self.requests if request.kind == "main"]
+
+    @property
+    def disconnects(self) -> int:
+        """How many clients went away before their answer was complete."""
+        return self._log.disconnects
+
+    @property
+    def remaining(self) -> int:
+        """How many scripted replies were not used yet."""
+        with self._lock:
+            return len(self._script)
+
+    def script(self, *replies: Scripted) -> None:
+        """Queue replies for the conversation's requests, used in order; a callable gets the body of the request."""
+        with self._lock:
+            self._script.extend(replies)
+
+    def default(self, reply: Scripted | None) -> None:
+        """Set what is answered when the queue is empty; None makes that an error 400 again."""
+        with self._lock:
+            self._default = reply
+
+    def require(self, *, api_key: str | None = None, bearer: str | None = None) -> None:
+        """Refuse, with 401, requests that carry neither of these credentials; without arguments let everyone in."""
+        with self._lock:
+            self._api_key, self._bearer = api_key, bearer
+
+    def expire_once(self) -> None:
+        """Answer the next request of the conversation with 401 for an expired token; it uses up no reply."""
+        with self._lock:
+            self._expired = True
+
+    def environment(self, home: Path) -> dict[str, str]:
+        """Build the environment in which the real CLI talks to this server and to nobody else."""
+        return {
+            "HOME": str(home),
+            "ANTHROPIC_BASE_URL": self.url,
+            "ANTHROPIC_API_KEY": "placeholder",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "CLAUDE_CODE_MAX_RETRIES": "0",
+            "DISABLE_TELEMETRY": "1",
+            "DISABLE_ERROR_REPORTING": "1",
+            "DISABLE_AUTOUPDATER": "1",
+        }
+
+    def wait_until(self, condition: Callable[["MessagesAPI"], bool], timeout: float = DEADLINE) -> None:
+        """Block until `condition(self)` holds, tried at each request and disconnect; `TimeoutError` otherwise."""
+        self._log.wait_for(lambda: condition(self), timeout)
+
+    async def until(self, condition: Callable[["MessagesAPI"], bool], timeout: float = DEADLINE) -> None:
+        """Wait as `wait_until` does, without blocking the event loop."""
+        await asyncio.to_thread(self.wait_until, condition, timeout)
+
+    def start(self) -> Self:
+        """Listen on a free port and serve in a thread."""
+        listener = socket.create_server(("127.0.0.1", 0))
+        # asyncio switches delays off only where the socket names its protocol, and this one does not: without
+        # this, every stream of small events takes 40 ms longer. Accepted connections inherit the option.
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        config = uvicorn.Config(
+            self._app,
+            http=tracking_protocol(self._app.connections),
+            ws="none",
+            loop="asyncio",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            proxy_headers=False,
+        )
+        self._server = _Server(config)
+        self._thread = threading.Thread(target=self._server.run, args=([listener],), name="messages-api", daemon=True)
+        self._thread.start()
+        if not self._server.ready.wait(DEADLINE):
+            raise TimeoutError("the fake Messages API did not start")
+        return self
+
+    def stop(self) -> None:
+        """Cut every connection, end the thread and raise what went wrong in a reply."""
+        if self._server is None or self._thread is None:
+            return
+        self._server.force_exit = True
+        self._server.should_exit = True
+        self._thread.join(DEADLINE)
+        if self._thread.is_alive():
+            raise TimeoutError("the fake Messages API did not stop")
+        self._server = self._thread = None
+        if self._app.failures:
+            raise self._app.failures[0]
+
+    def __enter__(self) -> Self:
+        """Start."""
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, raised: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop."""
+        self.stop()
+
+    async def __aenter__(self) -> Self:
+        """Start without blocking the event loop."""
+        return await asyncio.to_thread(self.start)
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, raised: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop without blocking the event loop."""
+        await asyncio.to_thread(self.stop)
+
+    def _answer(self, request: RecordedRequest) -> Scripted:
+        refusal = self._refusal(request)
+        if refusal is not None:
+            return refusal
+        match request.kind:
+            case "main":
+                return self._next()
+            case "title":
+                return TITLE
+            case "compaction":
+                return SUMMARY
+            case "other":
+                if request.method == "POST" and request.path.startswith("/v1/messages"):
+                    return error(400, "invalid_request_error", "The request body is not a JSON object.")
+                return error(404, "not_found_error", f"There is no {request.method} {request.path}.")
+            case _:
+                return BRIEF
+
+    def _refusal(self, request: RecordedRequest) -> ErrorReply | None:
+        with self._lock:
+            if self._expired and request.kind == "main":
+                self._expired = False
+                return error(401, "authentication_error", EXPIRED)
+            accepted = {("x-api-key", self._api_key), ("authorization", self._bearer and f"Bearer {self._bearer}")}
+        accepted = {(name, value) for name, value in accepted if value}
+        if not accepted or not request.path.startswith("/v1/"):
+            return None
+        if any(request.headers.get(name) == value for name, value in accepted):
+            return None
+        message = "Invalid bearer token" if "authorization" in request.headers else "invalid x-api-key"
+        return error(401, "authentication_error", message)
+
+    def _next(self) -> Scripted:
+        with self._lock:
+            chosen = self._script.popleft() if self._script else self._default
+        if chosen is None:
+            return error(400, "invalid_request_error", "The test scripted no reply for this request.")
+        return chosen
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's server, which also says when it is ready and leaves no connection behind."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = threading.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.ready.set()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for task in self.server_state.tasks:
+            task.cancel()
+        for connection in list(self.server_state.connections):
+            if connection.transport is not None:
+                connection.transport.abort()
+        await super().shutdown(sockets)
