@@ -9,8 +9,9 @@ from typing import Any
 from starlette.types import Receive, Scope, Send
 
 from parachute.errors import ParachuteError
+from parachute.gateway import account
 from parachute.gateway.accounting import UsageReader
-from parachute.gateway.models import Credential, CredentialKind, Problem, Provider
+from parachute.gateway.models import Credential, Problem, Provider
 from parachute.gateway.service import Gateway, Line
 
 log = logging.getLogger(__name__)
@@ -122,7 +123,7 @@ class GatewayApplication:
         for attempt in (1, 2):
             try:
                 async with client.stream(
-                    "POST", url, content=raw, headers={**headers, **_authorization(credential)}
+                    "POST", url, content=raw, headers={**headers, **account.headers(credential)}
                 ) as response:
                     if response.status_code == 401 and attempt == 1 and provider.name == "anthropic":
                         # `claude login` or the user may have renewed it since.
@@ -189,14 +190,6 @@ class GatewayApplication:
                     "expired_token",
                 )
         return credential
-
-
-def _authorization(credential: Credential | None) -> dict[str, str]:
-    if credential is None:
-        return {}
-    if credential.kind is CredentialKind.API_KEY:
-        return {"x-api-key": credential.secret}
-    return {"authorization": f"Bearer {credential.secret}"}
 
 
 async def _parts(response: Any) -> AsyncIterator[bytes]:

@@ -6,7 +6,7 @@ import fnmatch
 import hmac
 import logging
 import secrets
-import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from parachute.audit.service import Audit
+from parachute.errors import Unavailable
 from parachute.files import private_folder
 from parachute.gateway import providers
 from parachute.gateway.credentials import CredentialSource
@@ -118,7 +119,8 @@ class Gateway:
             connection.shutdown()
         for task in list(line.state.tasks):
             task.cancel()
-        await asyncio.to_thread(shutil.rmtree, line.folder, ignore_errors=True)
+        # At once, without a thread: a new line of the same session must not meet the remains of this one.
+        (line.folder / SOCKET_NAME).unlink(missing_ok=True)
 
     async def close_all(self) -> None:
         """Close every line and every connection to a provider."""
@@ -185,6 +187,28 @@ class Gateway:
             "daily_spending_limit": self._settings.daily_spending_limit,
         }
 
+    async def models(self, show_all: bool) -> list[dict[str, Any]]:
+        """The models that the provider offers; error: Unavailable if it does not answer."""
+        from parachute.gateway import account
+
+        provider = self.provider
+        with _provider_errors(provider):
+            return await account.models(await self.client(provider), provider, self.credentials.find(), show_all)
+
+    async def subscription(self) -> dict[str, Any]:
+        """The limits of a subscription; with other credentials `error` says why there are none."""
+        from parachute.gateway import account
+
+        provider, credential = self.provider, self.credentials.find()
+        report: dict[str, Any] = {"spent_today": round(await self.spent_today(), 4)}
+        if provider.name != "anthropic" or credential is None or credential.kind is not CredentialKind.OAUTH:
+            return {**report, "error": "Limits are known only when you are signed in with a Claude subscription."}
+        try:
+            with _provider_errors(provider):
+                return {**report, **await account.subscription(await self.client(provider), provider, credential)}
+        except Unavailable as error:
+            return {**report, "error": error.message}
+
     async def client(self, provider: Provider) -> "AsyncClient":
         """The HTTP client for a provider, with its connections kept open."""
         if provider.socket and not self._model_opened:
@@ -217,3 +241,13 @@ class Gateway:
             )
             self._config.load()
         return self._config
+
+
+@contextlib.contextmanager
+def _provider_errors(provider: Provider) -> Iterator[None]:
+    import httpx2
+
+    try:
+        yield
+    except (httpx2.HTTPError, ValueError) as error:
+        raise Unavailable(f"{provider.base_url} does not answer: {error}.") from error

@@ -72,7 +72,9 @@ class _Document:
             mark = error.problem_mark or error.context_mark
             self.fail(mark.line + 1 if mark else 1, f"this is not YAML ({error.problem or error.context})")
         except yaml.YAMLError as error:
-            self.fail(1, f"this is not YAML ({str(error).splitlines()[0]})")
+            # A character that YAML forbids is told by its position.
+            line = data.count(b"\n", 0, getattr(error, "position", 0)) + 1
+            self.fail(line, f"this is not YAML ({str(error).splitlines()[0]})")
         return root
 
     def refuse_depth(self, text: str) -> None:
@@ -82,7 +84,8 @@ class _Document:
             if isinstance(event, yaml.CollectionStartEvent):
                 depth += 1
                 if depth > _DEEPEST:
-                    self.fail(event.start_mark.line + 1, "there are more lists inside of lists than this file can have")
+                    line = event.start_mark.line + 1 if event.start_mark else 1
+                    self.fail(line, "there are more lists inside of lists than this file can have")
             elif isinstance(event, yaml.CollectionEndEvent):
                 depth -= 1
 

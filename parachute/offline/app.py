@@ -75,5 +75,7 @@ class OfflineApp:
             "context_tokens": self._settings.context_tokens,
             "generating": self._engine.generating,
             "waiting": self._engine.waiting,
+            "completed": self._engine.completed,
+            "stopped": self._engine.stopped,
             "rss_bytes": resident_bytes(),
         }

@@ -45,6 +45,8 @@ class Engine:
         self._stops: set[threading.Event] = set()
         self._stopping = False
         self.problem: ParachuteError | None = None
+        self.completed = 0
+        self.stopped = 0
 
     @property
     def state(self) -> Literal["loading", "ready", "unavailable"]:
@@ -132,8 +134,12 @@ class Engine:
             # Here and not where it is awaited: a cancelled request leaves at once, while the thread needs a moment to end.
             self._stops.discard(stop)
             self._turn.release()
-            if not work.cancelled():
-                work.exception()  # seen, also when nobody waits for it any more
+            if work.cancelled() or work.exception() is not None:
+                return
+            if work.result() is None:
+                self.stopped += 1
+            else:
+                self.completed += 1
 
         work.add_done_callback(finished)
         try:

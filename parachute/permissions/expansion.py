@@ -43,7 +43,8 @@ def words_of(node: "Node", state: State) -> list[Word]:
     alternatives = expand(node, state, quoted=False)
     words = [pieces for alternative in alternatives for pieces in expand_braces(alternative)]
     _limit(words)
-    shifts = is_dynamic(node) and (len(alternatives) != 1 or not any(text or kind is not Kind.BARE for kind, text in words[0]))
+    # A variable outside of quotes may be several words or none, also when its value seems known: its assignment may not run.
+    shifts = is_dynamic(node) and (node.type != "string" or len(alternatives) != 1)
     return [to_word(expand_tilde(pieces, state.home, state.folders[0]), shifts) for pieces in words]
 
 
@@ -53,7 +54,9 @@ def value_of(node: "Node | None", state: State) -> list[Pieces]:
         return [()]
     if node.type == "array":
         return [pieces for child in node.named_children for pieces in expand(child, state, quoted=False)]
-    return [expand_tilde(pieces, state.home, state.folders[0]) for pieces in expand(node, state, quoted=True, outer=True)]
+    return [
+        expand_tilde(pieces, state.home, state.folders[0]) for pieces in expand(node, state, quoted=True, outer=True)
+    ]
 
 
 def expand(node: "Node", state: State, quoted: bool, outer: bool = False) -> list[Pieces]:
@@ -78,8 +81,8 @@ def expand(node: "Node", state: State, quoted: bool, outer: bool = False) -> lis
         case "expansion":
             return _expansion(node, state, quoted)
         case "command_substitution":
-            text = output_of(node, state)
-            return [(UNKNOWN,)] if text is None else _value(((Kind.BARE, text.rstrip("\n")),), quoted)
+            printed = output_of(node, state)
+            return [(UNKNOWN,)] if printed is None else _value(((Kind.BARE, printed.rstrip("\n")),), quoted)
         case "process_substitution":
             return [((Kind.QUOTED, "/dev/fd/63"),)]
         case "$" | '"':
@@ -202,13 +205,15 @@ _PLAIN = frozenset(
 )
 
 
-def _echo(arguments: list[str]) -> str:
+def _echo(arguments: list[str]) -> str | None:
     escapes = False
     while arguments and re.fullmatch(r"-[neE]+", arguments[0]):
         escapes = "e" in arguments.pop(0)
     text = " ".join(arguments) + "\n"
-    # dash's echo always replaces escapes, bash's only with -e.
-    return unescape(text) if escapes or "\\" in text else text
+    if escapes:
+        return unescape(text)
+    # dash's echo always replaces escapes, bash's only with -e: which of them runs is not known here.
+    return None if "\\" in text else text
 
 
 def _printf(arguments: list[str]) -> str | None:
@@ -218,6 +223,8 @@ def _printf(arguments: list[str]) -> str | None:
     takes = any(found[1] != "%" for found in _FORMAT.finditer(template))
     printed = ""
     while True:
-        printed += _FORMAT.sub(lambda found: "%" if found[1] == "%" else unescape(values.pop(0)) if values else "", template)
+        printed += _FORMAT.sub(
+            lambda found: "%" if found[1] == "%" else unescape(values.pop(0)) if values else "", template
+        )
         if not values or not takes:
             return printed

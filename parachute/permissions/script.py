@@ -4,6 +4,7 @@ import os
 from dataclasses import dataclass, field
 from enum import Enum
 
+from parachute.permissions.paths import joined
 from parachute.permissions.words import Pieces, Unparsable, Word
 
 # Scripts inside scripts (`bash -c "bash -c ..."`), and folders that a line may be in.
@@ -41,11 +42,6 @@ class SimpleCommand:
     folders: tuple[str, ...] = ()
     lost: bool = False
     wrapper: bool = False
-
-    @property
-    def text(self) -> str:
-        """The command in one line, for messages."""
-        return " ".join([self.program, *(word.text or "…" for word in self.arguments)])[:200]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +107,8 @@ class State:
         arrived = dict.fromkeys(
             place
             for folder in self.folders
-            for joined in (os.path.join(folder, target.text),)
-            for place in (joined, os.path.normpath(joined))
+            for whole in (joined(folder, target.text),)
+            for place in (whole, os.path.normpath(whole))
         )
         self.arrived = list(arrived)
         self.folders = list(dict.fromkeys([*self.folders, *arrived]))

@@ -1,10 +1,10 @@
 """Words of a command line: what the shell would make of quotes, braces, tildes and wildcards."""
 
-import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
 
 from parachute.errors import NotAllowed
 
@@ -34,7 +34,17 @@ UNKNOWN: Piece = (Kind.UNKNOWN, "")
 _WILDCARDS = re.compile(r"[*?\[]")
 _GLOB_ESCAPE = re.compile(r"([*?\[])")
 _ESCAPES = re.compile(r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|c.|.)", re.DOTALL)
-_SIMPLE_ESCAPES = {"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+_SIMPLE_ESCAPES = {
+    "a": "\a",
+    "b": "\b",
+    "e": "\x1b",
+    "E": "\x1b",
+    "f": "\f",
+    "n": "\n",
+    "r": "\r",
+    "t": "\t",
+    "v": "\v",
+}
 _SEQUENCE = re.compile(r"(-?\d{1,6}|[A-Za-z])\.\.(-?\d{1,6}|[A-Za-z])(?:\.\.(-?\d{1,3}))?")
 
 
@@ -193,7 +203,11 @@ def expand_tilde(pieces: Pieces, user_home: str | None, folder: str) -> Pieces:
     elif name == "~" or name[1] in "-0123456789":
         return (UNKNOWN, (Kind.BARE, slash + rest), *pieces[1:])
     else:
-        target = os.path.expanduser(name)
+        try:
+            target = str(Path(name).expanduser())
+        except RuntimeError:
+            # No such user: the shell leaves the word as it is.
+            return pieces
     return ((Kind.QUOTED, target), (Kind.BARE, slash + rest), *pieces[1:])
 
 

@@ -32,7 +32,15 @@ WRAPPERS: dict[str, Wrapper] = {
     "env": Wrapper(
         "i0v",
         "uC",
-        ("ignore-environment", "null", "debug", "block-signal", "default-signal", "ignore-signal", "list-signal-handling"),
+        (
+            "ignore-environment",
+            "null",
+            "debug",
+            "block-signal",
+            "default-signal",
+            "ignore-signal",
+            "list-signal-handling",
+        ),
         ("unset", "chdir"),
         assignments=True,
     ),
@@ -73,12 +81,26 @@ WRAPPERS: dict[str, Wrapper] = {
         ("null", "no-run-if-empty", "verbose", "interactive", "exit", "open-tty", "show-limits", "replace", "eof"),
         ("arg-file", "delimiter", "max-lines", "max-args", "max-procs", "max-chars", "process-slot-var"),
     ),
-    "flock": Wrapper("sxenuoFv", "wE", ("shared", "exclusive", "nonblock", "close", "no-fork", "verbose"), ("timeout",), 1),
+    "flock": Wrapper(
+        "sxenuoFv", "wE", ("shared", "exclusive", "nonblock", "close", "no-fork", "verbose"), ("timeout",), 1
+    ),
 }
 
 # They start programs in ways that are not read here: another order of arguments, a command in a file, another machine's words.
 OPAQUE: frozenset[str] = frozenset(
-    {"parallel", "setarch", "linux32", "linux64", "nsenter", "systemd-run", "script", "expect", "firejail", "capsh", "setpriv"}
+    {
+        "parallel",
+        "setarch",
+        "linux32",
+        "linux64",
+        "nsenter",
+        "systemd-run",
+        "script",
+        "expect",
+        "firejail",
+        "capsh",
+        "setpriv",
+    }
 )
 
 
@@ -151,5 +173,6 @@ def _option(
         else:
             return position + 1
     raise Unparsable(
-        f"The option {text!r} of '{name}' is not known, so what it starts cannot be told.", "Start the command directly."
+        f"The option {text!r} of '{name}' is not known, so what it starts cannot be told.",
+        "Start the command directly.",
     )

@@ -91,9 +91,13 @@ class Sessions:
             self._lists.popitem(last=False)
         return etag, body
 
-    def list_etag(self, *key: Any) -> str:
+    def page_etag(self, *key: Any) -> str:
         """The ETag that `page` would give for (limit, offset, archived, search, workspace)."""
         return f'"{self._boot}-{self._generation}-{hash(key) & 0xFFFFFFFF:x}"'
+
+    async def count(self) -> int:
+        """How many sessions there are."""
+        return await self._store.count()
 
     async def archive(self, session: str, archived: bool) -> Session:
         """Put a session away, or take it back."""
@@ -207,6 +211,11 @@ class Sessions:
         """The newest messages, empty without a transcript."""
         found = await asyncio.to_thread(self.transcripts.read, session)
         return transcripts.messages(found[1]) if found else []
+
+    async def words(self, session: str) -> str:
+        """What the search index still knows of a conversation, in order."""
+        texts = await self._store.words(session)
+        return "\n\n".join(f"{kind}: {text}" for kind, text in texts if kind != "title")
 
     async def rebuild_index(self) -> int:
         """Make the search index anew from titles and transcripts; the number of sessions read."""

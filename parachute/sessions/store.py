@@ -85,6 +85,15 @@ class SessionStore:
             if await connection.execute_fetchall("SELECT 1 FROM sessions WHERE id = ?", (session,)):
                 await self._index(connection, session, texts)
 
+    async def words(self, session: str) -> list[tuple[str, str]]:
+        """The indexed (kind, text) pairs of a session, in the order in which they were added."""
+        rows = await self._database.rows(
+            "SELECT kind, body FROM words WHERE rowid IN "
+            "(SELECT word_row FROM words_of_session WHERE session = ?) ORDER BY rowid",
+            (session,),
+        )
+        return [(kind, body) for kind, body in rows]
+
     async def with_level(self, level: str) -> list[Session]:
         """All sessions whose row says this trust level."""
         rows = await self._database.rows(
@@ -92,6 +101,11 @@ class SessionStore:
             (level,),
         )
         return [_session(row) for row in rows]
+
+    async def count(self) -> int:
+        """How many sessions there are."""
+        row = await self._database.row("SELECT COUNT(*) FROM sessions")
+        return int(row[0]) if row else 0
 
     async def ids(self) -> list[str]:
         """The ids of all sessions."""

@@ -1,6 +1,7 @@
 """Reading and changing `config.yaml`."""
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 import yaml
@@ -25,25 +26,68 @@ def load(home: Home) -> Settings:
     return _validate(home, _read_text(home))
 
 
+def read_document(home: Home) -> dict[str, Any]:
+    """What the file itself says, unchecked; error: ConfigError if it is no YAML mapping."""
+    return _parse(home, _read_text(home))
+
+
 def set_value(home: Home, name: str, value: str) -> Settings:
     """Write one setting (`port`, `offline.model`) after checking the whole file with it, and return all."""
-    with locked(home.config):
-        text = _read_text(home)
-        document = _parse(home, text)
+    try:
+        parsed = yaml.safe_load(value) if value else None
+    except yaml.YAMLError as error:
+        raise ConfigError(
+            f"The value of {name} cannot be read: {value!r}.", "Put it in quotes; lists look like [one, two]."
+        ) from error
+
+    def edit(document: dict[str, Any]) -> bool:
         parent = document
         *folders, last = name.split(".")
         for folder in folders:
-            parent = parent.setdefault(folder, {})
+            if parent.get(folder) is None:
+                parent[folder] = {}
+            parent = parent[folder]
             if not isinstance(parent, dict):
                 raise ConfigError(f"{name} is not a setting.", "`parachute config` lists all settings.")
-        try:
-            parent[last] = yaml.safe_load(value) if value else None
-        except yaml.YAMLError as error:
-            raise ConfigError(f"The value of {name} cannot be read: {value!r}.") from error
-        changed = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
-        settings = _validate(home, changed)
+        parent[last] = parsed
+        return True
+
+    return _change(home, name, edit)[0]
+
+
+def unset_value(home: Home, name: str) -> tuple[Settings, bool]:
+    """Take one setting out of the file, so that its default holds; returns all, and whether it was there."""
+
+    def edit(document: dict[str, Any]) -> bool:
+        parents = [document]
+        *folders, last = name.split(".")
+        for folder in folders:
+            inner = parents[-1].get(folder)
+            if not isinstance(inner, dict):
+                return False
+            parents.append(inner)
+        if last not in parents[-1]:
+            return False
+        del parents[-1][last]
+        for folder, parent, inner in zip(reversed(folders), reversed(parents[:-1]), reversed(parents[1:]), strict=True):
+            if not inner:
+                del parent[folder]
+        return True
+
+    return _change(home, name, edit)
+
+
+def _change(home: Home, name: str, edit: Callable[[dict[str, Any]], bool]) -> tuple[Settings, bool]:
+    """Let `edit` change the document, and write it if it says that it did and the result can be; else nothing changes."""
+    with locked(home.config):
+        text = _read_text(home)
+        document = _parse(home, text)
+        if not edit(document):
+            return _validate(home, text), False
+        changed = yaml.safe_dump(document, sort_keys=False, allow_unicode=True) if document else ""
+        settings = _validate(home, changed, name, text)
         atomic_write(home.config, changed)
-    return settings
+    return settings, True
 
 
 def _read_text(home: Home) -> str:
@@ -68,7 +112,8 @@ def _parse(home: Home, text: str) -> dict[str, Any]:
     return document
 
 
-def _validate(home: Home, text: str) -> Settings:
+def _validate(home: Home, text: str, changing: str | None = None, on_disk: str | None = None) -> Settings:
+    """Check a text; `changing` is the setting that is about to change, `on_disk` the text that a line number is about."""
     document = _parse(home, text)
     try:
         return Settings(**document)
@@ -76,14 +121,16 @@ def _validate(home: Home, text: str) -> Settings:
         first = error.errors()[0]
         location = [str(part) for part in first["loc"]]
         name = ".".join(location)
-        message = "there is no such setting" if first["type"] == "extra_forbidden" else first["msg"]
+        message = "there is no such setting" if first["type"] == "extra_forbidden" else first["msg"].rstrip(".")
         variable = "PARACHUTE_" + "__".join(location).upper()
         if variable in os.environ:
             raise ConfigError(f"The variable {variable}: {message}.") from error
-        line = _line_of(text, location)
-        raise ConfigError(
-            f"{home.config}, line {line}: {name}: {message}.", "`parachute config` lists all settings."
-        ) from error
+        hint = "`parachute config` lists all settings."
+        if changing and f"{name}.".startswith(f"{changing}."):
+            # The file does not say this yet, so there is no line to name.
+            raise ConfigError(f"{name}: {message}.", hint) from error
+        line = _line_of(text if on_disk is None else on_disk, location)
+        raise ConfigError(f"{home.config}, line {line}: {name}: {message}.", hint) from error
 
 
 def _line_of(text: str, location: list[str]) -> int:

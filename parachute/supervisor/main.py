@@ -34,7 +34,7 @@ def main() -> int:
     try:
         return asyncio.run(_run(Home.find(), Credentials.take(), options.host, options.port))
     except ParachuteError as error:
-        print(error, file=sys.stderr)
+        print(error, file=sys.stderr)  # noqa: T201
         return 1
 
 

@@ -10,6 +10,7 @@ import socket
 import stat
 import sys
 import time
+from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -50,6 +51,8 @@ class ProcessLauncher:
         self._home = home
         self._credentials = credentials
         self._entries: dict[str, _Entry] = {}
+        # An open that arrives while the same unit is being closed has to wait for the end of that.
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._loop = asyncio.get_running_loop()
         self._loop.add_signal_handler(signal.SIGCHLD, self._reap)
         if sys.platform == "linux":
@@ -57,15 +60,16 @@ class ProcessLauncher:
             ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
     async def open(self, unit: Unit) -> None:
-        if unit.name in self._entries:
-            return
-        sockets = [_listen(address) for address in unit.listen]
-        entry = _Entry(unit, Status(unit.name), sockets)
-        self._entries[unit.name] = entry
-        if unit.on_demand:
-            self._wait_for_connection(entry)
-        else:
-            self._spawn(entry)
+        async with self._locks[unit.name]:
+            if unit.name in self._entries:
+                return
+            sockets = [_listen(address) for address in unit.listen]
+            entry = _Entry(unit, Status(unit.name), sockets)
+            self._entries[unit.name] = entry
+            if unit.on_demand:
+                self._wait_for_connection(entry)
+            else:
+                self._spawn(entry)
 
     async def start(self, name: str) -> None:
         entry = self._entry(name)
@@ -85,16 +89,19 @@ class ProcessLauncher:
         self._set(entry, State.STOPPED)
 
     async def close(self, name: str) -> None:
-        if name not in self._entries:
-            return
-        await self.stop(name)
-        entry = self._entries.pop(name)
-        for listener, address in zip(entry.sockets, entry.unit.listen, strict=True):
-            listener.close()
-            if isinstance(address, Path):
-                address.unlink(missing_ok=True)
-        if entry.notify:
-            entry.notify.close()
+        async with self._locks[name]:
+            if name not in self._entries:
+                return
+            await self.stop(name)
+            entry = self._entries.pop(name)
+            for listener, address in zip(entry.sockets, entry.unit.listen, strict=True):
+                listener.close()
+                if isinstance(address, Path):
+                    address.unlink(missing_ok=True)
+            if entry.notify:
+                entry.notify.close()
+        if not self._locks[name].locked():
+            del self._locks[name]
 
     async def ready(self, name: str, seconds: float = 60) -> None:
         """Wait until a unit that notifies serves; error: Unavailable with the reason."""

@@ -1,8 +1,8 @@
 """The command line's own token."""
 
 import os
-import subprocess
-import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -75,19 +75,18 @@ def test_a_token_that_another_user_wrote_is_refused(home: Path) -> None:
     assert not token.verify(planted)
 
 
-def test_programs_that_need_it_first_at_once_get_the_same(home: Path) -> None:
-    script = (
-        "import sys; from pathlib import Path; from parachute.keys.cli_token import CliToken; "
-        "sys.stdin.readline(); print(CliToken(Path(sys.argv[1])).obtain())"
-    )
-    programs = [
-        subprocess.Popen([sys.executable, "-c", script, home], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        for _ in range(3)
-    ]
-    for program in programs:
-        assert program.stdin is not None
-        program.stdin.write("go\n")
-        program.stdin.flush()
-    tokens = {program.communicate(timeout=60)[0].strip() for program in programs}
-    assert len(tokens) == 1
-    assert CliToken(home).verify(tokens.pop())
+def test_all_who_need_it_first_at_once_get_the_same(home: Path) -> None:
+    count = 8
+    for number in range(10):
+        folder = home / str(number)
+        folder.mkdir(mode=0o700)
+        start = threading.Barrier(count)
+
+        def obtain(folder: Path = folder, start: threading.Barrier = start) -> str:
+            start.wait(20)
+            return CliToken(folder).obtain()
+
+        with ThreadPoolExecutor(count) as pool:
+            tokens = {pending.result(20) for pending in [pool.submit(obtain) for _ in range(count)]}
+        assert len(tokens) == 1
+        assert CliToken(folder).verify(tokens.pop())

@@ -85,6 +85,7 @@ def test_nothing_but_the_file_and_its_lock_stays_behind(home: Path, keys: Keys) 
         ("api_keys:\n\t- x\n", 2, "not YAML"),
         ("api_keys: []\n---\napi_keys: []\n", 2, "not YAML"),
         (b"api_keys: []\n# \xff\n", 2, "UTF-8"),
+        (b"api_keys: []\n\n# \x00\n", 3, "not YAML"),
         (FROM_THE_SPECIFICATION.replace(HASH, HASH[:-1]), 2, "key_hash"),
         (FROM_THE_SPECIFICATION.replace("sha256:", "md5:"), 2, "key_hash"),
         (FROM_THE_SPECIFICATION.replace('"iPhone"', "123"), 3, "name must be text"),

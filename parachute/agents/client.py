@@ -1,0 +1,156 @@
+"""One agent process and the SDK's client for it."""
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections import deque
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any
+
+from parachute.agents import options
+from parachute.agents.models import AgentFiles, AgentSpecification, TurnHandler
+from parachute.errors import Unavailable
+
+if TYPE_CHECKING:
+    from claude_agent_sdk import ClaudeSDKClient, Message
+
+log = logging.getLogger(__name__)
+
+_QUEUE = 1000
+_STDERR_LINES = 20
+
+
+class AgentEnded(Unavailable):
+    """The agent's process ended before its turn did."""
+
+    key = "agent_ended"
+
+
+class AgentClient:
+    """Keeps one connected client; the turn that uses it sets `handler`, and without one every tool call is denied."""
+
+    def __init__(self, specification: AgentSpecification, files: AgentFiles) -> None:
+        self.specification = specification
+        self.fingerprint = specification.fingerprint()
+        self.handler: TurnHandler | None = None
+        self.last_used = time.monotonic()
+        self.ended = False
+        self.turns = 0
+        self._files = files
+        self._client: ClaudeSDKClient | None = None
+        self._queue: asyncio.Queue[Message | None] = asyncio.Queue(_QUEUE)
+        self._reader: asyncio.Task[None] | None = None
+        self._stderr: deque[str] = deque(maxlen=_STDERR_LINES)
+
+    async def connect(self) -> None:
+        """Start the process; error: AgentEnded with what it said."""
+        from claude_agent_sdk import ClaudeSDKClient, ClaudeSDKError
+
+        built = options.build(
+            self.specification,
+            self._files,
+            pre_tool_use=self._pre_tool_use,
+            can_use_tool=self._can_use_tool,
+            stderr=self._stderr.append,
+        )
+        self._client = ClaudeSDKClient(built)
+        try:
+            await self._client.connect()
+        except ClaudeSDKError as error:
+            self.ended = True
+            raise AgentEnded(f"The agent could not be started: {self.complaint() or error}") from error
+        self._reader = asyncio.create_task(self._read(), name=f"agent {self.specification.session}")
+
+    async def send(self, content: str | list[dict[str, Any]], identifier: str, *, composed: bool) -> None:
+        """Send a message of the person; `composed` keeps the program from expanding anything in it."""
+        message: dict[str, Any] = {
+            "type": "user",
+            "message": {"role": "user", "content": content},
+            "parent_tool_use_id": None,
+            "uuid": identifier,
+        }
+        if composed:
+            message["client_composed"] = True
+
+        async def one() -> AsyncIterator[dict[str, Any]]:
+            yield message
+
+        from claude_agent_sdk import ClaudeSDKError
+
+        assert self._client is not None
+        try:
+            await self._client.query(one())
+        except ClaudeSDKError as error:
+            self.ended = True
+            raise AgentEnded(f"The agent has ended: {self.complaint() or error}") from error
+
+    async def receive(self) -> "Message":
+        """The next message of the agent; error: AgentEnded."""
+        message = await self._queue.get()
+        if message is None:
+            self._queue.put_nowait(None)
+            raise AgentEnded(f"The agent ended during its answer. {self.complaint()}".strip())
+        return message
+
+    async def interrupt(self) -> None:
+        """Ask the agent to stop its turn; its result follows."""
+        assert self._client is not None
+        await self._client.interrupt()
+
+    async def close(self) -> None:
+        """End the process; up to ten seconds if it does not end by itself."""
+        self.ended = True
+        if self._client is not None:
+            with contextlib.suppress(Exception):
+                await self._client.disconnect()
+        if self._reader:
+            self._reader.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._reader
+        prompt = self._files.prompts / f"{self.specification.session}.md"
+        prompt.unlink(missing_ok=True)
+
+    def complaint(self) -> str:
+        """The last lines that the process wrote to standard error."""
+        return " ".join(self._stderr)[-500:]
+
+    async def _read(self) -> None:
+        assert self._client is not None
+        try:
+            async for message in self._client.receive_messages():
+                await self._queue.put(message)
+        except Exception as error:  # whatever broke the stream, the turn must hear of its end
+            log.debug("The stream of session %s ended: %s", self.specification.session, error)
+        finally:
+            self.ended = True
+            if self._queue.full():
+                self._queue.get_nowait()
+            self._queue.put_nowait(None)
+
+    async def _pre_tool_use(self, hook_input: Any, call: str | None, context: Any) -> dict[str, Any]:
+        if self.handler is None:
+            return _hook_answer("deny", "No turn is running.")
+        decision = await self.handler.decide(hook_input["tool_name"], hook_input["tool_input"], call)
+        if decision.allowed is None:
+            return {}
+        return _hook_answer("allow" if decision.allowed else "deny", decision.reason)
+
+    async def _can_use_tool(self, tool: str, tool_input: dict[str, Any], context: Any) -> Any:
+        from claude_agent_sdk import PermissionResultAllow, PermissionResultDeny
+
+        if tool != "AskUserQuestion" or self.handler is None:
+            return PermissionResultDeny(message=f"{tool} was not allowed.")
+        questions = tool_input.get("questions")
+        answers = await self.handler.ask(questions if isinstance(questions, list) else [], context.tool_use_id)
+        return PermissionResultAllow(updated_input={**tool_input, "answers": answers})
+
+
+def _hook_answer(decision: str, reason: str) -> dict[str, Any]:
+    return {
+        "hookSpecificOutput": {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": decision,
+            "permissionDecisionReason": reason,
+        }
+    }

@@ -1,0 +1,68 @@
+"""What an agent process is started with, and what it asks while it works."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from parachute.gateway.service import Line
+from parachute.sandbox.service import Execution
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSpecification:
+    """Everything that is fixed when an agent process starts; `resume`: continue the session's transcript."""
+
+    session: str
+    resume: bool
+    execution: Execution
+    line: Line
+    system_prompt: str
+    tools: tuple[str, ...]
+    model: str | None
+    asks_questions: bool
+
+    def fingerprint(self) -> str:
+        """Equal for two specifications whose processes are interchangeable, whatever their session's id."""
+        execution = self.execution
+        parts = {
+            "mode": execution.mode,
+            "engine": execution.engine,
+            "directory": execution.directory.replace(self.session, ""),
+            "roots": sorted((inside, str(folder)) for inside, folder in execution.roots.items()),
+            "writable": [path.replace(self.session, "") for path in execution.writable],
+            "prompt": self.system_prompt,
+            "tools": self.tools,
+            "model": self.model,
+            "questions": self.asks_questions,
+            "credential": self.line.kind.value,
+        }
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDecision:
+    """Whether a tool call may run; `allowed` None leaves the decision to the next step (a question to the person)."""
+
+    allowed: bool | None
+    reason: str = ""
+
+
+class TurnHandler(Protocol):
+    """The turn that an agent process works for at the moment."""
+
+    async def decide(self, tool: str, tool_input: dict[str, Any], call: str | None) -> ToolDecision:
+        """Whether a tool call may run."""
+
+    async def ask(self, questions: list[dict[str, Any]], call: str | None) -> dict[str, Any]:
+        """Put questions to the person and return the answers, empty if none come."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFiles:
+    """Files that starting an agent process needs."""
+
+    wrapper: Path
+    prompts: Path
+    working_directory: Path

@@ -1,0 +1,95 @@
+"""The SDK's options, constructed explicitly: nothing is read from settings, folders or the environment behind our back."""
+
+import os
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from parachute.agents.models import AgentFiles, AgentSpecification
+from parachute.files import atomic_write, private_folder
+from parachute.settings.home import Home
+
+if TYPE_CHECKING:
+    from claude_agent_sdk import ClaudeAgentOptions
+
+MAXIMUM_LINE = 64 * 1024 * 1024
+"""Bytes of one message of the agent's program; the SDK's default of 1 MiB ends the stream at a larger tool result."""
+
+PERMISSION_SECONDS = 120
+"""How long a permission request waits (spec 001)."""
+
+_FIXED_ENVIRONMENT = {
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    "CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK": "1",
+    "CLAUDE_CODE_MAX_RETRIES": "1",
+    "DISABLE_AUTOUPDATER": "1",
+    "DISABLE_ERROR_REPORTING": "1",
+    "DISABLE_TELEMETRY": "1",
+    "ENABLE_TOOL_SEARCH": "false",
+    "LANG": "C.UTF-8",
+}
+
+
+def prepare_files(home: Home) -> AgentFiles:
+    """Write the script that stands in for the agent's program, and make the folders that options refer to."""
+    import parachute_runner
+
+    folder = private_folder(home.run / "agents")
+    wrapper = folder / "agent"
+    script = Path(parachute_runner.__path__[0]) / "wrapper.py"
+    command = shlex.join([sys.executable, "-IS", str(script)])
+    # A shell script: the path of an interpreter in a #! line may have 127 characters at the most.
+    atomic_write(wrapper, f'#!/bin/sh\nexec {command} "$@"\n', mode=0o700)
+    return AgentFiles(wrapper, private_folder(folder / "prompts"), private_folder(folder / "empty"))
+
+
+def build(
+    specification: AgentSpecification,
+    files: AgentFiles,
+    *,
+    pre_tool_use: Callable[..., Any],
+    can_use_tool: Callable[..., Any],
+    stderr: Callable[[str], None],
+) -> "ClaudeAgentOptions":
+    """The options for one agent process."""
+    from claude_agent_sdk import ClaudeAgentOptions, HookMatcher
+
+    execution = specification.execution
+    prompt = files.prompts / f"{specification.session}.md"
+    atomic_write(prompt, specification.system_prompt)
+    environment = {
+        **_FIXED_ENVIRONMENT,
+        **specification.line.environment(),
+        "ANTHROPIC_UNIX_SOCKET": execution.model_socket,
+        "CLAUDE_CONFIG_DIR": execution.configuration,
+        "PARACHUTE_AGENT_DIRECTORY": execution.directory,
+        "PARACHUTE_AGENT_SOCKET": str(execution.agent_socket),
+    }
+    if zone := os.environ.get("TZ"):
+        environment["TZ"] = zone
+    return ClaudeAgentOptions(
+        tools=list(specification.tools),
+        system_prompt={"type": "file", "path": str(prompt)},
+        setting_sources=[],
+        skills=[],
+        strict_mcp_config=True,
+        # With this mode a call that no hook allowed is asked about, and `can_use_tool` refuses all but questions.
+        permission_mode="default",
+        can_use_tool=can_use_tool,
+        hooks={
+            "PreToolUse": [
+                HookMatcher(hooks=[pre_tool_use], timeout=PERMISSION_SECONDS + 30, on_failure="block"),
+            ]
+        },
+        cwd=files.working_directory,
+        cli_path=files.wrapper,
+        env=environment,
+        include_partial_messages=True,
+        max_buffer_size=MAXIMUM_LINE,
+        model=specification.model,
+        session_id=None if specification.resume else specification.session,
+        resume=specification.session if specification.resume else None,
+        stderr=stderr,
+    )

@@ -1,0 +1,162 @@
+"""Agent processes that are kept: one for each of the last conversations, and a spare for the next new one."""
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from parachute.agents.client import AgentClient
+from parachute.agents.models import AgentFiles, AgentSpecification
+from parachute.settings.models import AgentSettings
+
+log = logging.getLogger(__name__)
+
+_SWEEP_SECONDS = 15.0
+
+Released = Callable[[str], Awaitable[None]]
+
+
+class AgentPool:
+    """Bounded by number, idle time and free memory; `released` is called with a session's id when its process is gone."""
+
+    def __init__(self, settings: AgentSettings, files: AgentFiles) -> None:
+        self._settings = settings
+        self._files = files
+        self._idle: dict[str, AgentClient] = {}
+        self._spare: AgentClient | None = None
+        self._closing: set[asyncio.Task[None]] = set()
+        self._sweeper: asyncio.Task[None] | None = None
+        self.released: Released | None = None
+
+    def start(self) -> None:
+        """Begin to end what is idle for too long."""
+        self._sweeper = asyncio.create_task(self._sweep_for_ever(), name="agent pool")
+
+    async def close(self) -> None:
+        """End every process."""
+        if self._sweeper:
+            self._sweeper.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._sweeper
+        clients = [*self._idle.values(), *([self._spare] if self._spare else [])]
+        self._idle.clear()
+        self._spare = None
+        for client in clients:
+            self._end(client)
+        while self._closing:
+            await asyncio.gather(*self._closing, return_exceptions=True)
+
+    async def acquire(self, specification: AgentSpecification) -> tuple[AgentClient, bool]:
+        """A connected client and whether it was warm; error: AgentEnded if a new one cannot be started."""
+        kept = self._idle.pop(specification.session, None)
+        if kept is not None:
+            if not kept.ended and kept.fingerprint == specification.fingerprint():
+                return kept, True
+            await kept.close()
+        client = AgentClient(specification, self._files)
+        try:
+            await client.connect()
+        except BaseException:
+            self._end(client)
+            raise
+        return client, False
+
+    def release(self, client: AgentClient, *, keep: bool) -> None:
+        """Give a client back after its turn; it is kept if it is alive, wanted, and within the bounds."""
+        client.handler = None
+        client.last_used = time.monotonic()
+        if not keep or client.ended or self._settings.warm == 0 or not self.memory_allows():
+            self._end(client)
+            return
+        self._idle[client.specification.session] = client
+        while len(self._idle) > self._settings.warm:
+            oldest = min(self._idle.values(), key=lambda kept: kept.last_used)
+            self._end(self._idle.pop(oldest.specification.session))
+
+    async def discard(self, session: str) -> None:
+        """End the process kept for a session and wait until it is gone."""
+        client = self._idle.pop(session, None)
+        if client is not None:
+            await client.close()
+
+    async def take_spare(self, session: str, fingerprint: str) -> AgentClient | None:
+        """The spare that was started for this session, if it still fits; one that does not is ended first."""
+        spare = self._spare
+        if spare is None or spare.specification.session != session:
+            return None
+        self._spare = None
+        if not spare.ended and spare.fingerprint == fingerprint:
+            return spare
+        await spare.close()
+        return None
+
+    async def set_spare(self, specification: AgentSpecification) -> None:
+        """Start a spare in place of the one there is."""
+        client = AgentClient(specification, self._files)
+        try:
+            await client.connect()
+        except BaseException:
+            self._end(client)
+            raise
+        self.drop_spare()
+        self._spare = client
+
+    def drop_spare(self) -> None:
+        """End the spare."""
+        if self._spare is not None:
+            self._end(self._spare)
+            self._spare = None
+
+    @property
+    def spare(self) -> AgentClient | None:
+        """The spare, if there is one."""
+        return self._spare if self._spare is not None and not self._spare.ended else None
+
+    @property
+    def warm(self) -> int:
+        """How many conversations have a process waiting."""
+        return len(self._idle)
+
+    def has(self, session: str) -> bool:
+        """Whether a living process is kept for a session."""
+        kept = self._idle.get(session)
+        return kept is not None and not kept.ended
+
+    def memory_allows(self) -> bool:
+        """Whether enough memory is free to keep a process."""
+        free = _free_megabytes()
+        return free is None or free >= self._settings.memory_floor_megabytes
+
+    def _end(self, client: AgentClient) -> None:
+        async def end() -> None:
+            await client.close()
+            if self.released:
+                await self.released(client.specification.session)
+
+        task = asyncio.create_task(end(), name=f"end agent {client.specification.session}")
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
+
+    async def _sweep_for_ever(self) -> None:
+        while True:
+            await asyncio.sleep(_SWEEP_SECONDS)
+            oldest_allowed = time.monotonic() - self._settings.warm_minutes * 60
+            short = not self.memory_allows()
+            for session, client in list(self._idle.items()):
+                if client.ended or short or client.last_used < oldest_allowed:
+                    self._end(self._idle.pop(session))
+            if self._spare and (self._spare.ended or short or self._spare.last_used < oldest_allowed):
+                self.drop_spare()
+
+
+def _free_megabytes() -> int | None:
+    try:
+        with Path("/proc/meminfo").open(encoding="ascii") as file:
+            for line in file:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) // 1024
+    except (OSError, ValueError):
+        pass  # no /proc, as on macOS: then only number and time bound the pool
+    return None

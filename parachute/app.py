@@ -1,0 +1,124 @@
+"""The application: every part made once, in the order in which they need each other, and nothing else."""
+
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from fastapi import FastAPI
+
+from parachute import __version__
+from parachute.agents.options import prepare_files
+from parachute.agents.pool import AgentPool
+from parachute.audit.middleware import AuditMiddleware
+from parachute.audit.service import Audit
+from parachute.database import Database
+from parachute.gateway.api import router as gateway_routes
+from parachute.gateway.credentials import CredentialSource
+from parachute.gateway.service import Gateway
+from parachute.gateway.store import UsageStore, create_usage
+from parachute.keys.api import router as key_routes
+from parachute.keys.cli_token import CliToken
+from parachute.keys.service import Keys
+from parachute.prompts.service import Prompts
+from parachute.runs import store as run_store
+from parachute.runs.api import router as run_routes
+from parachute.runs.service import Runs
+from parachute.runs.turn import Services
+from parachute.sandbox.service import Sandboxes
+from parachute.sessions import migrations
+from parachute.sessions.api import router as session_routes
+from parachute.sessions.service import Sessions
+from parachute.sessions.store import SessionStore
+from parachute.sessions.transcripts import Transcripts
+from parachute.sessions.trust_store import TrustStore
+from parachute.settings.home import Home
+from parachute.settings.models import Settings
+from parachute.status.api import router as status_routes
+from parachute.supervisor.api import router as supervisor_routes
+from parachute.supervisor.credentials import Credentials
+from parachute.vault.service import Vault
+from parachute.web.access import AccessMiddleware
+from parachute.web.body_limit import BodyLimitMiddleware
+from parachute.web.errors import install_error_handlers
+
+_BODY_LIMIT = 1024 * 1024
+_MESSAGE_LIMIT = 40 * 1024 * 1024
+"""Bytes of a message with its attachments, which travel as base64."""
+
+
+def create(home: Home, settings: Settings, credentials: Credentials) -> FastAPI:
+    """The application for one installation; error: ParachuteError if it would be open to strangers."""
+    app = FastAPI(title="Parachute Computer", version=__version__, lifespan=_lifespan, docs_url=None, redoc_url=None)
+    keys = Keys(home.root)
+    app.state.home = home
+    app.state.settings = settings
+    app.state.credentials = credentials
+    app.state.keys = keys
+    for router in (run_routes, session_routes, key_routes, gateway_routes, supervisor_routes, status_routes):
+        app.include_router(router)
+    install_error_handlers(app)
+    # The last one added is the outermost: nothing is read or recorded before it is known who asks.
+    app.add_middleware(AuditMiddleware, state=app.state)
+    app.add_middleware(BodyLimitMiddleware, limit=_BODY_LIMIT, limits={"/api/chat": _MESSAGE_LIMIT})
+    app.add_middleware(
+        AccessMiddleware,
+        keys=keys,
+        cli_token=CliToken(home.root),
+        auth_mode=settings.auth_mode,
+        bind=settings.host,
+        hostnames=settings.hostnames,
+        origins=settings.origins,
+        trusted_proxies=settings.trusted_proxies,
+    )
+    return app
+
+
+@contextlib.asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    state = app.state
+    home: Home = state.home
+    settings: Settings = state.settings
+    vault = Vault(settings.vault)
+    vault.prepare()
+    async with contextlib.AsyncExitStack() as stack:
+        audit = Audit(vault.state / "audit")
+        audit.start()
+        stack.push_async_callback(audit.close)
+        databases = [
+            Database(vault.state / "sessions.db", migrations.ALL),
+            Database(vault.state / "runs.db", run_store.ALL, page_size=run_store.PAGE_SIZE),
+            Database(home.trust_database, (create_usage, migrations.create_session_trust)),
+        ]
+        for database in databases:
+            stack.push_async_callback(database.close)
+            await database.open()
+        sessions_database, runs_database, trust_database = databases
+        transcripts = Transcripts(vault)
+        sessions = Sessions(vault, SessionStore(sessions_database), TrustStore(trust_database), transcripts)
+        await sessions.start()
+        source = CredentialSource(home, state.credentials)
+        gateway = Gateway(home, settings, source, UsageStore(trust_database), audit)
+        stack.push_async_callback(gateway.close_all)
+        sandboxes = Sandboxes(home, settings, vault, agent_program())
+        await sandboxes.start()
+        pool = AgentPool(settings.agents, prepare_files(home))
+        pool.start()
+        stack.push_async_callback(pool.close)
+        services = Services(home, settings, vault, sessions, gateway, sandboxes, Prompts(vault), pool, audit)
+        runs = Runs(services, run_store.RunStore(runs_database))
+        await runs.start()
+        stack.push_async_callback(runs.close)
+        state.audit, state.sessions, state.gateway = audit, sessions, gateway
+        state.sandboxes, state.pool, state.runs = sandboxes, pool, runs
+        yield
+        state.keys.close()
+
+
+def agent_program() -> Path:
+    """The program that the installed SDK brings, found without importing the SDK."""
+    from importlib.util import find_spec
+
+    found = find_spec("claude_agent_sdk")
+    assert found is not None
+    assert found.submodule_search_locations is not None
+    return Path(found.submodule_search_locations[0]) / "_bundled" / "claude"

@@ -1,0 +1,43 @@
+"""Recording every request that changes something."""
+
+import time
+from typing import Any
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+_READING = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+class AuditMiddleware:
+    """Appends one event for each writing request, with who asked and how it ended."""
+
+    def __init__(self, app: ASGIApp, state: Any) -> None:
+        self.app = app
+        self._state = state
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] in _READING:
+            await self.app(scope, receive, send)
+            return
+        started, status = time.monotonic(), 500
+
+        async def noting(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self.app(scope, receive, noting)
+        finally:
+            caller = scope["state"]["caller"]
+            self._state.audit.append(
+                event_type="api_call",
+                source_type="api_key" if caller.kind == "key" else caller.kind,
+                source_id=caller.name,
+                target_module=scope["path"].split("/")[2] if scope["path"].startswith("/api/") else "supervisor",
+                target_endpoint=f"{scope['method']} {scope['path']}",
+                duration_ms=round((time.monotonic() - started) * 1000),
+                success=status < 400,
+                error=None if status < 400 else f"status {status}",
+            )

@@ -1,0 +1,121 @@
+"""Calls of the core API, as the owner of this installation.
+
+The standard library's client, because the others take longer to import than a call takes.
+"""
+
+import asyncio
+import http.client
+import json
+import urllib.parse
+from typing import Any
+
+from parachute.errors import ParachuteError, Unavailable
+from parachute.keys.cli_token import CliToken
+from parachute.settings.home import Home
+from parachute.supervisor import control
+
+_SECONDS = 30.0
+_SILENCE = 180.0
+"""The server says something at least every minute; after three the connection is taken for lost."""
+
+_ANSWER_LIMIT = 64 * 1024 * 1024
+_EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1"}  # noqa: S104 -- compared, not listened on
+
+
+class Refused(ParachuteError):
+    """The API answered with an error, in its own words."""
+
+
+class Api:
+    """One core API; a connection per call, so that a call can be made while a stream is read."""
+
+    def __init__(self, host: str, port: int, token: str) -> None:
+        self.host = _EVERY_ADDRESS.get(host, host)
+        self.port = port
+        self._token = token
+
+    @classmethod
+    def find(cls, home: Home) -> "Api":
+        """The API that this installation's supervisor runs; error: Unavailable if nothing runs, or core is down."""
+        return cls.of_status(home, asyncio.run(control.ask(home, "status", 10)))
+
+    @classmethod
+    def of_status(cls, home: Home, status: dict[str, Any]) -> "Api":
+        """The API that the supervisor's `status` tells of; error: Unavailable if core is down, with the reason."""
+        core = next((unit for unit in status["units"] if unit["name"] == "core"), None)
+        # While core starts again, the socket holds what comes in.
+        if core is None or core["state"] not in ("running", "starting"):
+            reason = (core and core["reason"]) or "The API is stopped."
+            raise Unavailable(reason, "`parachute restart` starts it; `parachute logs core` shows what it said.")
+        return cls(status["main_server_host"], status["main_server_port"], CliToken(home.root).obtain())
+
+    @property
+    def url(self) -> str:
+        """The address for a person."""
+        return address(self.host, self.port)
+
+    def get(self, path: str, **query: str | int | bool) -> Any:
+        """The JSON that a GET answers; errors: Refused, Unavailable."""
+        given = {name: str(value).lower() if isinstance(value, bool) else value for name, value in query.items()}
+        return self._call("GET", f"{path}?{urllib.parse.urlencode(given)}" if given else path)
+
+    def post(self, path: str, body: object = None, seconds: float = _SECONDS) -> Any:
+        """The JSON that a POST answers; errors: Refused, Unavailable."""
+        return self._call("POST", path, {} if body is None else body, seconds)
+
+    def delete(self, path: str) -> Any:
+        """The JSON that a DELETE answers; errors: Refused, Unavailable."""
+        return self._call("DELETE", path)
+
+    def stream(self, method: str, path: str, body: object = None) -> http.client.HTTPResponse:
+        """An answer to be read bit by bit; errors: Refused, Unavailable. Reading raises OSError or HTTPException."""
+        return self._open(method, path, body, _SILENCE)
+
+    def _call(self, method: str, path: str, body: object = None, seconds: float = _SECONDS) -> Any:
+        with self._open(method, path, body, seconds) as response:
+            try:
+                return json.loads(response.read(_ANSWER_LIMIT) or b"null")
+            except (OSError, http.client.HTTPException, ValueError) as error:
+                raise Unavailable(f"The answer of {self.url} broke off.", "Try again.") from error
+
+    def _open(self, method: str, path: str, body: object, seconds: float) -> http.client.HTTPResponse:
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=seconds)
+        headers = {"Authorization": f"Bearer {self._token}", "Accept": "application/json", "Connection": "close"}
+        payload = None
+        if body is not None:
+            payload = json.dumps(body).encode()
+            headers["Content-Type"] = "application/json"
+        try:
+            connection.request(method, path, payload, headers)
+            response = connection.getresponse()
+        except (OSError, http.client.HTTPException) as error:
+            connection.close()
+            raise Unavailable(
+                f"{self.url} does not answer ({error or type(error).__name__}).",
+                "`parachute status` shows what runs, `parachute logs core` what it said.",
+            ) from error
+        if response.status >= 400:
+            with response:
+                raise _refusal(response)
+        return response
+
+
+def address(host: str, port: int) -> str:
+    """The URL of a host and a port."""
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def quoted(identifier: str) -> str:
+    """An id as one part of a path, whatever is in it."""
+    return urllib.parse.quote(identifier, safe="")
+
+
+def _refusal(response: http.client.HTTPResponse) -> Refused:
+    try:
+        answer = json.loads(response.read(_ANSWER_LIMIT))
+        detail, hint = answer["detail"], answer.get("hint")
+        if isinstance(detail, str):
+            return Refused(detail, str(hint) if hint else None, key=str(answer.get("key")), status=response.status)
+    except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError, AttributeError):
+        pass  # an answer that is not of our API is told by its status alone
+    return Refused(f"The API answered {response.status} {response.reason}.", status=response.status)

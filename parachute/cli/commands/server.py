@@ -1,0 +1,128 @@
+"""`parachute start`, `stop` and `restart`."""
+
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from parachute.settings.home import Home
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command("start")(start)
+    app.command("stop")(stop)
+    app.command("restart")(restart)
+
+
+def start(
+    port: int | None = typer.Option(None, "--port", "-p", min=1, max=65535, help="Port to listen on."),
+    host: str | None = typer.Option(None, "--host", help="Address to listen on; loopback unless you say otherwise."),
+    foreground: bool = typer.Option(False, "--foreground", "-f", help="Stay in this terminal; Ctrl-C ends it."),
+) -> None:
+    """Start the computer in the background."""
+    from parachute.cli import lifecycle
+    from parachute.settings.home import Home
+
+    home = Home.find()
+    if foreground:
+        with lifecycle.one_at_a_time(home):
+            if _runs_already(home):
+                return
+            target = _target(home, host, port)
+        typer.echo(f"Starting on {_address(target[0], target[1])}; Ctrl-C ends it.", err=True)
+        lifecycle.run_in_foreground(home, *target)
+    with lifecycle.one_at_a_time(home):
+        if _runs_already(home):
+            return
+        lifecycle.start(home, *_target(home, host, port))
+    _print_running(home)
+
+
+def stop() -> None:
+    """End the computer and everything that it started."""
+    from parachute.cli import lifecycle
+    from parachute.settings.home import Home
+
+    home = Home.find()
+    with lifecycle.one_at_a_time(home):
+        if not lifecycle.is_running(home):
+            typer.echo("The computer is not running.")
+            return
+        ended = lifecycle.stop(home)
+    sandboxes = sum(name.startswith("sandbox@") for name in ended)
+    names = ["supervisor", *(name for name in ended if not name.startswith("sandbox@"))]
+    if sandboxes:
+        names.append(f"{sandboxes} sandbox{'es' if sandboxes > 1 else ''}")
+    typer.echo(f"The computer has ended: {', '.join(names)}.")
+
+
+def restart() -> None:
+    """Start the API anew, with the settings as they are now; sandboxes and the address stay."""
+    from parachute.cli import lifecycle
+    from parachute.settings.home import Home
+    from parachute.settings.store import load
+
+    home = Home.find()
+    with lifecycle.one_at_a_time(home):
+        if lifecycle.is_running(home):
+            load(home)  # a mistake in the settings must not end what runs well
+            lifecycle.restart(home)
+        else:
+            lifecycle.start(home, *_target(home, None, None))
+    _print_running(home)
+
+
+def _runs_already(home: "Home") -> bool:
+    from parachute.cli import lifecycle
+    from parachute.errors import Unavailable
+
+    if not lifecycle.is_running(home):
+        return False
+    try:
+        status = lifecycle.ask(home, "status", 10)
+        where = f" on {_address(status['main_server_host'], status['main_server_port'])}"
+    except Unavailable:
+        where = ""  # started by somebody else a moment ago
+    typer.echo(f"The computer is running already{where}. `parachute status` shows it, `parachute restart` renews it.")
+    return True
+
+
+def _target(home: "Home", host: str | None, port: int | None) -> tuple[str, int, dict[str, str]]:
+    """Host, port and further variables of the supervisor; errors: ConfigError, NotSafe."""
+    import os
+
+    from parachute.keys.service import Keys
+    from parachute.settings.store import load
+    from parachute.web.exposure import check_exposure
+
+    settings = load(home)
+    chosen = settings.host if host is None else host
+    check_exposure(settings.auth_mode, chosen, Keys(home.root))
+    # The supervisor runs in another folder, where a relative path would name something else.
+    paths = {"PARACHUTE_VAULT": settings.vault, "PARACHUTE_OFFLINE__MODEL": settings.offline.model}
+    absolute = {name: str(path) for name, path in paths.items() if name in os.environ and path}
+    return chosen, port or settings.port, absolute
+
+
+def _address(host: str, port: int) -> str:
+    from parachute.cli.api import address
+
+    return address(host, port)
+
+
+def _print_running(home: "Home") -> None:
+    from parachute.cli.api import Api
+    from parachute.cli.computer_status import model_line
+    from parachute.cli.output import print_facts, print_note
+    from parachute.errors import ParachuteError
+
+    api = Api.find(home)
+    facts = [("Address", api.url)]
+    try:
+        status = api.get("/api/status")
+        facts += [("Vault", str(status["vault"])), ("Model", model_line(status["provider"]))]
+    except ParachuteError as error:
+        print_note(f"The API does not tell its state: {error.message}")
+    print("The computer is running.")
+    print_facts([*facts, ("Next", 'parachute chat "hello"'), ("", f"or connect the app to {api.url}")])

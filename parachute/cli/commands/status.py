@@ -1,0 +1,68 @@
+"""`parachute status`: what runs."""
+
+import typer
+
+NOT_RUNNING = 3
+"""The exit code of systemctl for a unit that is not active."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("status")(status)
+
+
+def status(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) -> None:
+    """Show what runs; exit code 3 if the computer, or its API, does not."""
+    from parachute.cli import lifecycle
+    from parachute.cli.api import Api
+    from parachute.cli.computer_status import facts_of, unit_rows
+    from parachute.cli.output import duration, print_error, print_facts, print_json, print_note, print_table
+    from parachute.errors import ParachuteError, Unavailable
+    from parachute.settings.home import Home
+
+    home = Home.find()
+    try:
+        supervisor = lifecycle.ask(home, "status", 10)
+    except Unavailable as error:
+        if error.key != "not_running":
+            raise
+        if as_json:
+            print_json({"running": False, "supervisor": None, "units": [], "core": None, "problem": error.message})
+        else:
+            print(error.message)
+            print_note(error.hint or "")
+        raise typer.Exit(NOT_RUNNING) from error
+    units = supervisor.pop("units")
+    core, problem = None, None
+    running = supervisor["main_server_healthy"]
+    try:
+        api = Api.of_status(home, {**supervisor, "units": units})
+        core = api.get("/api/status") if running else None
+    except ParachuteError as error:
+        problem = error
+    if as_json:
+        state = {"running": running, "supervisor": supervisor, "units": units, "core": core}
+        print_json({**state, "problem": str(problem) if problem else None})
+    else:
+        if running:
+            since = duration(supervisor["main_server_uptime_seconds"] or 0)
+            print(
+                f"The computer is running on {_url(supervisor)} for {since}, version {supervisor['main_server_version']}."
+            )
+        else:
+            print(f"The supervisor is running, but the API on {_url(supervisor)} is not.")
+        print_facts(facts_of(core) if core else [])
+        print()
+        print_table(["Unit", "State", "Process", "Since", "Restarts", "Reason"], unit_rows(units))
+        if problem:
+            print_error(problem.message, problem.hint)
+    if not running:
+        raise typer.Exit(NOT_RUNNING)
+    if problem:
+        raise typer.Exit(1)
+
+
+def _url(supervisor: dict[str, object]) -> str:
+    from parachute.cli.api import address
+
+    return address(str(supervisor["main_server_host"]), int(str(supervisor["main_server_port"])))

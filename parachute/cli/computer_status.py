@@ -1,0 +1,53 @@
+"""What there is to say about a computer that runs."""
+
+from typing import Any
+
+from parachute.cli.output import duration, money
+
+
+def model_line(provider: dict[str, Any]) -> str:
+    """Which model provider is in force, and why."""
+    because = provider.get("because")
+    return f"{provider['provider']}, because {because}" if because else str(provider["provider"])
+
+
+def facts_of(core: dict[str, Any]) -> list[tuple[str, str]]:
+    """Lines about what `GET /api/status` answers."""
+    facts = [("Vault", str(core["vault"]))]
+    if provider := core.get("provider"):
+        facts.append(("Model", model_line(provider)))
+        facts.append(("Spending", _spending(provider)))
+    if sandbox := core.get("sandbox"):
+        facts.append(("Sandbox", _sandbox(sandbox)))
+    if sessions := core.get("sessions"):
+        facts.append(("Sessions", f"{sessions['total']}, {sessions['active']} active"))
+    if agents := core.get("agents"):
+        facts.append(("Agents", f"{agents['warm']} kept ready{', and a spare one' if agents['spare'] else ''}"))
+    return facts
+
+
+def unit_rows(units: list[dict[str, Any]]) -> list[list[str]]:
+    """Rows of name, state, process, time in that state, restarts and reason."""
+    return [
+        [
+            unit["name"],
+            unit["state"],
+            str(unit["process"] or ""),
+            duration(unit["seconds"]),
+            str(unit["restarts"]),
+            unit["reason"] or "",
+        ]
+        for unit in units
+    ]
+
+
+def _spending(provider: dict[str, Any]) -> str:
+    spent, limit = money(provider.get("spent_today") or 0), provider.get("daily_spending_limit")
+    return f"{spent} today, without a limit" if limit is None else f"{spent} of {money(limit)} today"
+
+
+def _sandbox(sandbox: dict[str, Any]) -> str:
+    required = "; required" if sandbox.get("required") else ""
+    if sandbox.get("engine"):
+        return f"{sandbox['engine']}{required}"
+    return f"none{required}: {sandbox.get('reason') or 'no engine works here'}"

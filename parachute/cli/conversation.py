@@ -1,0 +1,121 @@
+"""One message and its answer, at a terminal."""
+
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from queue import Empty
+from typing import Any
+
+from parachute.cli.api import Api, quoted
+from parachute.cli.event_stream import TERMINAL, EventStream, Interrupt
+from parachute.cli.output import print_note
+from parachute.cli.printer import Printer
+from parachute.cli.question import ask_user
+from parachute.errors import ParachuteError
+
+INTERRUPTED = 130
+_ABORT_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The exit code of a run, and the conversation it belongs to as far as that is known."""
+
+    code: int
+    session: str | None
+
+
+def run_turn(api: Api, body: dict[str, Any], printer: Printer, interactive: bool) -> Outcome:
+    """Send a message and show its events until the run ends; errors: Refused, Unavailable.
+
+    Ctrl-C aborts the run and waits up to five seconds for its end; a second one does not wait. `interactive`: questions of
+    the agent are put to the user.
+    """
+    stream = EventStream(api, body)
+    with _interrupts_to(stream):
+        stream.start()
+        return _Turn(api, stream, printer, interactive).run()
+
+
+class _Turn:
+    def __init__(self, api: Api, stream: EventStream, printer: Printer, interactive: bool) -> None:
+        self._api = api
+        self._stream = stream
+        self._printer = printer
+        self._interactive = interactive
+        self._deadline: float | None = None
+        self._abort_sent = False
+
+    def run(self) -> Outcome:
+        while True:
+            try:
+                timeout = None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
+                item = self._stream.items.get(timeout=timeout)
+            except Empty:
+                print_note("The run did not confirm that it ends; `parachute status` shows whether it does.")
+                return self._outcome(INTERRUPTED)
+            if isinstance(item, Interrupt):
+                if self._deadline is not None:
+                    return self._outcome(INTERRUPTED)
+                self._deadline = time.monotonic() + _ABORT_SECONDS
+            elif isinstance(item, ParachuteError):
+                if self._deadline is not None:
+                    return self._outcome(INTERRUPTED)
+                raise item
+            else:
+                self._printer.show(item)
+                kind = item.get("type")
+                if kind in TERMINAL:
+                    return self._outcome(self._code(str(kind)))
+                if kind == "user_question" and self._deadline is None:
+                    self._question(item)
+            # A new conversation has no id to abort by before its first event.
+            if self._deadline is not None and not self._abort_sent and self._stream.session:
+                self._abort(self._stream.session)
+
+    def _question(self, event: dict[str, Any]) -> None:
+        if not self._interactive:
+            print_note("The agent asks something. Answer in the app; without an answer it goes on in five minutes.")
+            return
+        try:
+            # In here Ctrl-C must break off the input, instead of waiting on the queue behind it.
+            previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+            try:
+                ask_user(self._api, event)
+            finally:
+                signal.signal(signal.SIGINT, previous)
+        except KeyboardInterrupt:
+            self._stream.items.put(Interrupt())
+
+    def _abort(self, session: str) -> None:
+        self._abort_sent = True
+        try:
+            self._api.post(f"/api/chat/{quoted(session)}/abort", seconds=_ABORT_SECONDS)
+        except ParachuteError:
+            pass  # it has ended already, or the server has: the stream tells
+
+    def _code(self, kind: str) -> int:
+        if self._deadline is not None:
+            return INTERRUPTED
+        return 0 if kind == "done" else 1
+
+    def _outcome(self, code: int) -> Outcome:
+        return Outcome(code, self._stream.session)
+
+
+@contextmanager
+def _interrupts_to(stream: EventStream) -> Iterator[None]:
+    """Put Ctrl-C on the queue as one more item, instead of raising it wherever the program is."""
+    previous = signal.signal(signal.SIGINT, lambda *_: stream.items.put(Interrupt()))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
+
+
+def at_terminal() -> bool:
+    """Whether a person sits at both ends."""
+    return sys.stdin.isatty() and sys.stdout.isatty()

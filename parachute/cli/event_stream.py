@@ -1,0 +1,130 @@
+"""The events of one run, read in a thread, so that Ctrl-C never falls into the middle of a line."""
+
+import http.client
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from queue import SimpleQueue
+from typing import Any
+
+from parachute.cli.api import Api, Refused, quoted
+from parachute.errors import ParachuteError, Unavailable
+
+TERMINAL = frozenset(("done", "error", "typed_error", "aborted"))
+
+_PREFIX = b"data:"
+_LINE_LIMIT = 32 * 1024 * 1024
+_DELAYS = (0.1, 0.5, 1.0, 2.0, 4.0, 8.0)
+"""Seconds before each attempt to take up a lost stream; they begin anew with every event that arrives."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupt:
+    """The user pressed Ctrl-C."""
+
+
+Event = dict[str, Any]
+Item = Event | Interrupt | ParachuteError
+
+
+class EventStream:
+    """Sends one message and puts every event of its run on a queue, up to and with the one that ends it.
+
+    Instead of that one, an error comes when there is nothing more to be had. A lost connection is taken up again behind the
+    last event. `session` is the id of the conversation as soon as it is known.
+    """
+
+    def __init__(self, api: Api, body: dict[str, Any]) -> None:
+        # SimpleQueue is the only queue that a signal handler may put into.
+        self.items: SimpleQueue[Item] = SimpleQueue()
+        self.session: str | None = None if body["sessionId"] == "new" else body["sessionId"]
+        self._api = api
+        self._body = body
+        self._sequence = 0
+        self._failures = 0
+        self._pause = threading.Event()
+
+    def start(self) -> None:
+        """Send the message."""
+        threading.Thread(target=self._run, name="events", daemon=True).start()
+
+    def _run(self) -> None:
+        try:
+            if not self._read(self._api.stream("POST", "/api/chat", self._body), 0):
+                self._follow()
+        except ParachuteError as error:
+            self.items.put(error)
+
+    def _follow(self) -> None:
+        """Take the lost stream up again until it ends; errors: Refused, Unavailable."""
+        while self._failures < len(_DELAYS):
+            if self.session is None or not self._sequence:
+                # Without a place to go on from, what comes could be an earlier run of the conversation.
+                raise Unavailable(
+                    "The connection was lost before the answer began.",
+                    "`parachute sessions list` shows whether the message arrived.",
+                )
+            self._pause.wait(_DELAYS[self._failures])
+            self._failures += 1
+            try:
+                path = f"/api/chat/{quoted(self.session)}/events?after={self._sequence}"
+                if self._read(self._api.stream("GET", path), self._sequence):
+                    return
+            except Refused as error:
+                if error.status != 503:
+                    raise
+            except Unavailable:
+                pass  # it may be starting again: the next attempt tells
+        raise Unavailable(
+            "The connection was lost and could not be taken up again.",
+            f"`parachute status` shows what runs. The run may go on: it belongs to the conversation {self.session}.",
+        )
+
+    def _read(self, response: http.client.HTTPResponse, after: int) -> bool:
+        """Put the events of one answer behind `after` on the queue; whether the one that ends the run was among them."""
+        with response:
+            try:
+                for line in _lines(response):
+                    event = _event(line)
+                    if event is not None and self._take(event, after):
+                        return True
+            except (OSError, http.client.HTTPException):
+                pass  # the same as an answer that simply ends
+        return False
+
+    def _take(self, event: Event, after: int) -> bool:
+        sequence = event.get("seq")
+        if isinstance(sequence, int):
+            if sequence <= after:
+                return False
+            self._sequence = max(self._sequence, sequence)
+        self._failures = 0
+        identifier = event.get("sessionId")
+        if event.get("type") in ("session", "done") and isinstance(identifier, str) and identifier != "pending":
+            self.session = identifier or self.session
+        self.items.put(event)
+        return event.get("type") in TERMINAL
+
+
+def _lines(response: http.client.HTTPResponse) -> Iterator[bytes]:
+    rest = bytearray()
+    while chunk := response.read1(65536):
+        rest += chunk
+        if len(rest) > _LINE_LIMIT:
+            raise Unavailable("The API sent a line without end.", "`parachute logs core` may tell why.")
+        if b"\n" in chunk:
+            *lines, last = rest.split(b"\n")
+            yield from (bytes(line) for line in lines)
+            rest = last
+
+
+def _event(line: bytes) -> Event | None:
+    payload = line.removeprefix(_PREFIX).strip() if line.startswith(_PREFIX) else b""
+    if not payload:
+        return None  # a comment, which keeps the connection awake, or the end of an event
+    try:
+        event = json.loads(payload)
+    except ValueError:
+        return None
+    return event if isinstance(event, dict) else None

@@ -1,0 +1,204 @@
+"""Starting and ending the supervisor, which starts and ends everything else."""
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+from parachute.cli import log_files
+from parachute.cli.output import styled
+from parachute.errors import ParachuteError, Unavailable
+from parachute.files import locked
+from parachute.settings.home import Home
+from parachute.supervisor import control
+from parachute.supervisor.credentials import Credentials
+
+_START_SECONDS = 60.0
+_STOP_SECONDS = 60.0
+_POLL_SECONDS = 0.01
+_SHOWN_LINES = 15
+
+
+class NotStarted(ParachuteError):
+    """The computer, or its API, did not come up; the hint ends with what it said last."""
+
+    status = 503
+    key = "not_started"
+
+
+@contextlib.contextmanager
+def one_at_a_time(home: Home) -> Iterator[None]:
+    """Hold off other commands that start or end the computer until this one is through."""
+    with locked(home.run / "lifecycle"):
+        yield
+
+
+def is_running(home: Home) -> bool:
+    """Whether a supervisor holds the pid file; call it within `one_at_a_time`, since looking takes the lock shortly."""
+    try:
+        descriptor = os.open(home.pid_file, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def ask(home: Home, operation: str, seconds: float = 90) -> dict[str, Any]:
+    """Ask the supervisor; errors: Unavailable."""
+    return asyncio.run(control.ask(home, operation, seconds))
+
+
+def start(home: Home, host: str, port: int, environment: dict[str, str]) -> None:
+    """Start the supervisor in the background and wait until core serves; error: NotStarted, and then nothing runs."""
+    beginnings = {name: log_files.size(home.logs / f"{name}.log") for name in ("supervisor", "core")}
+    pipe = Credentials.take().pipe()
+    log = os.open(home.logs / "supervisor.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    try:
+        process = subprocess.Popen(
+            _command(host, port),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            pass_fds=(pipe,),
+            env=_environment(home, environment, pipe),
+            # It outlives the shell: it must not keep a folder busy, nor import what lies around in one.
+            cwd="/",
+        )
+    finally:
+        os.close(log)
+        os.close(pipe)
+    try:
+        asyncio.run(_until_ready(home, process))
+    except BaseException as error:
+        process.terminate()
+        process.wait()
+        if not isinstance(error, ParachuteError):
+            raise
+        said = {name: log_files.tail(home.logs / f"{name}.log", _SHOWN_LINES, beginnings[name]) for name in beginnings}
+        raise _not_started(home, error, said) from error
+
+
+def run_in_foreground(home: Home, host: str, port: int, environment: dict[str, str]) -> NoReturn:
+    """Become the supervisor; a new program, because a process cannot take variables out of what others see of it."""
+    pipe = Credentials.take().pipe()
+    os.set_inheritable(pipe, True)
+    os.chdir("/")
+    sys.stdout.flush()
+    sys.stderr.flush()
+    command = _command(host, port)
+    os.execve(command[0], command, _environment(home, environment, pipe))  # noqa: S606 -- no shell is the point
+
+
+def restart(home: Home) -> None:
+    """Start core anew and wait until it serves; error: NotStarted with what it said."""
+    beginning = log_files.size(home.logs / "core.log")
+    try:
+        with _spinner("Restarting"):
+            ask(home, "restart")
+    except Unavailable as error:
+        said = {"core": log_files.tail(home.logs / "core.log", _SHOWN_LINES, beginning)}
+        raise _not_started(home, error, said) from error
+
+
+def stop(home: Home) -> list[str]:
+    """End everything, wait until it is gone, and return the names of what ran; error: Unavailable if it does not end."""
+    try:
+        units = ask(home, "status", 10)["units"]
+        ask(home, "shutdown", 10)
+    except Unavailable:
+        # It is on its way up or down, or stuck: the signal asks for the same.
+        units = []
+        if process := _process(home):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGTERM)
+    with _spinner("Stopping"):
+        deadline = time.monotonic() + _STOP_SECONDS
+        while is_running(home):
+            if time.monotonic() > deadline:
+                raise Unavailable(
+                    f"The supervisor (process {_process(home)}) did not end within {_STOP_SECONDS:.0f} seconds.",
+                    f"`kill -9 {_process(home)}` ends it at once; `parachute logs` shows what it said.",
+                )
+            time.sleep(_POLL_SECONDS)
+    return [unit["name"] for unit in units if unit["process"] is not None]
+
+
+async def _until_ready(home: Home, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + _START_SECONDS
+    with _spinner("Starting"):
+        while process.poll() is None and time.monotonic() < deadline:
+            try:
+                # Core is being started already: this waits until it serves, or has failed.
+                await control.ask(home, "start", _START_SECONDS + 5)
+            except Unavailable as error:
+                if error.key != "not_running":
+                    raise
+                await asyncio.sleep(_POLL_SECONDS)
+            else:
+                return
+    if process.poll() is not None:
+        raise Unavailable("The supervisor has ended.")
+    raise Unavailable(f"The supervisor did not answer within {_START_SECONDS:.0f} seconds.")
+
+
+def _not_started(home: Home, error: ParachuteError, said: dict[str, list[str]]) -> NotStarted:
+    lines = [line for name in said for line in (f"{home.logs / name}.log says:", *said[name]) if said[name]]
+    return NotStarted(f"The computer did not start: {error.message}", "\n".join(lines) or error.hint)
+
+
+def _command(host: str, port: int) -> list[str]:
+    return [sys.executable, "-m", "parachute.supervisor", "--host", host, "--port", str(port)]
+
+
+def _environment(home: Home, environment: dict[str, str], pipe: int) -> dict[str, str]:
+    # Everything is absolute by now, since the folder changes.
+    own = {"PARACHUTE_HOME": str(home.root), "PARACHUTE_CREDENTIALS_FD": str(pipe)}
+    return {**os.environ, **environment, **own}
+
+
+def _process(home: Home) -> int | None:
+    try:
+        text = home.pid_file.read_text()[:20].strip()
+    except FileNotFoundError:
+        return None
+    return int(text) if text.isdigit() else None
+
+
+@contextlib.contextmanager
+def _spinner(text: str) -> Iterator[None]:
+    """Show on a terminal that something goes on."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    import threading
+
+    done = threading.Event()
+
+    def spin() -> None:
+        frame = 0
+        while not done.wait(0.1):
+            frame += 1
+            sys.stderr.write("\r" + styled(f"{'|/-' + chr(92)}"[frame % 4] + f" {text} ...", "2", sys.stderr))
+            sys.stderr.flush()
+        sys.stderr.write("\r\033[K")
+        sys.stderr.flush()
+
+    thread = threading.Thread(target=spin, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()

@@ -1,0 +1,102 @@
+"""Building the command, running it, and saying in a sentence what went wrong."""
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import typer
+
+
+def main() -> None:
+    """Run the command line and exit: 0 well, 1 an error, 2 a wrong usage, 3 nothing runs (status), 130 Ctrl-C."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a terminal that knows no UTF-8 shows a question mark
+    sys.exit(_flushed(_run()))
+
+
+def _run() -> int:
+    # Everything costly is imported in here, so that Ctrl-C during the imports is as clean as later.
+    try:
+        return _invoke()
+    except KeyboardInterrupt:
+        return 130
+
+
+def _invoke() -> int:
+    from parachute.cli.output import print_error
+    from parachute.errors import ParachuteError
+
+    try:
+        application()(prog_name="parachute")
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    except ParachuteError as error:
+        print_error(error.message, error.hint)
+    except OSError as error:
+        print_error(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}.")
+    except Exception as error:
+        print_error(f"This was not expected: {type(error).__name__}: {error}.", _kept(error))
+    return 1
+
+
+def application() -> "typer.Typer":
+    """The whole command with all its groups."""
+    import typer
+
+    from parachute.cli.commands import register_all
+
+    app = typer.Typer(
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        no_args_is_help=True,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        help="A personal computer for your knowledge and your agents.",
+    )
+
+    def show_version(wanted: bool) -> None:
+        if wanted:
+            from parachute import __version__
+
+            print(f"parachute {__version__}")
+            raise typer.Exit
+
+    @app.callback()
+    def options(
+        version: bool = typer.Option(
+            False, "--version", callback=show_version, is_eager=True, help="Show the version and exit."
+        ),
+    ) -> None:
+        pass
+
+    register_all(app)
+    return app
+
+
+def _kept(error: Exception) -> str | None:
+    """Write the traceback to a file, and say where; a person at a terminal should not have to read it."""
+    import traceback
+
+    from parachute.files import atomic_write
+    from parachute.settings.home import Home
+
+    try:
+        path = Home.find().logs / "cli.log"
+        atomic_write(path, "".join(traceback.format_exception(error)))
+    except OSError:
+        return None
+    return f"The details are in {path}."
+
+
+def _flushed(code: int) -> int:
+    """Flush what is still in the buffers; a reader that has gone, such as `head`, is no error to shout about."""
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BrokenPipeError:
+        # The interpreter flushes again on its way out and would print a complaint.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return code

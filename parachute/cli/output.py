@@ -1,0 +1,80 @@
+"""How things look: colours and tables on a terminal, plain text in a pipe."""
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, TextIO
+
+_CONTROL = {number: None for number in (*range(32), *range(127, 160)) if number not in (9, 10)}
+
+
+def clean(text: str) -> str:
+    """The text without control characters: a model, or a title, must not drive the terminal."""
+    return text.translate(_CONTROL)
+
+
+def styled(text: str, code: str, stream: TextIO) -> str:
+    """The text in an ANSI style (`2` dim, `1;31` bold red) where the stream is a terminal that shows it."""
+    if not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return text
+    return f"\033[{code}m{text}\033[0m"
+
+
+def print_error(message: str, hint: str | None = None) -> None:
+    """`Error: sentence` on standard error, and below it what to do next."""
+    print(f"{styled('Error:', '1;31', sys.stderr)} {clean(message)}", file=sys.stderr)
+    if hint:
+        print(clean(hint), file=sys.stderr)
+
+
+def print_note(text: str) -> None:
+    """A remark beside the output: dim, on standard error."""
+    print(styled(clean(text), "2", sys.stderr), file=sys.stderr)
+
+
+def print_json(value: Any) -> None:
+    """A value as indented JSON."""
+    import json
+
+    print(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def print_facts(facts: Sequence[tuple[str, str]]) -> None:
+    """Lines of a name and what is to say about it, in two columns."""
+    width = max((len(name) for name, _ in facts), default=0)
+    for name, text in facts:
+        print(f"{name:<{width}}  {clean(text)}".rstrip())
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table that fits the terminal, or in a pipe one line a row in aligned columns."""
+    cells = [[clean(cell).replace("\n", " ").replace("\t", " ") for cell in row] for row in rows]
+    if not sys.stdout.isatty():
+        widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
+        for row in (columns, *cells):
+            print("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*columns, box=None, pad_edge=False, header_style="bold")
+    for row in cells:
+        table.add_row(*(Text(cell) for cell in row))
+    Console().print(table)
+
+
+def duration(seconds: float) -> str:
+    """A length of time in its two largest units."""
+    rest = int(seconds)
+    parts = []
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min"), (1, "s")):
+        count, rest = divmod(rest, size)
+        if count:
+            parts.append(f"{count} {unit}")
+    return " ".join(parts[:2]) or "0 s"
+
+
+def money(dollars: float) -> str:
+    """US dollars and cents."""
+    return f"${dollars:,.2f}"

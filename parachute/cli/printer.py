@@ -1,0 +1,130 @@
+"""The events of a run as a person reads them: the answer on standard output, all else dim on standard error."""
+
+import json
+import sys
+from typing import Any, Protocol
+
+from parachute.cli.output import clean, print_error, print_note
+
+Event = dict[str, Any]
+
+_ADVICE = {
+    "retry": "Send the message again.",
+    "settings": "Look at `parachute config` and `parachute auth status`.",
+    "reauth": "Log in again with `claude login`.",
+    "new_session": "Begin a new conversation: leave --session out.",
+}
+_TOOL_FIELDS = ("command", "file_path", "path", "pattern", "url", "query", "description", "prompt")
+_TOOL_WIDTH = 100
+
+
+class Printer(Protocol):
+    """What shows events."""
+
+    def show(self, event: Event) -> None:
+        """Show one event."""
+
+
+class JsonPrinter:
+    """Each event as one line of JSON."""
+
+    def show(self, event: Event) -> None:
+        print(json.dumps(event, ensure_ascii=False), flush=True)
+
+
+class TextPrinter:
+    """The text as it grows; `text` events carry the whole block each time, so only what is new is written."""
+
+    def __init__(self) -> None:
+        self._block = ""
+        self._written = False  # whether there is any answer yet
+        self._at_line_start = True
+        self._filter = clean if sys.stdout.isatty() else str
+
+    def show(self, event: Event) -> None:
+        match event.get("type"):
+            case "text":
+                self._text(str(event.get("content") or ""))
+            case "tool_use":
+                self._tool(event.get("tool") or {})
+            case "tool_result" if event.get("isError"):
+                self._note(f"  failed: {_first_line(str(event.get('content') or ''))}")
+            case "warning":
+                details = "".join(f"\n  {detail}" for detail in event.get("details") or [])
+                self._note(f"{event.get('title') or 'Warning'}: {event.get('message') or ''}{details}")
+            case "session_unavailable":
+                self._note(str(event.get("message") or event.get("reason") or "The conversation cannot be resumed."))
+            case "permission_denied":
+                self._note(str(event.get("message") or "Something was not allowed."))
+            case "done":
+                self._end_line()
+            case "aborted":
+                self._note(str(event.get("message") or "The run was stopped."))
+            case "error":
+                self._end_line()
+                print_error(str(event.get("error") or "The run failed."))
+            case "typed_error":
+                self._end_line()
+                print_error(_sentence(event), _advice(event))
+
+    def _text(self, content: str) -> None:
+        if content == self._block:
+            return
+        if content.startswith(self._block):
+            new = content[len(self._block) :]
+            if not self._block and self._written:
+                self._end_line()
+                new = f"\n{new}"  # an empty line between two blocks
+        else:
+            # What stands on the terminal cannot be taken back: go on in a new line, from the line that changed.
+            self._end_line()
+            new = content[_changed_line(self._block, content) :]
+        self._block = content
+        self._write(new)
+
+    def _tool(self, tool: Event) -> None:
+        # A tool ends the block; the next text is another one, even if it begins with the same words.
+        self._block = ""
+        fields = tool.get("input") or {}
+        about = next((str(fields[name]) for name in _TOOL_FIELDS if fields.get(name)), "")
+        self._note(f"> {tool.get('name') or 'tool'} {_first_line(about)}".rstrip())
+
+    def _note(self, text: str) -> None:
+        if sys.stdout.isatty():
+            self._end_line()
+        print_note(text)
+
+    def _write(self, text: str) -> None:
+        shown = self._filter(text)
+        if shown:
+            self._written = True
+            self._at_line_start = shown.endswith("\n")
+            sys.stdout.write(shown)
+            sys.stdout.flush()
+
+    def _end_line(self) -> None:
+        if not self._at_line_start:
+            self._write("\n")
+
+
+def _changed_line(before: str, after: str) -> int:
+    """Where in `after` the first line begins that is not the same in `before`."""
+    pairs = zip(before, after, strict=False)
+    same = next((index for index, (one, other) in enumerate(pairs) if one != other), min(len(before), len(after)))
+    return after.rfind("\n", 0, same) + 1
+
+
+def _first_line(text: str) -> str:
+    line = " ".join(text.split("\n", 1)[0].split())
+    return line if len(line) <= _TOOL_WIDTH else f"{line[: _TOOL_WIDTH - 3]}..."
+
+
+def _sentence(event: Event) -> str:
+    title, message = str(event.get("title") or ""), str(event.get("message") or "The run failed.")
+    return message if not title or title == "Error" or message.startswith(title) else f"{title}: {message}"
+
+
+def _advice(event: Event) -> str | None:
+    actions = [action.get("action") for action in event.get("actions") or [] if isinstance(action, dict)]
+    sentences = dict.fromkeys(_ADVICE[action] for action in actions if action in _ADVICE)
+    return " ".join(sentences) or None

@@ -1,0 +1,99 @@
+"""Every setting with its value and where that comes from."""
+
+import difflib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+
+from parachute.errors import InvalidInput
+from parachute.settings.home import Home
+from parachute.settings.models import Settings
+from parachute.settings.store import load, read_document
+
+
+@dataclass(frozen=True, slots=True)
+class SettingRow:
+    """One setting; `source` is `default`, `file`, or the variable of the environment that goes over the file."""
+
+    name: str
+    value: Any
+    default: Any
+    source: str
+    description: str
+
+
+def all_rows(home: Home) -> list[SettingRow]:
+    """Every setting in force; error: ConfigError."""
+    settings = load(home).model_dump(mode="json")
+    document = read_document(home)
+    variables = {name.upper() for name in os.environ}
+    return [
+        SettingRow(".".join(path), _inside(settings, path), default, _source(path, variables, document), description)
+        for path, default, description in _fields(Settings, ())
+    ]
+
+
+def row_of(home: Home, name: str) -> SettingRow:
+    """One setting in force; errors: InvalidInput for an unknown name, ConfigError."""
+    check_name(name)
+    return next(row for row in all_rows(home) if row.name == name)
+
+
+def check_name(name: str) -> None:
+    """Raise InvalidInput, with what may have been meant, unless it names a setting."""
+    names = [".".join(path) for path, _, _ in _fields(Settings, ())]
+    if name in names:
+        return
+    if inner := [each for each in names if each.startswith(f"{name}.")]:
+        raise InvalidInput(f"{name!r} is a group of settings.", f"Name one of them: {', '.join(inner)}.")
+    near = difflib.get_close_matches(name, names, 1)
+    raise InvalidInput(
+        f"There is no setting {name!r}.",
+        f"Did you mean {near[0]}?" if near else "`parachute config` lists all settings.",
+    )
+
+
+def as_text(value: Any) -> str:
+    """A value as it can be given to `config set`."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    import json
+
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _fields(model: type[BaseModel], above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any, str]]:
+    for name, field in model.model_fields.items():
+        path = (*above, name)
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            yield from _fields(field.annotation, path)
+        else:
+            default = field.get_default(call_default_factory=True)
+            yield (
+                path,
+                default if isinstance(default, bool | int | float | list | None) else str(default),
+                str(field.description or ""),
+            )
+
+
+def _source(path: tuple[str, ...], variables: set[str], document: dict[str, Any]) -> str:
+    for length in range(len(path), 0, -1):
+        # A group may be given whole, as JSON, in one variable.
+        variable = "PARACHUTE_" + "__".join(path[:length]).upper()
+        if variable in variables:
+            return variable
+    missing = object()
+    return "default" if _inside(document, path, missing) is missing else "file"
+
+
+def _inside(document: Any, path: tuple[str, ...], missing: Any = None) -> Any:
+    for part in path:
+        if not isinstance(document, dict) or part not in document:
+            return missing
+        document = document[part]
+    return document

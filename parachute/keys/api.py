@@ -1,0 +1,68 @@
+"""Routes of API keys (contract, section 7)."""
+
+import asyncio
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import BaseModel, ConfigDict, Field
+
+from parachute.keys.models import Key
+from parachute.keys.service import Keys
+from parachute.settings.models import Settings
+
+router = APIRouter(prefix="/api/auth", tags=["keys"])
+
+
+def keys(request: Request) -> Keys:
+    """The application's keys."""
+    service: Keys = request.app.state.keys
+    return service
+
+
+KeysDependency = Annotated[Keys, Depends(keys)]
+
+
+class NewKey(BaseModel):
+    """What a new key is for."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+    label: str = Field(min_length=1, max_length=100)
+
+
+@router.get("/keys")
+async def list_keys(request: Request, service: KeysDependency) -> dict[str, Any]:
+    """All keys, without their secrets."""
+    settings: Settings = request.app.state.settings
+    return {"keys": [_as_json(key) for key in await asyncio.to_thread(service.list)], "auth_mode": settings.auth_mode}
+
+
+@router.post("/keys")
+async def create_key(body: NewKey, service: KeysDependency) -> dict[str, Any]:
+    """A new key with all rights; its secret is in this answer and nowhere else."""
+    key, secret = await asyncio.to_thread(service.create, body.label)
+    return {**_as_json(key), "key": secret}
+
+
+@router.delete("/keys/{identifier}")
+async def revoke_key(identifier: str, service: KeysDependency) -> dict[str, bool]:
+    """Take a key's rights away, at once."""
+    await asyncio.to_thread(service.revoke, identifier)
+    return {"success": True}
+
+
+@router.get("/settings")
+async def auth_settings(request: Request, service: KeysDependency) -> dict[str, Any]:
+    """Who needs a key, and how many there are."""
+    settings: Settings = request.app.state.settings
+    return {"require_auth": settings.auth_mode, "key_count": len(await asyncio.to_thread(service.list))}
+
+
+def _as_json(key: Key) -> dict[str, Any]:
+    return {
+        "id": key.id,
+        "label": key.label,
+        "created_at": key.created_at.isoformat().replace("+00:00", "Z"),
+        "last_used_at": key.last_used_at.isoformat().replace("+00:00", "Z") if key.last_used_at else None,
+        "scopes": [str(scope) for scope in key.scopes],
+    }

@@ -1,0 +1,152 @@
+"""Composing the system prompt of a turn, after it is known where the turn runs."""
+
+import re
+from dataclasses import dataclass, field
+from importlib.resources import files as package_files
+from pathlib import Path
+from typing import Any
+
+from parachute.errors import NotFound, ParachuteError
+from parachute.files import read_regular
+from parachute.sandbox.service import ATTACHMENTS_INSIDE, VAULT_INSIDE, Execution
+from parachute.vault.service import Vault
+
+_CONTEXT_NAMES = ("AGENTS.md", "CLAUDE.md")
+_CONTEXT_LIMIT = 64 * 1024
+"""Bytes that one context file may add; what is over is cut and said."""
+
+_CHARACTERS_PER_TOKEN = 4
+"""A rule of thumb for English text (docs.claude.com, "Token counting"); the app shows the numbers as an estimate."""
+
+
+@dataclass(slots=True)
+class Prompt:
+    """A composed prompt, and what the app shows of it (`prompt_metadata`, contract section 3)."""
+
+    text: str
+    source: str = "default"
+    source_path: str | None = None
+    agent_name: str | None = None
+    context_files: list[str] = field(default_factory=list)
+    context_characters: int = 0
+    context_truncated: bool = False
+    base_characters: int = 0
+    working_directory_file: str | None = None
+
+    def metadata(self, trust_mode: bool) -> dict[str, Any]:
+        """The fields of the `prompt_metadata` event."""
+        return {
+            "promptSource": self.source,
+            "promptSourcePath": self.source_path,
+            "contextFiles": self.context_files,
+            "contextTokens": self.context_characters // _CHARACTERS_PER_TOKEN,
+            "contextTruncated": self.context_truncated,
+            "agentName": self.agent_name,
+            "availableAgents": [],
+            "basePromptTokens": self.base_characters // _CHARACTERS_PER_TOKEN,
+            "totalPromptTokens": len(self.text) // _CHARACTERS_PER_TOKEN,
+            "trustMode": trust_mode,
+            "workingDirectoryClaudeMd": self.working_directory_file,
+        }
+
+
+class Prompts:
+    """Builds prompts; blocking, call it from a thread."""
+
+    def __init__(self, vault: Vault) -> None:
+        self._vault = vault
+        self._default = package_files("parachute.prompts").joinpath("default.md").read_text(encoding="utf-8").strip()
+
+    def compose(
+        self,
+        execution: Execution,
+        permissions: str,
+        *,
+        custom: str | None = None,
+        agent_path: str | None = None,
+        directory: Path | None = None,
+        contexts: tuple[str, ...] = (),
+    ) -> Prompt:
+        """A prompt: the agent's or a custom text, the vault's and the project's own instructions, and the permissions.
+
+        A custom text replaces the first two. Error: NotFound for an agent that does not exist.
+        """
+        if custom:
+            prompt = Prompt(custom, source="custom")
+        elif agent_path:
+            prompt = self._agent(agent_path)
+        else:
+            prompt = Prompt(self._default)
+        prompt.base_characters = len(prompt.text)
+        if not custom:
+            for folder in self._context_folders(directory, contexts):
+                self._add_context(prompt, folder, is_directory=folder == directory)
+        prompt.text += f"\n\n# Where you are\n{_place(execution)} {permissions}".rstrip()
+        return prompt
+
+    def _agent(self, agent_path: str) -> Prompt:
+        path = self._vault.absolute(agent_path)
+        try:
+            inside = path.resolve().relative_to(self._vault.root.resolve())
+            if path.suffix != ".md" or any(part.startswith(".") and part != ".agents" for part in inside.parts):
+                raise ValueError
+            text = read_regular(path, _CONTEXT_LIMIT).decode()
+        except (OSError, ValueError, ParachuteError) as error:
+            raise NotFound(f"agentPath: there is no agent {agent_path[:200]!r} in the vault.") from error
+        front, body = _front_matter(text)
+        return Prompt(body.strip(), source="agent", source_path=str(inside), agent_name=front.get("name", path.stem))
+
+    def _context_folders(self, directory: Path | None, contexts: tuple[str, ...]) -> list[Path]:
+        root = self._vault.root.resolve()
+        folders = [self._vault.root]
+        for context in contexts:
+            folder = self._vault.absolute(context)
+            real = folder.resolve()
+            if real.is_relative_to(root) and not any(part.startswith(".") for part in real.relative_to(root).parts):
+                folders.append(folder)
+        if directory is not None:
+            folders.append(directory)
+        return list(dict.fromkeys(folders))
+
+    def _add_context(self, prompt: Prompt, folder: Path, *, is_directory: bool) -> None:
+        seen: set[str] = set()
+        for name in _CONTEXT_NAMES:
+            path = folder / name
+            try:
+                text = read_regular(path, 16 * _CONTEXT_LIMIT).decode(errors="replace").strip()
+            except (OSError, ParachuteError):
+                continue
+            if not text or text in seen:  # one of the two is often a copy of the other
+                continue
+            seen.add(text)
+            if len(text) > _CONTEXT_LIMIT:
+                text = text[:_CONTEXT_LIMIT] + "\n[cut]"
+                prompt.context_truncated = True
+            shown = self._vault.relative(path)
+            prompt.text += f"\n\n# Instructions from {shown}\n{text}"
+            prompt.context_files.append(shown)
+            prompt.context_characters += len(text)
+            if is_directory:
+                prompt.working_directory_file = shown
+
+
+def _place(execution: Execution) -> str:
+    if execution.mode == "direct":
+        return f"You work directly on the owner's computer, in {execution.directory}."
+    parts = ["You work in a sandbox without network."]
+    if execution.directory.startswith("/scratch/"):
+        parts.append("Your working directory is your private scratch space. Files here are temporary.")
+    else:
+        parts.append(f"Your project directory is {execution.directory}. Your private scratch space is in /scratch.")
+    if any(inside.startswith(VAULT_INSIDE) for inside in execution.roots):
+        parts.append(f"The vault's folders are in {VAULT_INSIDE}, read-only unless they hold your project.")
+    parts.append(f"Files that were attached to messages are in {ATTACHMENTS_INSIDE}.")
+    return " ".join(parts)
+
+
+def _front_matter(text: str) -> tuple[dict[str, str], str]:
+    match = re.match(r"---\n(.*?)\n---\n", text, re.DOTALL)
+    if not match:
+        return {}, text
+    pairs = (line.partition(":") for line in match[1].splitlines())
+    return {name.strip(): value.strip() for name, _, value in pairs if value.strip()}, text[match.end() :]

@@ -1,0 +1,114 @@
+"""Routes of runs (contract, sections 2 and 3)."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from parachute.runs.request import TurnRequest
+from parachute.runs.service import Runs
+from parachute.sessions.api import CallerDependency, SessionsDependency
+from parachute.web.event_stream import EventStream
+
+router = APIRouter(prefix="/api/chat", tags=["runs"])
+
+
+def runs(request: Request) -> Runs:
+    """The application's runs."""
+    service: Runs = request.app.state.runs
+    return service
+
+
+RunsDependency = Annotated[Runs, Depends(runs)]
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+
+class Injection(_Body):
+    """A further message for a running turn."""
+
+    message: str
+
+
+class Answer(_Body):
+    """Answers to a question: for each question a text or a list of texts."""
+
+    request_id: str = Field(max_length=200)
+    answers: dict[str, str | list[str]]
+
+
+class Permission(_Body):
+    """The answer to a permission request; `grant` is one of its suggested grants, for the rest of the session."""
+
+    allow: bool
+    grant: str | None = Field(default=None, max_length=4200)
+
+
+@router.post("", response_class=Response, responses={200: {"content": {"text/event-stream": {}}}})
+async def chat(body: TurnRequest, service: RunsDependency, who: CallerDependency) -> Response:
+    """Send a message; the answer streams as events. The run goes on when the reader leaves."""
+    run = await service.begin(body, who.name)
+    return EventStream(run.log.read())
+
+
+@router.get("/active-streams")
+async def active_streams(service: RunsDependency) -> dict[str, Any]:
+    """Sessions that are being answered."""
+    return {"streams": service.active()}
+
+
+@router.get("/{session}/events", response_class=Response, responses={200: {"content": {"text/event-stream": {}}}})
+async def events(session: str, service: RunsDependency, after: Annotated[int, Query(ge=0, le=2**53)] = 0) -> Response:
+    """Follow the session's running or last run from behind `after`, the `seq` of the last event that was seen."""
+    return EventStream(await service.follow(session, after))
+
+
+@router.get("/{session}/stream-status")
+async def stream_status(session: str, service: RunsDependency) -> dict[str, bool]:
+    """Whether a session is being answered."""
+    return {"active": service.is_active(session)}
+
+
+@router.post("/{session}/abort")
+async def abort(session: str, service: RunsDependency) -> dict[str, bool]:
+    """Stop the session's run."""
+    await service.abort(session)
+    return {"success": True}
+
+
+@router.post("/{session}/inject")
+async def inject(session: str, body: Injection, service: RunsDependency) -> dict[str, bool]:
+    """Put a further message into the running turn."""
+    await service.inject(session, body.message)
+    return {"success": True}
+
+
+@router.post("/{session}/answer")
+async def answer(session: str, body: Answer, service: RunsDependency) -> dict[str, bool]:
+    """Answer a question of the agent."""
+    service.answer(session, body.request_id, body.answers)
+    return {"success": True}
+
+
+@router.get("/{session}/pending-questions")
+async def pending_questions(session: str, service: RunsDependency) -> dict[str, Any]:
+    """Questions of the agent that wait."""
+    return {"pending": service.pending_questions(session)}
+
+
+@router.post("/{session}/permissions/{request_id}")
+async def permit(session: str, request_id: str, body: Permission, service: RunsDependency) -> dict[str, bool]:
+    """Answer a permission request."""
+    await service.permit(session, request_id, allow=body.allow, grant=body.grant)
+    return {"success": True}
+
+
+@router.delete("/{session}")
+async def delete(session: str, service: RunsDependency, sessions: SessionsDependency) -> dict[str, bool]:
+    """Delete a session with its transcript and attachments; what runs in it is stopped first."""
+    await sessions.get(session)
+    await service.forget(session)
+    await sessions.delete(session)
+    return {"success": True}

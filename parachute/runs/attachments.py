@@ -1,0 +1,78 @@
+"""Attachments: checked, stored beside the vault's other data, and put into the message as the model can take them."""
+
+import base64
+import binascii
+import re
+from pathlib import Path
+from typing import Any
+
+from parachute.errors import InvalidInput
+from parachute.files import atomic_write, private_folder
+from parachute.runs.request import Attachment
+from parachute.sandbox.service import ATTACHMENTS_INSIDE, Execution
+
+_IMAGE_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp")
+_IMAGE_LIMIT = 5 * 1024 * 1024  # the Messages API's limit for one image
+_PDF_LIMIT = 20 * 1024 * 1024  # under its limit of 32 MB a request, as base64
+_FILE_LIMIT = 20 * 1024 * 1024
+_TEXT_LIMIT = 200_000
+_TEXT_TYPES = ("text", "code")
+
+
+def decode(attachments: list[Attachment]) -> list[tuple[Attachment, bytes]]:
+    """The contents; error: InvalidInput naming the attachment. Those without contents are left out."""
+    decoded = []
+    for index, attachment in enumerate(attachments):
+        if attachment.base64_data is None:
+            continue
+        field = f"attachments[{index}] ({attachment.file_name[:80]})"
+        try:
+            data = base64.b64decode(attachment.base64_data, validate=True)
+        except (binascii.Error, ValueError) as error:
+            raise InvalidInput(f"{field}: base64Data is not valid base64.") from error
+        limit = {"image": _IMAGE_LIMIT, "pdf": _PDF_LIMIT}.get(attachment.type, _FILE_LIMIT)
+        if len(data) > limit:
+            raise InvalidInput(f"{field}: has {len(data):,} bytes; {limit:,} are allowed for {attachment.type}.")
+        if attachment.type == "image" and attachment.mime_type not in _IMAGE_TYPES:
+            raise InvalidInput(f"{field}: mimeType must be one of {', '.join(_IMAGE_TYPES)} for an image.")
+        decoded.append((attachment, data))
+    return decoded
+
+
+def store(folder: Path, decoded: list[tuple[Attachment, bytes]]) -> list[str]:
+    """Write the files into a session's folder under safe, unused names; the names."""
+    private_folder(folder)
+    names = []
+    for attachment, data in decoded:
+        name = re.sub(r"[^\w.-]", "_", Path(attachment.file_name).name).lstrip(".") or "file"
+        stem, suffix = Path(name).stem[:100], Path(name).suffix[:20]
+        name, number = f"{stem}{suffix}", 1
+        while (folder / name).exists():
+            number += 1
+            name = f"{stem}-{number}{suffix}"
+        atomic_write(folder / name, data, mode=0o644)
+        names.append(name)
+    return names
+
+
+def content(
+    text: str, decoded: list[tuple[Attachment, bytes]], names: list[str], execution: Execution, folder: Path
+) -> str | list[dict[str, Any]]:
+    """The message for the model: pictures and documents as blocks, texts inline, everything else by its path."""
+    if not decoded:
+        return text
+    blocks: list[dict[str, Any]] = []
+    notes: list[str] = []
+    place = ATTACHMENTS_INSIDE if execution.mode == "sandboxed" else str(folder)
+    for (attachment, data), name in zip(decoded, names, strict=True):
+        if attachment.type in ("image", "pdf"):
+            media = "application/pdf" if attachment.type == "pdf" else attachment.mime_type
+            source = {"type": "base64", "media_type": media, "data": base64.b64encode(data).decode()}
+            blocks.append({"type": "image" if attachment.type == "image" else "document", "source": source})
+            notes.append(f"[Attached: {name}, also at {place}/{name}]")
+        elif attachment.type in _TEXT_TYPES and len(data) <= _TEXT_LIMIT:
+            notes.append(f"[Attached: {name}]\n```\n{data.decode(errors='replace')}\n```")
+        else:
+            notes.append(f"[Attached: {place}/{name}, {attachment.mime_type}, {len(data):,} bytes]")
+    blocks.append({"type": "text", "text": "\n\n".join([*notes, text])})
+    return blocks

@@ -1,0 +1,140 @@
+"""The event log of one run: appended by the run, followed by any number of readers, stored in batches."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Sequence
+
+from parachute.runs.events import TERMINAL, TEXT_DELTA, Event
+from parachute.runs.store import RunStore
+
+log = logging.getLogger(__name__)
+
+FLUSH_SECONDS = 0.05
+TEXT_SECONDS = 0.05
+"""Time between two cumulative texts of one reader: 20 a second is what an eye can follow."""
+
+
+class EventLog:
+    """Events with ascending `seq` from 1; closed by its terminal event."""
+
+    def __init__(self, run: int, store: RunStore) -> None:
+        self.run = run
+        self._store = store
+        self._events: list[tuple[int, Event]] = []
+        self._unsaved: list[tuple[int, Event]] = []
+        self._changed = asyncio.Event()
+        self._flusher: asyncio.Task[None] | None = None
+        self._flush_lock = asyncio.Lock()
+        self.closed = False
+
+    def append(self, event: Event) -> int:
+        """Add an event; its `seq`. Nothing is added after a terminal event."""
+        if self.closed:
+            return len(self._events)
+        entry = (len(self._events) + 1, event)
+        self._events.append(entry)
+        if event["type"] == TEXT_DELTA and self._unsaved and self._unsaved[-1][1]["type"] == TEXT_DELTA:
+            previous = self._unsaved.pop()
+            self._unsaved.append((entry[0], {"type": TEXT_DELTA, "text": previous[1]["text"] + event["text"]}))
+        else:
+            self._unsaved.append(entry)
+        if event["type"] in TERMINAL:
+            self.closed = True
+        if self._flusher is None:
+            self._flusher = asyncio.create_task(self._flush_later())
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()
+        return entry[0]
+
+    async def flush(self) -> None:
+        """Store what is not stored yet."""
+        async with self._flush_lock:
+            batch, self._unsaved = self._unsaved, []
+            if not batch:
+                return
+            try:
+                await self._store.append(self.run, batch)
+            except Exception as error:  # a full disk must not end the answer that a person is reading
+                log.error("Events of run %d could not be stored: %s", self.run, error)
+
+    async def finish(self) -> None:
+        """Store the rest; call it once, after the terminal event."""
+        if self._flusher:
+            self._flusher.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._flusher
+        await self.flush()
+
+    async def read(self, after: int = 0) -> AsyncIterator[tuple[int, Event]]:
+        """Follow the log from behind `after` to its terminal event, texts cumulative and at most 20 a second."""
+        reader = TextReader(after)
+        position = 0
+        loop = asyncio.get_running_loop()
+        last_text = 0.0
+        while True:
+            changed = self._changed
+            while position < len(self._events):
+                for ready in reader.take(self._events[position]):
+                    yield ready
+                    last_text = loop.time() if ready[1]["type"] == "text" else last_text
+                position += 1
+                # The first text is sent at once, later ones are gathered.
+                if reader.waiting and loop.time() - last_text >= TEXT_SECONDS:
+                    for ready in reader.release():
+                        yield ready
+                    last_text = loop.time()
+            if self.closed and position == len(self._events):
+                return
+            timeout = max(0.0, last_text + TEXT_SECONDS - loop.time()) if reader.waiting else None
+            try:
+                await asyncio.wait_for(changed.wait(), timeout)
+            except TimeoutError:
+                for ready in reader.release():
+                    yield ready
+                last_text = loop.time()
+
+    async def _flush_later(self) -> None:
+        while self._unsaved:
+            await asyncio.sleep(FLUSH_SECONDS)
+            await self.flush()
+        self._flusher = None
+
+
+class TextReader:
+    """Turns deltas into the app's cumulative `text`, which replaces the one before it until a tool is used."""
+
+    def __init__(self, after: int = 0) -> None:
+        self._after = after
+        self._text = ""
+        self._text_seq = 0
+        self.waiting = False
+
+    def take(self, entry: tuple[int, Event]) -> Sequence[tuple[int, Event]]:
+        """What to send for an event; a text waits until `release` or until something else follows it."""
+        seq, event = entry
+        if event["type"] == TEXT_DELTA:
+            self._text += event["text"]
+            self._text_seq = seq
+            self.waiting = seq > self._after
+            return ()
+        ready = list(self.release())
+        if event["type"] == "tool_use":
+            self._text = ""
+        if seq > self._after:
+            ready.append(entry)
+        return ready
+
+    def release(self) -> Sequence[tuple[int, Event]]:
+        """The text that waits, if any."""
+        if not self.waiting:
+            return ()
+        self.waiting = False
+        return ((self._text_seq, {"type": "text", "content": self._text}),)
+
+
+def replay(events: Sequence[tuple[int, Event]], after: int) -> list[tuple[int, Event]]:
+    """The stored events of an ended run as a reader sends them."""
+    reader = TextReader(after)
+    ready = [entry for event in events for entry in reader.take(event)]
+    return [*ready, *reader.release()]

@@ -1,0 +1,63 @@
+"""What a person sends: `POST /api/chat` (contract, section 3)."""
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+MAXIMUM_MESSAGE = 100_000
+MAXIMUM_ATTACHMENTS = 20
+
+AttachmentType = Literal["image", "pdf", "text", "code", "archive", "audio", "video", "unknown"]
+
+
+def _session_or_new(value: str) -> str:
+    if value != "new" and not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", value):
+        raise ValueError("expected `new` or the id of a session")
+    return value
+
+
+def _has_text(value: str) -> str:
+    if not value.strip():
+        raise ValueError("must not be empty")
+    return value
+
+
+class _Request(BaseModel):
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="ignore", strict=True)
+
+
+class Attachment(_Request):
+    """A file that came with a message."""
+
+    id: str = Field(default="", max_length=200)
+    file_name: str = Field(min_length=1, max_length=255)
+    mime_type: str = Field(default="application/octet-stream", max_length=200)
+    size_bytes: int = Field(default=0, ge=0)
+    type: AttachmentType = "unknown"
+    base64_data: str | None = None
+
+
+class TurnRequest(_Request):
+    """A message with everything that may go with it; unknown fields are ignored, as old and new apps differ.
+
+    `can_answer_permissions`: this client shows permission requests and can answer them; the app of the contract cannot.
+    """
+
+    message: Annotated[str, Field(max_length=MAXIMUM_MESSAGE), AfterValidator(_has_text)]
+    session_id: Annotated[str, AfterValidator(_session_or_new)] = "new"
+    module: Literal["chat"] = "chat"
+    system_prompt: str | None = Field(default=None, max_length=MAXIMUM_MESSAGE)
+    initial_context: str | None = Field(default=None, max_length=1_000_000)
+    prior_conversation: str | None = Field(default=None, max_length=1_000_000)
+    continued_from: str | None = Field(default=None, max_length=64)
+    working_directory: str | None = Field(default=None, max_length=4096)
+    contexts: list[Annotated[str, Field(max_length=4096)]] = Field(default=[], max_length=100)
+    attachments: list[Attachment] = Field(default=[], max_length=MAXIMUM_ATTACHMENTS)
+    agent_type: str | None = Field(default=None, max_length=100)
+    agent_path: str | None = Field(default=None, max_length=4096)
+    trust_level: str | None = Field(default=None, max_length=40)
+    model: str | None = Field(default=None, max_length=100, pattern=r"^[A-Za-z0-9._:/@\[\]-]*$")
+    workspace_id: str | None = Field(default=None, max_length=100)
+    can_answer_permissions: bool = False

@@ -1,0 +1,48 @@
+"""One run, as long as it lives in memory."""
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from parachute.agents.client import AgentClient
+from parachute.runs.log import EventLog
+from parachute.runs.request import TurnRequest
+from parachute.sessions.models import Session
+
+INJECTION_LIMIT = 10
+
+
+@dataclass(slots=True)
+class Question:
+    """A question of the agent, or a permission it asks for, that waits for the person."""
+
+    identifier: str
+    questions: list[dict[str, Any]]
+    answer: asyncio.Future[Any]
+
+
+@dataclass(slots=True)
+class Run:
+    """A message that is being answered."""
+
+    session: Session
+    request: TurnRequest
+    log: EventLog
+    is_new: bool
+    started: float = field(default_factory=time.monotonic)
+    task: asyncio.Task[None] | None = None
+    client: AgentClient | None = None
+    aborting: bool = False
+    interrupted: bool = False
+    status: str = "error"
+    unanswered: dict[str, str] = field(default_factory=dict)
+    waiting: list[tuple[str, str]] = field(default_factory=list)
+    questions: dict[str, Question] = field(default_factory=dict)
+    permissions: dict[str, Question] = field(default_factory=dict)
+    texts: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def injections(self) -> int:
+        """Messages that were put into the run and not answered yet."""
+        return len(self.waiting) + max(0, len(self.unanswered) - 1)

@@ -1,0 +1,341 @@
+"""Runs: admitting them, following them, and everything that can be said to one."""
+
+import asyncio
+import contextlib
+import logging
+import time
+import uuid
+from collections.abc import AsyncIterator
+from typing import Any
+
+from parachute.clock import now
+from parachute.errors import Conflict, InvalidInput, NotFound, ParachuteError
+from parachute.permissions.models import Access, Grant
+from parachute.runs import attachments, events
+from parachute.runs.events import Event
+from parachute.runs.log import EventLog, replay
+from parachute.runs.request import MAXIMUM_MESSAGE, Attachment, TurnRequest
+from parachute.runs.run import INJECTION_LIMIT, Run
+from parachute.runs.store import RunStore
+from parachute.runs.turn import Services, Turn, prepare
+from parachute.sessions.models import Session
+from parachute.sessions.trust import normalize_trust_level
+
+log = logging.getLogger(__name__)
+
+_ABORT_SECONDS = 0.3
+_TITLE = 60
+_KEPT_LOGS = 32
+
+_INTERRUPTED: Event = {
+    "type": "aborted",
+    "message": "The computer was restarted during this answer; send a message to go on.",
+}
+
+
+class Runs:
+    """At most one run for each session; a run belongs to this service and not to who asked for it."""
+
+    def __init__(self, services: Services, store: RunStore) -> None:
+        self._services = services
+        self._store = store
+        self._active: dict[str, Run] = {}
+        self._reserved: set[str] = set()
+        self._ended: dict[str, EventLog] = {}
+        self._spare_task: asyncio.Task[None] | None = None
+        self._stopping = False
+        services.pool.released = self._released
+
+    async def start(self) -> None:
+        """Settle what an earlier core left running."""
+        interrupted = await self._store.interrupt_running()
+        if interrupted:
+            log.warning("%d runs were interrupted by the end of the last core.", interrupted)
+
+    async def close(self) -> None:
+        """End all runs as interrupted, with everything they said stored."""
+        self._stopping = True
+        if self._spare_task:
+            self._spare_task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._spare_task
+        runs = list(self._active.values())
+        for run in runs:
+            run.interrupted = True
+            if run.task:
+                run.task.cancel()
+        await asyncio.gather(*(run.task for run in runs if run.task), return_exceptions=True)
+
+    async def begin(self, request: TurnRequest, caller: str) -> Run:
+        """Admit a message and start its run; errors: InvalidInput, NotFound, Conflict when the session is busy."""
+        is_new = request.session_id == "new"
+        decoded = attachments.decode(request.attachments)
+        if request.workspace_id:
+            raise NotFound(f"workspaceId: there is no workspace {request.workspace_id[:64]!r}.")
+        level = normalize_trust_level(request.trust_level) if request.trust_level else None
+        if is_new:
+            session = await self._new_session(request, level or "sandboxed")
+        else:
+            session = await self._services.sessions.get(request.session_id)
+        if self._stopping:
+            raise Conflict("The computer is stopping.", "Try again when it is up.")
+        if session.id in self._active or session.id in self._reserved:
+            raise Conflict(
+                "sessionId: this conversation is being answered already.",
+                "Wait, stop it, or inject the message.",
+                key="busy",
+            )
+        self._reserved.add(session.id)
+        try:
+            if is_new:
+                await self._services.sessions.create(session, approved_by=caller)
+            else:
+                await self._apply(session, request, level, caller)
+            run = Run(session, request, EventLog(await self._store.begin(session.id), self._store), is_new)
+            self._active[session.id] = run
+        finally:
+            self._reserved.discard(session.id)
+        run.log.append(events.session(session.id, trust_level=session.trust_level, title=session.title))
+        run.log.append({"type": "user_message", "content": request.message})
+        run.task = asyncio.create_task(self._carry_out(run, decoded), name=f"run {session.id}")
+        return run
+
+    async def follow(self, session: str, after: int) -> AsyncIterator[tuple[int, Event]]:
+        """The events of the session's running or last run from behind `after`; error: NotFound."""
+        log_in_memory = self._log(session)
+        if log_in_memory:
+            return log_in_memory.read(after)
+        await self._services.sessions.get(session)
+        last = await self._store.last(session)
+        if last is None:
+            raise NotFound("This conversation has no run to follow.", key="no_run")
+        run, status = last
+        stored = await self._store.events(run)
+        if status == "interrupted" and (not stored or stored[-1][1]["type"] not in events.TERMINAL):
+            stored.append(((stored[-1][0] if stored else 0) + 1, _INTERRUPTED))
+
+        async def read() -> AsyncIterator[tuple[int, Event]]:
+            for entry in replay(stored, after):
+                yield entry
+
+        return read()
+
+    async def abort(self, session: str) -> None:
+        """Stop a session's run; returns when its terminal event is in the log. Error: NotFound if nothing runs."""
+        run = self._running(session)
+        run.aborting = True
+        for question in (*run.questions.values(), *run.permissions.values()):
+            question.answer.cancel()
+        assert run.task is not None
+        if run.client is not None:
+            with contextlib.suppress(Exception):  # a process that does not take the interrupt is ended below
+                await asyncio.wait_for(run.client.interrupt(), _ABORT_SECONDS)
+                await asyncio.wait({run.task}, timeout=_ABORT_SECONDS)
+        if not run.log.closed:
+            run.task.cancel()
+            await asyncio.wait({run.task}, timeout=5)
+
+    async def inject(self, session: str, message: str) -> None:
+        """Put a further message into a running turn; errors: NotFound, InvalidInput, and 429 when too many wait."""
+        if not message.strip() or len(message) > MAXIMUM_MESSAGE:
+            raise InvalidInput(f"message: expected 1 to {MAXIMUM_MESSAGE:,} characters.")
+        run = self._running(session)
+        if run.injections >= INJECTION_LIMIT:
+            raise ParachuteError(
+                f"{INJECTION_LIMIT} messages wait already.", "Let the agent answer first.", key="queue_full", status=429
+            )
+        identifier = str(uuid.uuid4())
+        run.texts.append(("user", message))
+        run.log.append({"type": "user_message", "content": message})
+        if run.client is None or run.waiting:
+            run.waiting.append((identifier, message))
+            return
+        run.unanswered[identifier] = message
+        await run.client.send(message, identifier, composed="@" in message)
+
+    def answer(self, session: str, request: str, answers: dict[str, Any]) -> None:
+        """Answer a question of the agent; error: NotFound if it does not wait (any more)."""
+        run = self._active.get(session)
+        question = run.questions.get(request) if run else None
+        if question is None or question.answer.done():
+            raise NotFound("This question does not wait for an answer.", key="no_question")
+        question.answer.set_result(answers)
+
+    async def permit(self, session: str, request: str, *, allow: bool, grant: str | None) -> None:
+        """Answer a permission request, with a grant for the rest of the session if given."""
+        run = self._active.get(session)
+        waiting = run.permissions.get(request) if run else None
+        if waiting is None or waiting.answer.done():
+            raise NotFound("This permission request does not wait for an answer.", key="no_request")
+        if grant is not None and allow:
+            access, _, pattern = grant.partition(":")
+            try:
+                Grant(Access(access), pattern)
+            except ValueError as error:
+                raise InvalidInput("grant: expected `read:`, `write:` or `run:` and a pattern.") from error
+            await self._services.sessions.add_grant(session, grant)
+        waiting.answer.set_result(allow)
+
+    def pending_questions(self, session: str) -> list[dict[str, Any]]:
+        """Questions that wait, in the app's form."""
+        run = self._active.get(session)
+        waiting = run.questions.values() if run else ()
+        return [{"request_id": question.identifier, "questions": question.questions} for question in waiting]
+
+    def is_active(self, session: str) -> bool:
+        """Whether a session is being answered."""
+        return session in self._active
+
+    def active(self) -> list[str]:
+        """Sessions that are being answered."""
+        return list(self._active)
+
+    async def forget(self, session: str) -> None:
+        """End and remove everything of a session that is about to be deleted."""
+        if session in self._active:
+            await self.abort(session)
+        await self._services.pool.discard(session)
+        await self._released(session)
+        self._ended.pop(session, None)
+        await self._store.forget(session)
+
+    def app_seen(self) -> None:
+        """An app is around: have a spare agent ready for its next new chat."""
+        settings = self._services.settings.agents
+        if (
+            settings.spare
+            and not self._stopping
+            and self._services.pool.spare is None
+            and (self._spare_task is None or self._spare_task.done())
+            and self._services.pool.memory_allows()
+        ):
+            self._spare_task = asyncio.create_task(self._prepare_spare(), name="spare agent")
+
+    def _running(self, session: str) -> Run:
+        run = self._active.get(session)
+        if run is None:
+            raise NotFound("Nothing runs in this conversation.", key="no_run")
+        return run
+
+    def _log(self, session: str) -> EventLog | None:
+        run = self._active.get(session)
+        return run.log if run else self._ended.get(session)
+
+    async def _new_session(self, request: TurnRequest, level: Any) -> Session:
+        services, moment = self._services, now()
+        directory = None
+        if request.working_directory:
+            path = services.vault.absolute(request.working_directory)
+            directory = services.vault.relative(services.sandboxes.check_directory(path))
+        if request.continued_from:
+            await services.sessions.get(request.continued_from)
+        spare = services.pool.spare
+        identifier = str(uuid.uuid4())
+        if (
+            spare is not None
+            and level == "sandboxed"
+            and directory is None
+            and not self._is_used(spare.specification.session)
+        ):
+            identifier = spare.specification.session
+        return Session(
+            id=identifier,
+            created_at=moment,
+            updated_at=moment,
+            title=_title(request.message),
+            agent_path=request.agent_path,
+            agent_type=request.agent_type,
+            continued_from=request.continued_from,
+            working_directory=directory,
+            trust_level=level,
+            model=request.model,
+        )
+
+    def _is_used(self, session: str) -> bool:
+        return session in self._active or session in self._reserved
+
+    async def _apply(self, session: Session, request: TurnRequest, level: Any, caller: str) -> None:
+        changed = False
+        if level is not None and level != session.trust_level:
+            changes = {"trustLevel": level}
+            updated = await self._services.sessions.configure(session.id, changes, approved_by=caller, admin=False)
+            session.trust_level = updated.trust_level
+        if request.model and request.model != session.model:
+            session.model, changed = request.model, True
+        if session.archived:
+            session.archived, changed = False, True
+        if changed:
+            await self._services.sessions.save(session)
+
+    async def _carry_out(self, run: Run, decoded: list[tuple[Attachment, bytes]]) -> None:
+        session = run.session.id
+        error: str | None = None
+        try:
+            await Turn(self._services, run, decoded).answer()
+        except asyncio.CancelledError:
+            run.status = "interrupted" if run.interrupted else "aborted"
+            run.log.append(_INTERRUPTED if run.interrupted else {"type": "aborted", "message": "Stopped."})
+        except ParachuteError as problem:
+            error = str(problem)
+            code = {"agent_ended": "tool_execution_failed", "no_sandbox": "service_unavailable"}.get(problem.key)
+            known = self._services.gateway.take_problem(session)
+            run.log.append(
+                events.typed_error(known.code, known.message, session, original=error)
+                if known
+                else events.typed_error(code or "service_error", error, session)
+            )
+        except Exception as problem:
+            log.exception("The run of session %s failed.", session)
+            error = type(problem).__name__
+            run.log.append(
+                {"type": "error", "error": "Something went wrong in the computer itself; its log says more."}
+            )
+        finally:
+            await self._finish(run, error)
+
+    async def _finish(self, run: Run, error: str | None) -> None:
+        session = run.session.id
+        self._active.pop(session, None)
+        self._ended[session] = run.log
+        while len(self._ended) > _KEPT_LOGS:
+            self._ended.pop(next(iter(self._ended)))
+        for question in (*run.questions.values(), *run.permissions.values()):
+            question.answer.cancel()
+        await run.log.finish()
+        with contextlib.suppress(Exception):  # the disk may be full; the log in memory is complete
+            await self._store.end(run.log.run, run.status)
+        self._services.audit.append(
+            event_type="run",
+            source_type="agent",
+            source_id=session,
+            target_module="chat",
+            target_endpoint="run",
+            duration_ms=round((time.monotonic() - run.started) * 1000),
+            success=run.status == "done",
+            error=error,
+        )
+        self.app_seen()
+
+    async def _released(self, session: str) -> None:
+        """A session's agent process is gone: close its line; its sandbox ends by itself when it was idle for long."""
+        if session not in self._active and session not in self._reserved:
+            await self._services.gateway.close(session)
+            with contextlib.suppress(ParachuteError):
+                await self._services.sandboxes.close(session)
+
+    async def _prepare_spare(self) -> None:
+        services, moment = self._services, now()
+        session = Session(id=str(uuid.uuid4()), created_at=moment, updated_at=moment)
+        try:
+            if await services.sandboxes.reason_unavailable():
+                return
+            preparation = await prepare(services, session, None, None, resume=False)
+            await services.pool.set_spare(preparation.specification)
+        except ParachuteError as error:
+            log.info("No spare agent: %s", error)
+            await self._released(session.id)
+
+
+def _title(message: str) -> str:
+    first = next((line.strip() for line in message.splitlines() if line.strip()), "New chat")
+    return first if len(first) <= _TITLE else first[: _TITLE - 1].rstrip() + "…"

@@ -1,0 +1,326 @@
+"""One turn from the message to the result: where it runs, with which prompt, through which agent process."""
+
+import asyncio
+import contextlib
+import dataclasses
+import logging
+import time
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from parachute.agents.client import AgentClient, AgentEnded
+from parachute.agents.models import AgentSpecification
+from parachute.agents.pool import AgentPool
+from parachute.audit.service import Audit
+from parachute.gateway.models import Provider
+from parachute.gateway.service import Gateway
+from parachute.permissions.models import Access, Grant
+from parachute.permissions.policy import Policy
+from parachute.prompts.service import Prompt, Prompts
+from parachute.runs import attachments, events, failures
+from parachute.runs.conversation import Conversation
+from parachute.runs.interaction import Interaction
+from parachute.runs.request import Attachment
+from parachute.runs.run import Run
+from parachute.sandbox.service import Execution, Sandboxes
+from parachute.sessions.models import Session
+from parachute.sessions.service import Sessions
+from parachute.settings.home import Home
+from parachute.settings.models import Settings
+from parachute.vault.service import Vault
+
+log = logging.getLogger(__name__)
+
+_TOOLS = ("Read", "Write", "Edit", "Glob", "Grep", "Bash", "TodoWrite", "AskUserQuestion")
+_PRIOR_LIMIT = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What a turn works with."""
+
+    home: Home
+    settings: Settings
+    vault: Vault
+    sessions: Sessions
+    gateway: Gateway
+    sandboxes: Sandboxes
+    prompts: Prompts
+    pool: AgentPool
+    audit: Audit
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """A turn that is ready to begin."""
+
+    execution: Execution
+    prompt: Prompt
+    policy: Policy
+    specification: AgentSpecification
+    provider: Provider
+
+
+class Turn:
+    """Answers one message; its terminal event is the last thing it appends to the run's log."""
+
+    def __init__(self, services: Services, run: Run, decoded: list[tuple[Attachment, bytes]]) -> None:
+        self._services = services
+        self._run = run
+        self._decoded = decoded
+        self._resume: dict[str, Any] = {}
+
+    async def answer(self) -> None:
+        """Run the turn; errors: ParachuteError for what a person can mend, CancelledError when it is aborted."""
+        services, run = self._services, self._run
+        session = run.session
+        kept = not run.is_new and services.pool.has(session.id)
+        known = kept or await asyncio.to_thread(services.sessions.transcripts.find, session.id) is not None
+        prior = await self._prior(known)
+        if prior is None:
+            return
+        directory = await self._directory()
+        preparation = await prepare(services, session, run.request, directory, resume=known)
+        if preparation.execution.mode != session.effective_execution_mode:
+            session.effective_execution_mode = preparation.execution.mode
+        for title, message in self._warnings(preparation):
+            run.log.append(events.warning(title, message))
+        run.log.append({"type": "prompt_metadata", **preparation.prompt.metadata(services.settings.trust_mode)})
+        folder = services.sessions.attachments(session.id)
+        names = await asyncio.to_thread(attachments.store, folder, self._decoded) if self._decoded else []
+        text = f"{prior}{run.request.message}"
+        content = attachments.content(text, self._decoded, names, preparation.execution, folder)
+
+        async def policy_with_grants() -> Policy:
+            return dataclasses.replace(preparation.policy, grants=await granted(services, session.id))
+
+        interaction = Interaction(run, preparation.policy, services.audit, policy_with_grants)
+        conversation = Conversation(run, interaction)
+        client = await self._send(preparation, content, interaction, kept=kept, known=known)
+        try:
+            result = await self._receive(client, conversation)
+        except asyncio.CancelledError:
+            # What was said until now belongs to the session, also when its process must go.
+            services.pool.release(client, keep=False)
+            await self._record(conversation, preparation)
+            raise
+        except AgentEnded:
+            services.pool.release(client, keep=False)
+            await self._record(conversation, preparation)
+            raise
+        stored = await self._record(conversation, preparation)
+        services.pool.release(client, keep=not result.is_error or run.aborting)
+        if run.aborting:
+            run.status = "aborted"
+            run.log.append({"type": "aborted", "message": "Stopped."})
+        elif result.is_error:
+            run.log.append(failures.of_result(session.id, result, services.gateway.take_problem(session.id)))
+        else:
+            run.status = "done"
+            run.log.append(
+                {
+                    "type": "done",
+                    "sessionId": session.id,
+                    "title": stored.title if stored else session.title,
+                    "model": conversation.model,
+                    "durationMs": round((time.monotonic() - run.started) * 1000),
+                    "sessionResume": self._resume,
+                }
+            )
+
+    async def _send(
+        self,
+        preparation: Preparation,
+        content: str | list[dict[str, Any]],
+        interaction: Interaction,
+        *,
+        kept: bool,
+        known: bool,
+    ) -> AgentClient:
+        services, run = self._services, self._run
+        identifier = str(uuid.uuid4())
+        # `@path` in a message would read a file without asking any rule; only a plain `/command` is left to the program.
+        composed = "@" in run.request.message or content != run.request.message
+        while True:
+            specification = preparation.specification
+            client = await services.pool.take_spare(run.session.id, specification.fingerprint())
+            warm = client is not None
+            if client is None:
+                client, warm = await services.pool.acquire(specification)
+            client.handler = interaction
+            run.client = client
+            try:
+                run.unanswered[identifier] = run.request.message
+                await client.send(content, identifier, composed=composed)
+                break
+            except AgentEnded:
+                run.client = None
+                services.pool.release(client, keep=False)
+                if not warm:
+                    raise
+                # A kept process may have ended unnoticed: the next one is new, and then the error counts.
+        self._resume = events.session_resume(
+            "sdk_resume" if known else "new", resumed=known, warm=warm and kept, previous=run.session.message_count
+        )
+        run.log.append(
+            events.session(
+                run.session.id, trust_level=run.session.trust_level, title=run.session.title, resume=self._resume
+            )
+        )
+        for waiting, text in run.waiting:
+            run.unanswered[waiting] = text
+            await client.send(text, waiting, composed="@" in text)
+        run.waiting.clear()
+        return client
+
+    async def _receive(self, client: AgentClient, conversation: Conversation) -> Any:
+        from claude_agent_sdk import ResultMessage
+
+        while True:
+            message = await client.receive()
+            if not isinstance(message, ResultMessage):
+                conversation.take(message)
+                continue
+            for identifier in message.user_message_uuids or list(self._run.unanswered):
+                self._run.unanswered.pop(identifier, None)
+            if message.is_error or self._run.aborting or not self._run.unanswered:
+                return message
+
+    async def _record(self, conversation: Conversation, preparation: Preparation) -> Session | None:
+        run = self._run
+        texts = [("user", run.request.message), *(("user", text) for _, text in run.texts)]
+        if conversation.text:
+            texts.append(("assistant", conversation.text))
+        return await self._services.sessions.record_turn(
+            run.session.id, texts=texts, model=conversation.model, mode=preparation.execution.mode
+        )
+
+    async def _prior(self, known: bool) -> str | None:
+        """What goes before the message; None when the turn ends here because the transcript is gone."""
+        run, sessions = self._run, self._services.sessions
+        parts: list[tuple[str, str]] = []
+        if run.request.initial_context and not known:
+            parts.append(("context", run.request.initial_context))
+        if run.request.prior_conversation and not known:
+            parts.append(("prior_conversation", run.request.prior_conversation))
+        if run.is_new and run.session.continued_from:
+            parts.append(("prior_conversation", await self._told(run.session.continued_from)))
+        if not known and run.session.message_count > 0:
+            if not run.session.metadata.pop("transcript_reported_missing", False):
+                run.session.metadata["transcript_reported_missing"] = True
+                await sessions.save(run.session)
+                self._report_missing()
+                return None
+            # The app asked again after it heard that the transcript is gone: go on with the words we have.
+            await sessions.save(run.session)
+            parts.append(("prior_conversation", await sessions.words(run.session.id)))
+        return "".join(f"<{name}>\n{text[-_PRIOR_LIMIT:]}\n</{name}>\n\n" for name, text in parts if text)
+
+    def _report_missing(self) -> None:
+        run = self._run
+        message = "The transcript of this conversation is not on this computer any more."
+        run.log.append(
+            {
+                "type": "session_unavailable",
+                "reason": "transcript_not_found",
+                "sessionId": run.session.id,
+                "hasMarkdownHistory": False,
+                "messageCount": run.session.message_count,
+                "message": f"{message} Send the message again to go on with what is left of it, or start a new chat.",
+            }
+        )
+        run.status = "done"
+        run.log.append({"type": "done", "sessionId": run.session.id, "title": run.session.title, "durationMs": 0})
+
+    async def _told(self, session: str) -> str:
+        messages = await self._services.sessions.messages(session)
+        lines = []
+        for message in messages:
+            text = " ".join(block["text"] for block in message["content"] if block["type"] == "text")
+            if text:
+                lines.append(f"{message['role']}: {text}")
+        return "\n\n".join(lines)
+
+    async def _directory(self) -> Path | None:
+        run, vault = self._run, self._services.vault
+        stored = run.session.working_directory
+        if not stored:
+            return None
+        directory = vault.absolute(stored)
+        if not await asyncio.to_thread(directory.is_dir):
+            run.log.append(
+                events.warning(
+                    "Folder not found", f"{directory} does not exist any more; working without a project folder."
+                )
+            )
+            return None
+        return self._services.sandboxes.check_directory(directory)
+
+    def _warnings(self, preparation: Preparation) -> list[tuple[str, str]]:
+        found = list(preparation.execution.warnings)
+        if preparation.provider.name == "offline" and self._services.settings.provider == "auto" and self._run.is_new:
+            found.append(
+                (
+                    "Offline model",
+                    "No credentials for Claude are configured, so a small model on this computer answers. "
+                    "Set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN and restart to talk to Claude.",
+                )
+            )
+        return found
+
+
+async def prepare(
+    services: Services, session: Session, request: Any, directory: Path | None, *, resume: bool
+) -> Preparation:
+    """Decide where a session runs, then compose everything that follows from that."""
+    level = await services.sessions.level(session)
+    line = await services.gateway.open(session.id)
+    execution = await services.sandboxes.prepare(session, level, directory, line)
+    policy = Policy(
+        level=execution.mode,
+        trust_mode=services.settings.trust_mode,
+        vault=services.vault.root,
+        home=services.home.root,
+        working_directory=Path(execution.directory),
+        grants=await granted(services, session.id),
+        mapped_roots=dict(execution.roots),
+    )
+    prompt = await asyncio.to_thread(
+        services.prompts.compose,
+        execution,
+        policy.describe(),
+        custom=getattr(request, "system_prompt", None),
+        agent_path=session.agent_path,
+        directory=directory,
+        contexts=tuple(getattr(request, "contexts", ())),
+    )
+    provider = services.gateway.provider
+    offline = provider.name == "offline"
+    tools: tuple[str, ...] = () if offline else _TOOLS
+    if provider.name == "anthropic":
+        tools += ("WebSearch",)
+        if execution.mode == "direct":
+            tools += ("WebFetch",)
+    specification = AgentSpecification(
+        session=session.id,
+        resume=resume,
+        execution=execution,
+        line=line,
+        system_prompt=prompt.text,
+        tools=tools,
+        model=provider.model or session.model or services.settings.model,
+        asks_questions=not offline,
+    )
+    return Preparation(execution, prompt, policy, specification, provider)
+
+
+async def granted(services: Services, session: str) -> tuple[Grant, ...]:
+    """The grants of a session; a stored text that is none (any more) grants nothing."""
+    grants = []
+    for text in await services.sessions.grants(session):
+        access, _, pattern = text.partition(":")
+        with contextlib.suppress(ValueError):
+            grants.append(Grant(Access(access), pattern))
+    return tuple(grants)

@@ -1,0 +1,172 @@
+"""Deciding where a session runs, and preparing the place."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from parachute.errors import InvalidInput, ParachuteError, Unavailable
+from parachute.files import private_folder
+from parachute.gateway.service import SOCKET_NAME, Line
+from parachute.sandbox import bubblewrap
+from parachute.sandbox.models import Mount, Specification, encoded_directory, session_id
+from parachute.sessions.models import Session
+from parachute.sessions.trust import TrustLevel
+from parachute.settings.home import Home
+from parachute.settings.models import Settings
+from parachute.supervisor import control, units
+from parachute.vault.service import Vault
+
+VAULT_INSIDE = "/vault"
+PROJECT_INSIDE = "/project"
+ATTACHMENTS_INSIDE = "/attachments"
+
+INSTALL_HINT = "`sudo apt-get install bubblewrap` installs it on Debian and Ubuntu."
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """Where a session runs, as it was decided; everything later (prompt, policy, what the app shows) follows this.
+
+    `directory` is the working directory as the agent sees it, `roots` maps what it sees to folders of this machine.
+    """
+
+    mode: Literal["sandboxed", "direct"]
+    engine: str | None
+    agent_socket: Path
+    model_socket: str
+    configuration: str
+    directory: str
+    roots: Mapping[str, Path]
+    writable: tuple[str, ...]
+    warnings: tuple[tuple[str, str], ...] = field(default=())
+
+
+class Sandboxes:
+    """Prepares executions; starting and ending the processes is the supervisor's work."""
+
+    def __init__(self, home: Home, settings: Settings, vault: Vault, program: Path) -> None:
+        self._home = home
+        self._settings = settings
+        self._vault = vault
+        self._program = program
+        self._unavailable: str | None = None
+        self._probed = False
+        self._direct_opened = False
+        self._open: dict[str, Specification] = {}
+
+    async def start(self) -> None:
+        """End what an earlier core left, so that every box that runs belongs to a line that is open."""
+        await control.ask(self._home, "reset")
+
+    async def reason_unavailable(self) -> str | None:
+        """Why no sandbox engine works here, or None; looked at once."""
+        if not self._probed:
+            self._unavailable = await asyncio.to_thread(bubblewrap.unavailable)
+            self._probed = True
+        return self._unavailable
+
+    async def prepare(self, session: Session, level: TrustLevel, directory: Path | None, line: Line) -> Execution:
+        """The execution of a session; error: Unavailable where a sandbox is required and there is none."""
+        if level == "direct":
+            return await self._direct(directory, line, ())
+        if reason := await self.reason_unavailable():
+            if session.from_outside or self._settings.sandbox.required:
+                raise Unavailable(f"This session may only run in a sandbox. {reason}", INSTALL_HINT, key="no_sandbox")
+            warning = (
+                "No sandbox",
+                f"{reason} This conversation runs directly on this computer, with your own rights. {INSTALL_HINT}",
+            )
+            return await self._direct(directory, line, (warning,))
+        return await self._sandboxed(session, directory, line)
+
+    async def close(self, session: str) -> None:
+        """End a session's sandbox."""
+        (self._home.sandboxes / f"{session}.json").unlink(missing_ok=True)
+        if self._open.pop(session, None) is not None:
+            await control.ask(self._home, "close", unit=f"sandbox@{session}")
+
+    def check_directory(self, directory: Path) -> Path:
+        """A folder that an agent may work in; error: InvalidInput saying which may not and why."""
+        real = directory.resolve()
+        private = (self._home.root, self._vault.state, self._vault.transcripts)
+        if any(real == folder or folder in real.parents or real in folder.parents for folder in private) and (
+            real != self._vault.root
+        ):
+            raise InvalidInput(
+                f"workingDirectory: {directory} holds this computer's own data; choose a project's folder."
+            )
+        if real in (Path("/"), Path.home().resolve()):
+            raise InvalidInput(f"workingDirectory: {directory} is too much; choose a project's folder.")
+        return real
+
+    async def _direct(self, directory: Path | None, line: Line, warnings: tuple[tuple[str, str], ...]) -> Execution:
+        if not self._direct_opened:
+            await control.ask(self._home, "open", unit="direct")
+            self._direct_opened = True
+        return Execution(
+            mode="direct",
+            engine=None,
+            agent_socket=units.direct_socket(self._home),
+            model_socket=str(line.folder / SOCKET_NAME),
+            configuration=str(self._vault.transcripts),
+            directory=str(directory or self._vault.root),
+            roots={},
+            writable=("/",),
+            warnings=warnings,
+        )
+
+    async def _sandboxed(self, session: Session, directory: Path | None, line: Line) -> Execution:
+        roots = {f"{VAULT_INSIDE}/{folder.name}": folder for folder in self._vault.top_level_folders()}
+        mounts = {inside: Mount(str(folder), inside) for inside, folder in roots.items()}
+        inside = f"/scratch/{session.id}"
+        writable = [inside, "/tmp"]  # noqa: S108 - inside the box
+        if directory is not None and directory != self._vault.root:
+            try:
+                inside = f"{VAULT_INSIDE}/{directory.relative_to(self._vault.root)}"
+            except ValueError:
+                inside = PROJECT_INSIDE
+            mounts[inside] = Mount(str(directory), inside, writable=True)
+            roots[inside] = directory
+            writable.append(inside)
+        attachments = private_folder(self._vault.state / "attachments" / session.id)
+        mounts[ATTACHMENTS_INSIDE] = Mount(str(attachments), ATTACHMENTS_INSIDE)
+        transcripts = private_folder(self._vault.transcripts / "projects" / f"-scratch-{session.id}")
+        specification = Specification(
+            session=session_id(session.id),
+            directory=inside,
+            mounts=tuple(sorted(mounts.values(), key=lambda mount: mount.target)),
+            sockets=str(line.folder),
+            transcripts=str(transcripts),
+            transcripts_target=f"{bubblewrap.HOME}/.claude/projects/{encoded_directory(inside)}",
+            program=str(self._program),
+            scratch_megabytes=self._settings.sandbox.scratch_megabytes,
+            idle_seconds=self._settings.sandbox.idle_minutes * 60,
+        )
+        await self._ensure(specification)
+        return Execution(
+            mode="sandboxed",
+            engine="bubblewrap",
+            agent_socket=units.agent_socket(self._home, session.id),
+            model_socket=f"{bubblewrap.SOCKETS}/{SOCKET_NAME}",
+            configuration=f"{bubblewrap.HOME}/.claude",
+            directory=inside,
+            roots=roots,
+            writable=tuple(writable),
+        )
+
+    async def _ensure(self, specification: Specification) -> None:
+        unit = f"sandbox@{specification.session}"
+        current = self._open.get(specification.session)
+        if current == specification:
+            return
+        if current is not None:
+            await control.ask(self._home, "close", unit=unit)
+        await asyncio.to_thread(specification.save, self._home.sandboxes)
+        try:
+            await control.ask(self._home, "open", unit=unit)
+        except ParachuteError:
+            self._open.pop(specification.session, None)
+            raise
+        self._open[specification.session] = specification

@@ -1,0 +1,118 @@
+"""Routes of sessions (contract, section 2)."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from parachute.keys.models import Caller
+from parachute.sessions.service import Sessions
+
+router = APIRouter(prefix="/api/chat", tags=["sessions"])
+
+
+def sessions(request: Request) -> Sessions:
+    """The application's sessions."""
+    service: Sessions = request.app.state.sessions
+    return service
+
+
+def caller(request: Request) -> Caller:
+    """Who asks, as the access check found out."""
+    found: Caller = request.scope["state"]["caller"]
+    return found
+
+
+SessionsDependency = Annotated[Sessions, Depends(sessions)]
+CallerDependency = Annotated[Caller, Depends(caller)]
+
+
+class Configuration(BaseModel):
+    """Changes of a session; what is absent stays."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="ignore", strict=True)
+
+    trust_level: str | None = Field(default=None, max_length=40)
+    config_overrides: dict[str, Any] | None = None
+    workspace_id: str | None = Field(default=None, max_length=100)
+    response_mode: str | None = Field(default=None, max_length=40)
+    mention_pattern: str | None = Field(default=None, max_length=500)
+
+
+@router.get("")
+async def list_sessions(
+    request: Request,
+    service: SessionsDependency,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 500,
+    offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
+    archived: bool = False,
+    search: Annotated[str | None, Query(max_length=500)] = None,
+    workspace_id: Annotated[str | None, Query(alias="workspaceId", max_length=100)] = None,
+) -> Response:
+    """The newest sessions; `archived=true` lists only those put away. Answers 304 to a matching ETag."""
+    request.app.state.runs.app_seen()
+    fitting = {"limit": limit, "offset": offset, "archived": archived, "search": search, "workspace": workspace_id}
+    if request.headers.get("if-none-match") == (etag := service.page_etag(*fitting.values())):
+        return Response(status_code=304, headers={"ETag": etag})
+    etag, body = await service.page(**fitting)  # type: ignore[arg-type]
+    return Response(body, media_type="application/json", headers={"ETag": etag})
+
+
+@router.post("/reindex")
+async def rebuild_index(service: SessionsDependency) -> dict[str, int]:
+    """Make the search index anew from titles and transcripts."""
+    return {"sessions": await service.rebuild_index()}
+
+
+@router.get("/{session}")
+async def get_session(session: str, service: SessionsDependency) -> dict[str, Any]:
+    """A session with its newest messages."""
+    found = await service.get(session)
+    return {**found.as_json(), "messages": await service.messages(session)}
+
+
+@router.get("/{session}/transcript")
+async def get_transcript(
+    session: str,
+    service: SessionsDependency,
+    after_compact: bool = True,
+    segment: Annotated[int | None, Query(ge=0)] = None,
+    full: bool = False,
+) -> Response:
+    """The transcript: its newest segment, one by index, or everything with `full=true`."""
+    wanted = None if after_compact and not full else segment
+    body = await service.transcript(session, full=full or (not after_compact and segment is None), segment=wanted)
+    return Response(body, media_type="application/json")
+
+
+@router.post("/{session}/archive")
+async def archive(session: str, service: SessionsDependency) -> dict[str, Any]:
+    """Put a session away."""
+    return {"session": (await service.archive(session, True)).as_json()}
+
+
+@router.post("/{session}/unarchive")
+async def unarchive(session: str, service: SessionsDependency) -> dict[str, Any]:
+    """Take a session back."""
+    return {"session": (await service.archive(session, False)).as_json()}
+
+
+@router.patch("/{session}/config")
+async def configure(
+    session: str, changes: Configuration, service: SessionsDependency, who: CallerDependency
+) -> dict[str, Any]:
+    """Change trust level, model, or how a bot answers."""
+    given = changes.model_dump(by_alias=True, exclude_unset=True)
+    found = await service.configure(session, given, approved_by=who.name, admin=who.may("chat", "admin"))
+    return {"session": found.as_json()}
+
+
+@router.post("/{session}/activate")
+async def activate(
+    session: str, changes: Configuration, service: SessionsDependency, who: CallerDependency
+) -> dict[str, Any]:
+    """Configure a session that waited for it, and let it begin."""
+    given = changes.model_dump(by_alias=True, exclude_unset=True)
+    found = await service.activate(session, given, approved_by=who.name, admin=who.may("chat", "admin"))
+    return {"session": found.as_json()}

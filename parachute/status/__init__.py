@@ -1,0 +1,1 @@
+"""How the computer is: health for apps, status for people."""

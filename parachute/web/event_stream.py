@@ -1,0 +1,64 @@
+"""Server-sent events as the app reads them: `data: ` lines only, and comments to keep the connection alive."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+PING_SECONDS = 15.0
+"""The app gives up after three minutes of silence (contract, section 0), proxies often after one."""
+
+_HEADERS = [
+    (b"content-type", b"text/event-stream; charset=utf-8"),
+    (b"cache-control", b"no-store"),
+    (b"x-accel-buffering", b"no"),
+]
+
+
+class EventStream(Response):
+    """Sends each (seq, event) as one line of JSON with its `seq`; ends quietly when the reader leaves."""
+
+    def __init__(self, events: AsyncIterator[tuple[int, Mapping[str, Any]]]) -> None:
+        super().__init__()
+        self._events = events
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
+        gone = asyncio.create_task(_disconnected(receive))
+        following: asyncio.Future[tuple[int, Mapping[str, Any]]] | None = None
+        try:
+            while True:
+                if following is None:
+                    following = asyncio.ensure_future(anext(self._events))
+                done, _ = await asyncio.wait(
+                    {following, gone}, timeout=PING_SECONDS, return_when=asyncio.FIRST_COMPLETED
+                )
+                if gone in done:
+                    return
+                if not done:
+                    await _send(send, b": ping\n\n")
+                    continue
+                try:
+                    seq, event = following.result()
+                except StopAsyncIteration:
+                    break
+                following = None
+                text = json.dumps({**event, "seq": seq}, ensure_ascii=False)
+                await _send(send, b"data: " + text.encode(errors="replace") + b"\n\n")
+            await send({"type": "http.response.body", "body": b""})
+        finally:
+            gone.cancel()
+            if following is not None:
+                following.cancel()
+
+
+async def _send(send: Send, body: bytes) -> None:
+    await send({"type": "http.response.body", "body": body, "more_body": True})
+
+
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
