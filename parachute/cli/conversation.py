@@ -3,7 +3,7 @@
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from queue import Empty
@@ -13,11 +13,12 @@ from parachute.cli.api import Api, quoted
 from parachute.cli.event_stream import TERMINAL, EventStream, Interrupt
 from parachute.cli.output import print_note
 from parachute.cli.printer import Printer
-from parachute.cli.question import ask_user
+from parachute.cli.question import ask_permission, ask_user
 from parachute.errors import ParachuteError
 
 INTERRUPTED = 130
 _ABORT_SECONDS = 5.0
+_QUESTIONS = {"user_question": ask_user, "permission_request": ask_permission}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +32,10 @@ class Outcome:
 def run_turn(api: Api, body: dict[str, Any], printer: Printer, interactive: bool) -> Outcome:
     """Send a message and show its events until the run ends; errors: Refused, Unavailable.
 
-    Ctrl-C aborts the run and waits up to five seconds for its end; a second one does not wait. `interactive`: questions of
-    the agent are put to the user.
+    Ctrl-C aborts the run and waits up to five seconds for its end; a second one does not wait. `interactive`: questions and
+    permission requests of the agent are put to the user.
     """
-    stream = EventStream(api, body)
+    stream = EventStream(api, {**body, "canAnswerPermissions": interactive})
     with _interrupts_to(stream):
         stream.start()
         return _Turn(api, stream, printer, interactive).run()
@@ -67,16 +68,16 @@ class _Turn:
                 raise item
             else:
                 self._printer.show(item)
-                kind = item.get("type")
+                kind = str(item.get("type"))
                 if kind in TERMINAL:
-                    return self._outcome(self._code(str(kind)))
-                if kind == "user_question" and self._deadline is None:
-                    self._question(item)
+                    return self._outcome(self._code(kind))
+                if kind in _QUESTIONS and self._deadline is None:
+                    self._question(item, _QUESTIONS[kind])
             # A new conversation has no id to abort by before its first event.
             if self._deadline is not None and not self._abort_sent and self._stream.session:
                 self._abort(self._stream.session)
 
-    def _question(self, event: dict[str, Any]) -> None:
+    def _question(self, event: dict[str, Any], ask: Callable[[Api, dict[str, Any]], None]) -> None:
         if not self._interactive:
             print_note("The agent asks something. Answer in the app; without an answer it goes on in five minutes.")
             return
@@ -84,7 +85,7 @@ class _Turn:
             # In here Ctrl-C must break off the input, instead of waiting on the queue behind it.
             previous = signal.signal(signal.SIGINT, signal.default_int_handler)
             try:
-                ask_user(self._api, event)
+                ask(self._api, event)
             finally:
                 signal.signal(signal.SIGINT, previous)
         except KeyboardInterrupt:

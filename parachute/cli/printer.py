@@ -55,7 +55,7 @@ class TextPrinter:
             case "session_unavailable":
                 self._note(str(event.get("message") or event.get("reason") or "The conversation cannot be resumed."))
             case "permission_denied":
-                self._note(str(event.get("message") or "Something was not allowed."))
+                self._note(f"  not allowed: {event.get('toolName') or 'a tool'}. {event.get('reason') or ''}".rstrip())
             case "done":
                 self._end_line()
             case "aborted":

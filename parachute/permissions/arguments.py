@@ -93,7 +93,7 @@ def _word_refusal(word: Word, command: SimpleCommand, places: Places, hidden_glo
         # No file has such a name; it is a message or a program.
         return None
     if word.pattern is not None:
-        reason = _pattern_refusal(word.pattern, word.unknown, command, places, hidden_globs)
+        reason = _pattern_refusal(word, command, places, hidden_globs)
         if reason:
             return reason
     for text in _candidates(word.text):
@@ -132,13 +132,11 @@ def _candidates(text: str) -> Iterator[str]:
         yield from _SEPARATORS.split(text)
 
 
-def _pattern_refusal(
-    pattern: str, unknown: bool, command: SimpleCommand, places: Places, hidden_globs: bool
-) -> str | None:
-    known = not unknown and not command.lost
+def _pattern_refusal(word: Word, command: SimpleCommand, places: Places, hidden_globs: bool) -> str | None:
+    known = not word.unknown and not command.lost
     any_found = False
-    for folder in command.folders if known else ():
-        found = expand(pattern, folder, places, hidden_globs)
+    for folder in command.folders if word.glob is not None else ():
+        found = expand(word.glob or "", folder, places, hidden_globs)
         known = known and found is not None
         any_found = any_found or bool(found)
         reason = _found_refusal(found or [], folder, places)
@@ -147,7 +145,7 @@ def _pattern_refusal(
     if known and any_found:
         return None
     # Not listed, or not there yet: the letters decide.
-    for part in pattern.split("/"):
+    for part in (word.pattern or "").split("/"):
         if could_be_secret(part):
             return f"{part!r} may stand for a file with secrets, which is never opened for an agent."
     return None

@@ -84,7 +84,7 @@ def _check(root: "Node") -> None:
     while True:
         node = cursor.node
         if node is not None and node.type in _SUSPECTS:
-            _check_node(node, source[: node.start_byte - root.start_byte])
+            _check_node(node, source[max(node.start_byte - root.start_byte - 1, 0) : node.start_byte - root.start_byte])
         if cursor.goto_first_child():
             depth += 1
             if depth > DEPTH_LIMIT:

@@ -9,7 +9,7 @@ from parachute.permissions.heredocs import text_of
 from parachute.permissions.script import NESTING_LIMIT, Redirect, SimpleCommand, State, Stdin, Stream
 from parachute.permissions.started import Assignments, Started
 from parachute.permissions.syntax import tree_of
-from parachute.permissions.words import UNKNOWN, Unparsable, Word
+from parachute.permissions.words import UNKNOWN, Unparsable, Word, to_word
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -263,9 +263,12 @@ class Walker:
                 for target in node.named_children:
                     if target.type == "file_descriptor":
                         continue
-                    words = words_of(target, self.state)
-                    known = len(words) == 1 and not words[0].unknown and not words[0].shifts
+                    # No splitting and no wildcards here: the value goes to the program as it is.
+                    words = [to_word(pieces) for pieces in value_of(target, self.state)]
+                    known = len(words) == 1 and not words[0].unknown
                     stdin = words[0].text if known else Stream.UNSEEN
+                    # What is known of it may be a name that xargs or `read` hands on.
+                    redirects.extend(Redirect("<", word) for word in words if not known)
                     self._inside(target)
             else:
                 text = self._heredoc_text(node)

@@ -52,8 +52,8 @@ _SEQUENCE = re.compile(r"(-?\d{1,6}|[A-Za-z])\.\.(-?\d{1,6}|[A-Za-z])(?:\.\.(-?\
 class Word:
     """One argument: its text with unknown parts left out, and its pattern where the shell would still fill something in.
 
-    `pattern` is in fnmatch form with literals escaped, and None for a word that is what it says. `leading_unknown` says that
-    the first letters are not known, so that it may be an option or any path; `shifts` that a variable put it there, beside
+    `pattern` is in fnmatch form with literals escaped, and None for a word that is what it says; `glob` is the same with the
+    unknown parts left out, None without a wildcard. `leading_unknown` says that the first letters are not known, so that it may be an option or any path; `shifts` that a variable put it there, beside
     or instead of other words, so that the place it stands at means nothing.
     """
 
@@ -62,6 +62,7 @@ class Word:
     unknown: bool = False
     leading_unknown: bool = False
     shifts: bool = False
+    glob: str | None = None
 
     @property
     def static(self) -> bool:
@@ -213,19 +214,17 @@ def expand_tilde(pieces: Pieces, user_home: str | None, folder: str) -> Pieces:
 
 def to_word(pieces: Iterable[Piece], shifts: bool = False) -> Word:
     """Return the finished word."""
-    text = ""
-    pattern = ""
+    text = pattern = glob = ""
     wild = unknown = leading = False
     for kind, piece in pieces:
         if kind is Kind.UNKNOWN:
             leading = leading or not text
-            unknown = wild = True
+            unknown = True
             pattern += "*"
             continue
         text += piece
-        if kind is Kind.BARE and _WILDCARDS.search(piece):
-            wild = True
-            pattern += piece
-        else:
-            pattern += _GLOB_ESCAPE.sub(r"[\1]", piece)
-    return Word(text, pattern if wild else None, unknown, leading, shifts)
+        wild = wild or (kind is Kind.BARE and _WILDCARDS.search(piece) is not None)
+        escaped = piece if kind is Kind.BARE else _GLOB_ESCAPE.sub(r"[\1]", piece)
+        pattern += escaped
+        glob += escaped
+    return Word(text, pattern if wild or unknown else None, unknown, leading, shifts, glob if wild else None)

@@ -140,12 +140,16 @@ class Activator:
         os.write(self._closing_write, b"x")
         if self.process is not None and self._thread.is_alive():
             self.process.terminate()
-        self._thread.join(DEADLINE)
-        assert not self._thread.is_alive(), "the offline model does not end"
+        self._thread.join(DEADLINE / 4)
+        ended = not self._thread.is_alive()
+        if not ended and self.process is not None:
+            self.process.kill()
+            self._thread.join(DEADLINE)
         self.listener.close()
         os.close(self._closing_read)
         os.close(self._closing_write)
         shutil.rmtree(self.folder)
+        assert ended, "the offline model does not end"
 
     def request(self, method: str, path: str, body: bytes | None = None, timeout: float = DEADLINE) -> Answer:
         """One request with a JSON response."""
