@@ -12,6 +12,7 @@ from parachute.agents.pool import AgentPool
 from parachute.audit.middleware import AuditMiddleware
 from parachute.audit.service import Audit
 from parachute.database import Database
+from parachute.events.service import Events
 from parachute.gateway.api import router as gateway_routes
 from parachute.gateway.credentials import CredentialSource
 from parachute.gateway.service import Gateway
@@ -27,6 +28,7 @@ from parachute.runs.turn import Services
 from parachute.sandbox.service import Sandboxes
 from parachute.sessions import migrations
 from parachute.sessions.api import router as session_routes
+from parachute.sessions.ending import SessionEnding
 from parachute.sessions.service import Sessions
 from parachute.sessions.store import SessionStore
 from parachute.sessions.transcripts import Transcripts
@@ -34,7 +36,7 @@ from parachute.sessions.trust_store import TrustStore
 from parachute.settings.home import Home
 from parachute.settings.models import Settings
 from parachute.status.api import router as status_routes
-from parachute.supervisor.api import router as supervisor_routes
+from parachute.status.supervisor_api import router as supervisor_routes
 from parachute.supervisor.credentials import Credentials
 from parachute.vault.service import Vault
 from parachute.web.access import AccessMiddleware
@@ -94,7 +96,9 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             await database.open()
         sessions_database, runs_database, trust_database = databases
         transcripts = Transcripts(vault)
-        sessions = Sessions(vault, SessionStore(sessions_database), TrustStore(trust_database), transcripts)
+        session_store = SessionStore(sessions_database)
+        events = Events(audit)
+        sessions = Sessions(vault, session_store, TrustStore(trust_database), transcripts, events)
         await sessions.start()
         source = CredentialSource(home, state.credentials)
         gateway = Gateway(home, settings, source, UsageStore(trust_database), audit)
@@ -108,6 +112,9 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         runs = Runs(services, run_store.RunStore(runs_database))
         await runs.start()
         stack.push_async_callback(runs.close)
+        ending = SessionEnding(session_store, events, settings.session_idle_minutes, runs.is_active)
+        ending.start()
+        stack.push_async_callback(ending.close)
         state.audit, state.sessions, state.gateway = audit, sessions, gateway
         state.sandboxes, state.pool, state.runs = sandboxes, pool, runs
         yield

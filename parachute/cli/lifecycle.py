@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import fcntl
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -114,6 +115,7 @@ def restart(home: Home) -> None:
 
 def stop(home: Home) -> list[str]:
     """End everything, wait until it is gone, and return the names of what ran; error: Unavailable if it does not end."""
+    watched = _watch(_process(home))
     try:
         units = ask(home, "status", 10)["units"]
         ask(home, "shutdown", 10)
@@ -125,6 +127,10 @@ def stop(home: Home) -> list[str]:
                 os.kill(process, signal.SIGTERM)
     with _spinner("Stopping"):
         deadline = time.monotonic() + _STOP_SECONDS
+        if watched is not None:
+            # The lock is free a moment before the process is gone.
+            select.select([watched], [], [], _STOP_SECONDS)
+            os.close(watched)
         while is_running(home):
             if time.monotonic() > deadline:
                 raise Unavailable(
@@ -174,6 +180,16 @@ def _process(home: Home) -> int | None:
     except FileNotFoundError:
         return None
     return int(text) if text.isdigit() else None
+
+
+def _watch(process: int | None) -> int | None:
+    """A descriptor that becomes readable when the process has ended; only Linux has these."""
+    if process is None or sys.platform != "linux":
+        return None
+    try:
+        return os.pidfd_open(process)
+    except OSError:
+        return None
 
 
 @contextlib.contextmanager

@@ -212,7 +212,7 @@ class Gateway:
     async def client(self, provider: Provider) -> "AsyncClient":
         """The HTTP client for a provider, with its connections kept open."""
         if provider.socket and not self._model_opened:
-            await control.ask(self._home, "open", unit="model")
+            await control.ask(self._home, "open", unit="model", environment=self._model_settings())
             self._model_opened = True
         if provider.socket not in self._clients:
             import httpx2
@@ -226,6 +226,14 @@ class Gateway:
             else:
                 self._clients[provider.socket] = httpx2.AsyncClient(timeout=timeout)
         return self._clients[provider.socket]
+
+    def _model_settings(self) -> dict[str, str]:
+        offline = self._settings.offline
+        values = {
+            "PARACHUTE_OFFLINE_IDLE_SECONDS": str(offline.idle_minutes * 60),
+            "PARACHUTE_OFFLINE_CONTEXT_TOKENS": str(offline.context_tokens),
+        }
+        return {**values, "PARACHUTE_OFFLINE_MODEL": str(offline.model)} if offline.model else values
 
     def _protocol_config(self) -> uvicorn.Config:
         if self._config is None:

@@ -180,7 +180,7 @@ def output_of(node: "Node", state: State) -> str | None:
         if len(children) == 1:
             return output_of(children[0], state)
         return None
-    if node.type != "command" or any(child.type not in _PLAIN for child in node.named_children):
+    if node.type != "command" or any(child.type not in WORD_TYPES for child in node.named_children):
         return None
     words = [word for child in node.named_children for word in words_of(child, state)]
     if any(not word.static or word.shifts for word in words) or not words:
@@ -198,7 +198,7 @@ def output_of(node: "Node", state: State) -> str | None:
     return None
 
 
-_PLAIN = frozenset(
+WORD_TYPES = frozenset(
     {"command_name", "word", "number", "string", "raw_string", "ansi_c_string", "concatenation", "translated_string"}
     | _DYNAMIC
     | {"brace_expression"}

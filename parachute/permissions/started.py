@@ -16,6 +16,8 @@ _SHELL_VALUES = frozenset({"--rcfile", "--init-file"})
 _READERS = frozenset({"read", "mapfile", "readarray", "getopts", "let"})
 # A part of a name that `{}` of find may become: a word that names nothing else.
 FOUND = "{}"
+# Text that `read` may put into a variable; longer text is no name of a file.
+READ_LIMIT = 4096
 
 Assignments = Sequence[tuple[str, Word]]
 Parse = Callable[[str, Stdin], None]
@@ -61,7 +63,11 @@ class Started:
             raise Unparsable("'hash -p' gives a program another name.", "Start the program by its path.")
         elif name in _READERS or (name == "printf" and arguments and arguments[0].text.startswith("-v")):
             for word in arguments:
-                self.state.assign(word.text.split("=")[0].removeprefix("-v"), (UNKNOWN,))
+                label = word.text.split("=")[0].removeprefix("-v")
+                self.state.assign(label, (UNKNOWN,))
+                if isinstance(stdin, str) and len(stdin) < READ_LIMIT:
+                    for value in dict.fromkeys([stdin.strip("\n"), *stdin.split()]):
+                        self.state.assign(label, ((Kind.BARE, value),))
         return False
 
     def _change_folder(self, name: str, arguments: list[Word]) -> None:

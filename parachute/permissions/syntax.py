@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 SIZE_LIMIT = 64 * 1024
 DEPTH_LIMIT = 90
 
-_SUSPECTS = frozenset({"comment", "word", "simple_expansion", "number", "variable_name"})
+_SUSPECTS = frozenset({"comment", "word", "simple_expansion", "number", "variable_name", "$"})
 
 # An escaped character; escaped line ends are taken out.
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
@@ -61,7 +61,7 @@ def _join_lines(source: str) -> str:
     return _ESCAPED.sub(lambda found: "" if found[1] == "\n" else found[0], source)
 
 
-def _check_node(node: "Node", before: bytes) -> None:
+def _check_node(node: "Node", before: bytes, after: bytes) -> None:
     """Raise for a comment, word or variable that the shell would read in another way."""
     text = node.text or b""
     if node.type == "comment":
@@ -70,6 +70,11 @@ def _check_node(node: "Node", before: bytes) -> None:
     elif node.type == "simple_expansion":
         if not _VARIABLE.fullmatch(text):
             raise Unparsable("The command line has a '$' that may or may not name a variable.", "Put it in quotes.")
+    elif node.type == "$":
+        # The grammar takes a variable behind other text for a lone '$' and another word.
+        lone = node.parent is None or node.parent.type not in {"simple_expansion", "translated_string"}
+        if lone and (after.isalnum() or after in {b"_", b"@", b"*", b"#", b"?", b"!", b"-", b"$", b"{", b"("}):
+            raise Unparsable("The command line has a variable that cannot be told from its text.", "Write it as ${1}.")
     elif b"\n" in text:
         raise Unparsable(
             "The command line has a word that may or may not end with its line.", "Run it in simpler parts."
@@ -84,7 +89,8 @@ def _check(root: "Node") -> None:
     while True:
         node = cursor.node
         if node is not None and node.type in _SUSPECTS:
-            _check_node(node, source[max(node.start_byte - root.start_byte - 1, 0) : node.start_byte - root.start_byte])
+            start, end = node.start_byte - root.start_byte, node.end_byte - root.start_byte
+            _check_node(node, source[max(start - 1, 0) : start], source[end : end + 1])
         if cursor.goto_first_child():
             depth += 1
             if depth > DEPTH_LIMIT:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from parachute.permissions.expansion import is_dynamic, output_of, source_of, value_of, words_of
+from parachute.permissions.expansion import WORD_TYPES, is_dynamic, output_of, source_of, value_of, words_of
 from parachute.permissions.heredocs import text_of
 from parachute.permissions.script import NESTING_LIMIT, Redirect, SimpleCommand, State, Stdin, Stream
 from parachute.permissions.started import Assignments, Started
@@ -177,7 +177,12 @@ class Walker:
         assignments: list[tuple[str, Word]] = []
         words: list[Word] = []
         nodes: list[Node] = []
+        end = -1
         for child in node.named_children:
+            if child.start_byte == end and child.type in WORD_TYPES:
+                # One word for the shell, two for the grammar.
+                raise Unparsable("The command line has a word that cannot be told from the next.", "Put it in quotes.")
+            end = child.end_byte if child.type in WORD_TYPES else -1
             if child.type == "variable_assignment":
                 label = self._assignment(child)
                 value = child.child_by_field_name("value")

@@ -77,7 +77,7 @@ class Turn:
         services, run = self._services, self._run
         session = run.session
         kept = not run.is_new and services.pool.has(session.id)
-        known = kept or await asyncio.to_thread(services.sessions.transcripts.find, session.id) is not None
+        known = kept or await self._bring_transcript()
         prior = await self._prior(known)
         if prior is None:
             return
@@ -129,6 +129,12 @@ class Turn:
                     "sessionResume": self._resume,
                 }
             )
+
+    async def _bring_transcript(self) -> bool:
+        transcripts, session = self._services.sessions.transcripts, self._run.session
+        if await self._services.sessions.level(session) == "direct":
+            return await asyncio.to_thread(transcripts.find, session.id) is not None
+        return await asyncio.to_thread(transcripts.bring, session.id)
 
     async def _send(
         self,
@@ -193,9 +199,7 @@ class Turn:
         texts = [("user", run.request.message), *(("user", text) for _, text in run.texts)]
         if conversation.text:
             texts.append(("assistant", conversation.text))
-        return await self._services.sessions.record_turn(
-            run.session.id, texts=texts, model=conversation.model, mode=preparation.execution.mode
-        )
+        return await self._services.sessions.record_turn(run.session.id, texts=texts, mode=preparation.execution.mode)
 
     async def _prior(self, known: bool) -> str | None:
         """What goes before the message; None when the turn ends here because the transcript is gone."""

@@ -28,7 +28,13 @@ def m0001_sessions(connection: sqlite3.Connection) -> None:
     )
 
 
-ALL = (m0001_sessions,)
+def m0002_marks(connection: sqlite3.Connection) -> None:
+    """How far a recurring look at all sessions has come."""
+    connection.execute("CREATE TABLE marks (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID")
+    connection.execute("CREATE INDEX sessions_by_update ON sessions (updated_at)")
+
+
+ALL = (m0001_sessions, m0002_marks)
 
 
 def create_session_trust(connection: sqlite3.Connection) -> None:

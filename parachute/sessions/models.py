@@ -14,7 +14,8 @@ BOT_SOURCES = ("telegram", "discord", "matrix")
 class Session:
     """One conversation; times are ISO 8601 in UTC, `working_directory` is relative to the vault when inside it.
 
-    `trust_level` is what was asked for and approved, `effective_execution_mode` how the last run really ran.
+    `trust_level` is what was asked for and approved, `effective_execution_mode` how the last run really ran. `model` is set
+    only if somebody chose one.
     """
 
     id: str

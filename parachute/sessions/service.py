@@ -11,6 +11,7 @@ from typing import Any
 
 from parachute.clock import now
 from parachute.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from parachute.events.service import SESSION_START, Events
 from parachute.sessions import transcripts
 from parachute.sessions.models import Session
 from parachute.sessions.store import SessionStore
@@ -26,8 +27,11 @@ _INDEXED_TEXT = 100_000
 class Sessions:
     """Creates, lists, changes and deletes sessions."""
 
-    def __init__(self, vault: Vault, store: SessionStore, trust: TrustStore, transcripts: Transcripts) -> None:
+    def __init__(
+        self, vault: Vault, store: SessionStore, trust: TrustStore, transcripts: Transcripts, events: Events
+    ) -> None:
         self.transcripts = transcripts
+        self._events = events
         self._vault = vault
         self._store = store
         self._trust = trust
@@ -54,6 +58,10 @@ class Sessions:
         except sqlite3.IntegrityError as error:
             raise Conflict(f"There is a session {session.id} already.") from error
         self._generation += 1
+        await self._events.publish(
+            SESSION_START,
+            {"session_id": session.id, "module": "chat", "working_directory": session.working_directory},
+        )
         return session
 
     async def get(self, session: str) -> Session:
@@ -158,15 +166,12 @@ class Sessions:
         """Grant a pattern to a session."""
         await self._trust.add_grant(session, pattern)
 
-    async def record_turn(
-        self, session: str, *, texts: list[tuple[str, str]], model: str | None, mode: str
-    ) -> Session | None:
-        """Note the end of a turn: texts for the search, count of messages, model, and how it ran."""
+    async def record_turn(self, session: str, *, texts: list[tuple[str, str]], mode: str) -> Session | None:
+        """Note the end of a turn: texts for the search, count of messages, and how it ran."""
         found = await self.find(session)
         if found is None:
             return None
         found.message_count += len(texts)
-        found.model = model or found.model
         found.effective_execution_mode = mode
         found.updated_at = now()
         await self._save(found)

@@ -102,6 +102,19 @@ class SessionStore:
         )
         return [_session(row) for row in rows]
 
+    async def idle_since_mark(self, until: str) -> list[Session]:
+        """Sessions whose last change lies behind the mark and not after `until`; 1,000 at the most."""
+        rows = await self._database.rows(
+            f"SELECT {', '.join(_COLUMNS)} FROM sessions WHERE updated_at <= ? AND updated_at > "  # noqa: S608
+            "COALESCE((SELECT value FROM marks WHERE name = 'session.end'), ?) ORDER BY updated_at LIMIT 1000",
+            (until, until),
+        )
+        return [_session(row) for row in rows]
+
+    async def set_mark(self, until: str) -> None:
+        """Remember how far the look for ended sessions has come."""
+        await self._database.write("INSERT OR REPLACE INTO marks VALUES ('session.end', ?)", (until,))
+
     async def count(self) -> int:
         """How many sessions there are."""
         row = await self._database.row("SELECT COUNT(*) FROM sessions")

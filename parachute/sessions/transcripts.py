@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from parachute.files import atomic_write, private_folder, read_regular
 from parachute.vault.service import Vault
 
 _FILE_LIMIT = 256 * 1024 * 1024
@@ -68,6 +69,21 @@ class Transcripts:
                 if _is_regular(path := Path(folder) / name):
                     return path
         return None
+
+    def bring(self, session: str) -> bool:
+        """Whether there is a transcript; one that lies elsewhere is brought to where the session's sandbox sees it."""
+        path = self.find(session)
+        if path is None:
+            return False
+        own = self.folder(session) / path.name
+        if path == own:
+            return True
+        private_folder(own.parent)
+        if path.is_relative_to(self._roots[0]):
+            path.rename(own)
+        else:
+            atomic_write(own, read_regular(path, _FILE_LIMIT))  # the program's own folder is not ours to empty
+        return True
 
     def read(self, session: str) -> tuple[Path, list[Segment]] | None:
         """All segments of a transcript, or None if there is none."""

@@ -71,7 +71,10 @@ class Supervisor:
         return {**self.summary(), "units": [status.describe() for status in self._launcher.status()]}
 
     async def _open(self, request: dict[str, Any]) -> dict[str, Any]:
-        await self._launcher.open(units.by_name(self._home, str(request.get("unit"))))
+        environment = request.get("environment")
+        if not isinstance(environment, dict | None):
+            raise InvalidInput("environment: expected a JSON object.")
+        await self._launcher.open(units.by_name(self._home, str(request.get("unit")), environment))
         return {}
 
     async def _close(self, request: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import re
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from parachute.errors import InvalidInput
@@ -9,6 +10,9 @@ from parachute.settings.home import Home
 from parachute.supervisor.models import Unit
 
 _SANDBOX = re.compile(r"sandbox@([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
+_MODEL_SETTINGS = frozenset(
+    {"PARACHUTE_OFFLINE_MODEL", "PARACHUTE_OFFLINE_IDLE_SECONDS", "PARACHUTE_OFFLINE_CONTEXT_TOKENS"}
+)
 _PATH_LIMIT = 107  # sun_path of a Unix socket, without its closing zero
 
 
@@ -25,14 +29,20 @@ def core(host: str, port: int) -> Unit:
     )
 
 
-def by_name(home: Home, name: str) -> Unit:
-    """A unit that core may open by its name: `direct`, `model`, or `sandbox@{session}`; error: InvalidInput."""
+def by_name(home: Home, name: str, environment: Mapping[str, str] | None = None) -> Unit:
+    """A unit that core may open by its name: `direct`, `model`, or `sandbox@{session}`; error: InvalidInput.
+
+    `environment` may hold the settings of the model, and nothing else.
+    """
+    environment = dict(environment or {})
+    if environment and (name != "model" or not environment.keys() <= _MODEL_SETTINGS):
+        raise InvalidInput(f"{name} takes no such settings: {', '.join(sorted(environment))}.")
     if name == "direct":
         command = _direct_runner()
         return Unit(name, command, listen=(_socket(home.run / "direct" / "agent.sock"),), on_demand=True)
     if name == "model":
         command = (sys.executable, "-m", "parachute.offline")
-        return Unit(name, command, listen=(model_socket(home),), on_demand=True)
+        return Unit(name, command, listen=(model_socket(home),), on_demand=True, environment=environment)
     if match := _SANDBOX.fullmatch(name):
         command = (sys.executable, "-m", "parachute.sandbox.launch", match[1])
         return Unit(name, command, listen=(agent_socket(home, match[1]),), on_demand=True, stop_seconds=5)

@@ -70,13 +70,11 @@ def status(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) ->
         )
         if credential and credential.expired:
             print_note("Log in again with `claude login`.")
-        if server and (server.get("provider"), server.get("credential")) != (
-            provider.name,
-            credential.source if credential else None,
-        ):
+        used = ((server or {}).get("credential") or {}).get("source")
+        if server and (server.get("provider"), used) != (provider.name, credential.source if credential else None):
             # The server keeps what its shell said when it was started.
             print_note(
-                f"The running server uses {server.get('provider')}, credential {server.get('credential') or 'none'}. "
+                f"The running server uses {server.get('provider')}, credential {used or 'none'}. "
                 "It takes over what this shell says after `parachute stop` and `parachute start`."
             )
     if problem:

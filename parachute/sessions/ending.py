@@ -1,0 +1,64 @@
+"""Noticing that a session has ended: nobody said anything in it for long enough."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+from parachute.clock import as_text
+from parachute.events.service import SESSION_END, Events
+from parachute.sessions.store import SessionStore
+
+log = logging.getLogger(__name__)
+
+_SWEEP_SECONDS = 30.0
+
+
+class SessionEnding:
+    """Publishes `session.end` once for every stretch of a session, also for those that ended while core was down."""
+
+    def __init__(
+        self, store: SessionStore, events: Events, idle_minutes: float, is_active: Callable[[str], bool]
+    ) -> None:
+        self._store = store
+        self._events = events
+        self._idle = timedelta(minutes=idle_minutes)
+        self._is_active = is_active
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to look."""
+        self._task = asyncio.create_task(self._sweep_for_ever(), name="session ending")
+
+    async def close(self) -> None:
+        """Stop looking; what ends meanwhile is noticed at the next start."""
+        if self._task:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+
+    async def sweep(self) -> None:
+        """Publish the end of every session that has become idle since the last sweep."""
+        until = as_text(datetime.now(UTC) - self._idle)
+        for session in await self._store.idle_since_mark(until):
+            if self._is_active(session.id):
+                continue  # a long answer: its end makes the session young again
+            await self._events.publish(
+                SESSION_END,
+                {
+                    "session_id": session.id,
+                    "message_count": session.message_count,
+                    "started_at": session.created_at,
+                    "ended_at": session.updated_at,
+                },
+            )
+        await self._store.set_mark(until)
+
+    async def _sweep_for_ever(self) -> None:
+        while True:
+            try:
+                await self.sweep()
+            except Exception:
+                log.exception("Sessions that ended could not be looked up.")
+            await asyncio.sleep(_SWEEP_SECONDS)

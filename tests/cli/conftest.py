@@ -1,0 +1,27 @@
+"""A home with a short path, because the path of a Unix socket has room for 107 characters."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from parachute.settings.home import Home
+
+from .terminal import Terminal
+
+
+@pytest.fixture
+def parachute() -> Iterator[Terminal]:
+    """The command, in a home where nothing was set yet."""
+    folder = Path(tempfile.mkdtemp(prefix="pcli", dir="/tmp"))
+    yield Terminal(folder)
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def home(parachute: Terminal) -> Home:
+    """The folder of trust of that command."""
+    parachute.home.mkdir(mode=0o700)
+    return Home(parachute.home)

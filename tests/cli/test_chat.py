@@ -1,0 +1,289 @@
+"""`parachute chat`, against a core that says what is written here."""
+
+import json
+import signal
+import subprocess
+
+import pytest
+
+from parachute.keys.cli_token import CliToken
+from parachute.settings.home import Home
+from tests.support.gate import Gate
+
+from .scripted_core import ABORT, ANSWER, DONE, DROP, SESSION, START, ScriptedCore, text, tool
+from .terminal import Terminal
+
+
+def test_the_answer_is_printed_and_the_rest_stands_beside_it(parachute: Terminal, home: Home) -> None:
+    steps = [
+        START,
+        {"type": "warning", "title": "Offline model", "message": "Small.", "details": ["one"]},
+        text("Let me "),
+        text("Let me look."),
+        tool("Read", file_path="/notes/a.md"),
+        {"type": "tool_result", "toolUseId": "t1", "content": "gone\nfor good", "isError": True},
+        text("There "),
+        {"type": "thinking", "content": "hm"},
+        text("There is none."),
+        DONE,
+    ]
+    with ScriptedCore(home, steps) as core:
+        result = parachute("chat", "Where", "is it?", "--direct", "--directory", ".", "--model", "opus")
+    assert result.code == 0
+    assert result.out == "Let me look.\n\nThere is none.\n"
+    noted = result.err.splitlines()
+    assert noted[:4] == ["Offline model: Small.", "  one", "> Read /notes/a.md", "  failed: gone"]
+    assert f"--session {SESSION}" in noted[4]
+    (call,) = core.calls
+    assert call.token == CliToken(home.root).obtain()
+    assert call.body == {
+        "message": "Where is it?",
+        "sessionId": "new",
+        "module": "chat",
+        "trustLevel": "direct",
+        "workingDirectory": parachute.environment["HOME"],
+        "model": "opus",
+        "canAnswerPermissions": False,
+    }
+
+
+def test_text_appears_while_the_run_goes_on(parachute: Terminal, home: Home) -> None:
+    gate = Gate()
+    core = ScriptedCore(home, [START, text("First.\n"), gate, text("First.\nSecond."), DONE])
+    with core, parachute.background("chat", "hello") as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "First.\n"
+        gate.open()
+        assert process.stdout.read() == "Second.\n"
+        assert process.wait(10) == 0
+
+
+@pytest.mark.parametrize(
+    ("texts", "shown"),
+    [
+        (["a\nb", "a\nc", "a\nc d"], "a\nb\nc d\n"),
+        (["one two", "one"], "one two\none\n"),
+        (["same", "same"], "same\n"),
+        (["", "x"], "x\n"),
+    ],
+)
+def test_text_that_changes_goes_on_from_the_changed_line(
+    parachute: Terminal, home: Home, texts: list[str], shown: str
+) -> None:
+    with ScriptedCore(home, [START, *(text(each) for each in texts), DONE]):
+        assert parachute.ok("chat", "hello") == shown
+
+
+def test_json_is_one_event_a_line(parachute: Terminal, home: Home) -> None:
+    steps = [START, text("Grüße, 日本"), DONE]
+    with ScriptedCore(home, steps):
+        result = parachute("chat", "hello", "--json")
+    events = [json.loads(line) for line in result.out.splitlines()]
+    assert [{**event, "seq": None} for event in events] == [{**step, "seq": None} for step in steps]
+    assert result.err == ""
+
+
+def test_standard_input(parachute: Terminal, home: Home) -> None:
+    with ScriptedCore(home, [START, DONE]) as core:
+        parachute.ok("chat", "-", stdin="Line one\nline two\n")
+        assert core.calls[0].body["message"] == "Line one\nline two"
+        assert "empty" in parachute.fails("chat", "-")
+        assert "100,000" in parachute("chat", "-", stdin="x" * 100_001).err
+        assert "Usage:" in parachute.fails("chat", code=2)
+        assert "not a folder" in parachute.fails("chat", "x", "--directory", "nowhere")
+    assert len(core.calls) == 1
+
+
+def test_a_conversation_goes_on_by_its_id(parachute: Terminal, home: Home) -> None:
+    with ScriptedCore(home, [START, DONE]) as core:
+        parachute.ok("chat", "hello", "--session", SESSION)
+    assert core.calls[0].body["sessionId"] == SESSION
+
+
+@pytest.mark.parametrize(
+    ("event", "said"),
+    [
+        ({"type": "error", "error": "It broke."}, ["Error: It broke."]),
+        (
+            {
+                "type": "typed_error",
+                "code": "expired_token",
+                "title": "The sign-in has expired",
+                "message": "Its time is over.",
+                "actions": [{"key": "a", "label": "Sign in", "action": "reauth"}],
+            },
+            ["Error: The sign-in has expired: Its time is over.", "Log in again with `claude login`."],
+        ),
+        ({"type": "aborted", "message": "Stopped elsewhere."}, ["Stopped elsewhere."]),
+    ],
+)
+def test_a_run_that_fails_ends_with_1(
+    parachute: Terminal, home: Home, event: dict[str, object], said: list[str]
+) -> None:
+    with ScriptedCore(home, [START, text("Half"), event]):
+        result = parachute("chat", "hello")
+    assert (result.code, result.out.rstrip("\n")) == (1, "Half")
+    assert result.err.splitlines()[: len(said)] == said
+
+
+def test_a_refused_message_is_told_in_the_words_of_the_api(parachute: Terminal, home: Home) -> None:
+    with ScriptedCore(home) as core:
+        core.answers["POST", "/api/chat"] = 409, {"detail": "It is busy.", "hint": "Wait.", "key": "busy"}
+        assert parachute.fails("chat", "hello") == "Error: It is busy.\nWait.\n"
+
+
+def test_without_a_server_there_is_a_hint(parachute: Terminal) -> None:
+    assert "`parachute start`" in parachute.fails("chat", "hello")
+
+
+def test_a_lost_connection_is_taken_up_behind_the_last_event(parachute: Terminal, home: Home) -> None:
+    steps = [START, text("One "), DROP, text("One two "), DROP, DROP, text("One two three."), DONE]
+    with ScriptedCore(home, steps) as core:
+        assert parachute.ok("chat", "hello") == "One two three.\n"
+    assert [call.query.get("after") for call in core.calls] == [None, "2", "3", "3"]
+
+
+def test_a_connection_lost_before_any_event_is_not_mistaken_for_an_earlier_run(parachute: Terminal, home: Home) -> None:
+    with ScriptedCore(home, [DROP, START, DONE]) as core:
+        assert "before the answer began" in parachute.fails("chat", "hello", "--session", SESSION)
+    assert core.paths() == ["POST /api/chat"]
+
+
+def interrupt(process: subprocess.Popen[str]) -> None:
+    assert process.stdout is not None
+    assert process.stdout.readline() == "Working\n"
+    process.send_signal(signal.SIGINT)
+
+
+def test_ctrl_c_aborts_the_run_and_waits_for_its_end(parachute: Terminal, home: Home) -> None:
+    steps = [START, text("Working\n"), ABORT, text("Working\non"), {"type": "aborted", "message": "Stopped."}]
+    with ScriptedCore(home, steps) as core, parachute.background("chat", "hello") as process:
+        interrupt(process)
+        out, err = process.communicate(timeout=10)
+        assert process.returncode == 130
+    assert core.paths() == ["POST /api/chat", f"POST /api/chat/{SESSION}/abort"]
+    assert out.rstrip() == "on"
+    assert err.splitlines()[0] == "Stopped."
+
+
+def test_a_second_ctrl_c_does_not_wait(parachute: Terminal, home: Home) -> None:
+    gate = Gate()
+    with ScriptedCore(home, [START, text("Working\n"), ABORT, text("Working\nstill\n"), gate]) as core:
+        with parachute.background("chat", "hello") as process:
+            interrupt(process)
+            assert process.stdout is not None
+            assert process.stdout.readline() == "still\n"
+            process.send_signal(signal.SIGINT)
+            assert process.wait(4) == 130
+        gate.open()
+    assert len(core.calls) == 2
+
+
+def test_a_conversation_at_a_terminal(parachute: Terminal, home: Home) -> None:
+    steps = [START, text("Hi \x1b[2Jthere."), tool("Bash", command="ls"), text("Well."), DONE]
+    with ScriptedCore(home, steps) as core, parachute.screen("chat") as screen:
+        screen.until("> ")
+        screen.type("hello\r")
+        answer = screen.until("Well.")
+        assert "Hi [2Jthere.\r\n" in answer
+        assert "\x1b[2m> Bash ls\x1b[0m" in answer
+        screen.until("> ")
+        screen.type("and now?\r")
+        screen.until("Well.")
+        screen.until("> ")
+        screen.type("\x04")
+        assert screen.end() == 0
+        assert f"--session {SESSION}" in screen.seen
+    assert [(call.body["message"], call.body["sessionId"]) for call in core.calls] == [
+        ("hello", "new"),
+        ("and now?", SESSION),
+    ]
+    assert core.calls[0].body["canAnswerPermissions"] is True
+
+
+def test_ctrl_c_in_a_conversation_stops_the_answer_and_then_the_conversation(parachute: Terminal, home: Home) -> None:
+    core = ScriptedCore(home, [START, text("Working"), ABORT, {"type": "aborted"}])
+    with core, parachute.screen("chat") as screen:
+        screen.until("> ")
+        screen.type("hello\r")
+        screen.until("Working")
+        screen.type("\x03")
+        screen.until("The run was stopped.")
+        screen.until("> ")
+        screen.type("\x03")
+        assert screen.end() == 130
+    assert core.paths()[-1].endswith("/abort")
+
+
+QUESTION = {
+    "type": "user_question",
+    "requestId": "q1",
+    "sessionId": SESSION,
+    "questions": [
+        {"question": "Which colour?", "options": [{"label": "Red"}, {"label": "Blue"}], "multiSelect": False},
+        {"question": "Which days?", "options": [{"label": "Mon"}, {"label": "Tue"}], "multiSelect": True},
+    ],
+}
+
+
+def test_a_question_is_answered_at_the_terminal(parachute: Terminal, home: Home) -> None:
+    core = ScriptedCore(home, [START, QUESTION, ANSWER, text("Thanks."), DONE])
+    with core, parachute.screen("chat", "hello") as screen:
+        screen.until("Which colour?")
+        screen.until("own words: ")
+        screen.type("2\r")
+        screen.until("Which days?")
+        screen.until("own words: ")
+        screen.type("1, never\r")
+        screen.until("Thanks.")
+        assert screen.end() == 0
+    answers = {"Which colour?": "Blue", "Which days?": ["Mon", "never"]}
+    assert core.calls[1].path == f"/api/chat/{SESSION}/answer"
+    assert core.calls[1].body == {"request_id": "q1", "answers": answers}
+
+
+def test_ctrl_c_at_a_question_aborts(parachute: Terminal, home: Home) -> None:
+    core = ScriptedCore(home, [START, QUESTION, ABORT, {"type": "aborted"}])
+    with core, parachute.screen("chat", "hello") as screen:
+        screen.until("own words: ")
+        screen.type("\x03")
+        assert screen.end() == 130
+    assert core.paths()[1:] == [f"POST /api/chat/{SESSION}/abort"]
+
+
+def test_a_question_without_a_person_does_not_hang(parachute: Terminal, home: Home) -> None:
+    with ScriptedCore(home, [START, QUESTION, text("Then not."), DONE]):
+        result = parachute("chat", "hello")
+    assert (result.code, result.out) == (0, "Then not.\n")
+    assert "Answer in the app" in result.err
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        ("yes", {"allow": True, "grant": None}),
+        ("1", {"allow": True, "grant": "run:git"}),
+        ("7", {"allow": False, "grant": None}),
+        ("", {"allow": False, "grant": None}),
+    ],
+)
+def test_a_permission_request_is_answered(
+    parachute: Terminal, home: Home, typed: str, answer: dict[str, object]
+) -> None:
+    request = {
+        "type": "permission_request",
+        "requestId": "p1",
+        "sessionId": SESSION,
+        "toolName": "Bash",
+        "input": {"command": "git push"},
+        "reason": "It reaches out.",
+        "suggestedGrants": ["run:git"],
+    }
+    core = ScriptedCore(home, [START, request, ANSWER, DONE])
+    with core, parachute.screen("chat", "hello") as screen:
+        screen.until("git push")
+        screen.until("or no: ")
+        screen.type(f"{typed}\r")
+        assert screen.end() == 0
+    assert core.calls[1].path == f"/api/chat/{SESSION}/permissions/p1"
+    assert core.calls[1].body == answer

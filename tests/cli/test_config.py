@@ -1,0 +1,127 @@
+"""`parachute config` and `parachute vault`."""
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+import yaml
+
+from parachute.settings.home import Home
+
+from .scripted_core import ScriptedCore
+from .terminal import Terminal
+
+
+def written(parachute: Terminal) -> object:
+    return yaml.safe_load((parachute.home / "config.yaml").read_text())
+
+
+def test_a_setting_goes_to_the_file_and_back(parachute: Terminal) -> None:
+    assert parachute.ok("config", "get", "port") == "3333\n"
+    assert "port is now 4444." in parachute.ok("config", "set", "port", "4444")
+    assert parachute.ok("config", "get", "port") == "4444\n"
+    assert written(parachute) == {"port": 4444}
+    assert stat.S_IMODE((parachute.home / "config.yaml").stat().st_mode) == 0o600
+    assert "port is now 3333." in parachute.ok("config", "unset", "port")
+    assert parachute.ok("config", "get", "port") == "3333\n"
+    assert "nothing has changed" in parachute.ok("config", "unset", "port")
+
+
+def test_dotted_names_reach_into_groups_and_leave_none_behind(parachute: Terminal) -> None:
+    parachute.ok("config", "set", "port", "4444")
+    parachute.ok("config", "set", "offline.idle_minutes", "2.5")
+    assert written(parachute) == {"port": 4444, "offline": {"idle_minutes": 2.5}}
+    assert parachute.ok("config", "get", "offline.idle_minutes", "--json") == "2.5\n"
+    parachute.ok("config", "unset", "offline.idle_minutes")
+    assert written(parachute) == {"port": 4444}
+
+
+def test_lists_and_empty_values(parachute: Terminal) -> None:
+    parachute.ok("config", "set", "hostnames", "[box, box.lan]")
+    assert json.loads(parachute.ok("config", "get", "hostnames")) == ["box", "box.lan"]
+    parachute.ok("config", "set", "daily_spending_limit", "")
+    assert parachute.ok("config", "get", "daily_spending_limit") == "\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("port", "99999", "port: Input should be less than or equal to 65535"),
+        ("auth_mode", "none", "'remote', 'always' or 'disabled'"),
+        ("sandbox.engine", "docker", "sandbox.engine: "),
+        ("hostnames", "[a", "hostnames cannot be read"),
+        ("prot", "1", "Did you mean port?"),
+        ("offline", "1", "offline.model"),
+        ("port.number", "1", "There is no setting"),
+    ],
+)
+def test_a_wrong_value_changes_nothing(parachute: Terminal, home: Home, name: str, value: str, said: str) -> None:
+    home.config.write_text("port: 4444\n")
+    refused = parachute.fails("config", "set", name, value)
+    assert said in refused
+    assert ", line " not in refused, "the file does not say it, so no line of it is to blame"
+    assert written(parachute) == {"port": 4444}
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "command"),
+    [
+        ("port: 1\nprot: 2\n", "line 2: prot: there is no such setting", "start"),
+        ("port: 1\n\nprot: 2\n", "line 3: prot: there is no such setting", "config set model x"),
+        ("# mine\n\noffline:\n  model: /m.gguf\n  idle_minutes: no\n", "line 5: offline.idle_minutes", "config"),
+        ("port: [1\n", "line 2: this is not YAML", "config unset port"),
+        ("- port\n", "line 1", "vault"),
+    ],
+)
+def test_a_mistake_in_the_file_is_told_with_its_line(
+    parachute: Terminal, home: Home, text: str, said: str, command: str
+) -> None:
+    home.config.write_text(text)
+    refused = parachute.fails(*command.split())
+    assert f"{home.config}, {said}" in refused
+    assert home.config.read_text() == text
+
+
+def test_the_table_tells_where_a_value_comes_from(parachute: Terminal) -> None:
+    parachute.ok("config", "set", "port", "4444")
+    variables = {"PARACHUTE_MODEL": "opus", "PARACHUTE_OFFLINE__CONTEXT_TOKENS": "2048"}
+    rows = {row["name"]: row for row in json.loads(parachute.ok("config", "--json", **variables))}
+    assert (rows["port"]["value"], rows["port"]["default"], rows["port"]["source"]) == (4444, 3333, "file")
+    assert (rows["model"]["value"], rows["model"]["source"]) == ("opus", "PARACHUTE_MODEL")
+    assert rows["offline.context_tokens"]["source"] == "PARACHUTE_OFFLINE__CONTEXT_TOKENS"
+    assert rows["host"]["source"] == "default"
+    assert all(row["description"] for row in rows.values())
+    lines = parachute.ok("config", **variables).splitlines()
+    assert lines[0].split() == ["Name", "Value", "From", "Meaning"]
+    assert any(line.split()[:3] == ["model", "opus", "PARACHUTE_MODEL"] for line in lines)
+
+
+def test_a_variable_that_goes_over_the_file_is_named(parachute: Terminal) -> None:
+    assert "PARACHUTE_PORT goes over it" in parachute.ok("config", "set", "port", "4444", PARACHUTE_PORT="5555")
+    assert "The variable PARACHUTE_PORT" in parachute.fails("config", PARACHUTE_PORT="x")
+
+
+def test_a_running_computer_is_told_of(parachute: Terminal, home: Home) -> None:
+    assert parachute("config", "set", "model", "opus").err == ""
+    with ScriptedCore(home):
+        assert "`parachute restart`" in parachute("config", "set", "model", "sonnet").err
+        assert "`parachute stop` and `parachute start`" in parachute("config", "set", "port", "4444").err
+
+
+def test_the_vault_is_named_and_moves(parachute: Terminal) -> None:
+    folder = Path(parachute.environment["HOME"])
+    assert parachute.ok("vault") == f"{folder}/Parachute\n"
+    assert parachute.ok("vault", "set", "notes/~odd: name") == f"{folder}/notes/~odd: name\n"
+    assert parachute.ok("vault") == f"{folder}/notes/~odd: name\n"
+    assert parachute.ok("vault", "set", "~/Elsewhere") == f"{folder}/Elsewhere\n"
+
+
+def test_a_vault_that_cannot_be(parachute: Terminal) -> None:
+    folder = Path(parachute.environment["HOME"])
+    (folder / "file").write_text("")
+    assert "is not a folder" in parachute.fails("vault", "set", "file")
+    assert "is not a folder" in parachute.fails("vault", "set", "file/below")
+    for trusted in (parachute.home / "v", folder):
+        assert "keys and approvals" in parachute.fails("vault", "set", str(trusted))
+    assert not (parachute.home / "config.yaml").exists()

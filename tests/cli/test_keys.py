@@ -1,0 +1,93 @@
+"""`parachute keys` and `parachute auth`."""
+
+import json
+import time
+from pathlib import Path
+
+from parachute.keys.service import Keys
+from parachute.settings.home import Home
+
+from .scripted_core import ScriptedCore
+from .terminal import Terminal
+
+SECRET = "sk-ant-" + "x" * 40
+
+
+def test_a_key_opens_until_it_is_revoked(parachute: Terminal, home: Home) -> None:
+    made = parachute("keys", "create", "iPhone", "--scope", "daily:read,write", "--scope", "chat:read")
+    assert made.code == 0
+    secret = made.out.strip()
+    assert "not shown again" in made.err
+    key = Keys(home.root).authenticate(secret)
+    assert key is not None
+    assert [str(scope) for scope in key.scopes] == ["daily:read,write", "chat:read"]
+
+    listed = parachute.ok("keys", "list", "--json")
+    assert secret not in listed + parachute.ok("keys", "list") + (home.root / "keys.yaml").read_text()
+    (entry,) = json.loads(listed)
+    assert (entry["id"], entry["name"], entry["last_used_at"]) == (key.id, "iPhone", None)
+    assert key.id in parachute.ok("keys", "list")
+
+    assert "iPhone" in parachute.ok("keys", "revoke", "iPhone")
+    assert Keys(home.root).authenticate(secret) is None
+    assert json.loads(parachute.ok("keys", "list", "--json")) == []
+
+
+def test_a_key_without_scopes_has_all_rights(parachute: Terminal) -> None:
+    made = json.loads(parachute.ok("keys", "create", "Laptop", "--json"))
+    assert made["scopes"] == ["*:read,write,admin"]
+    assert made["key"].startswith("para_")
+
+
+def test_wrong_keys_are_refused(parachute: Terminal) -> None:
+    assert "daily:read,write" in parachute.fails("keys", "create", "x", "--scope", "daily:fly")
+    assert "label" in parachute.fails("keys", "create", "")
+    assert "There is no key 'x'" in parachute.fails("keys", "revoke", "x")
+    assert json.loads(parachute.ok("keys", "list", "--json")) == []
+
+
+def test_a_broken_file_of_keys_is_told_with_its_line(parachute: Terminal, home: Home) -> None:
+    (home.root / "keys.yaml").write_text("api_keys:\n- nonsense\n")
+    (home.root / "keys.yaml").chmod(0o600)
+    assert "keys.yaml, line 2" in parachute.fails("keys", "list")
+    assert "keys.yaml, line 2" in parachute.fails("auth", "status", "--json")
+
+
+def test_without_credentials_the_offline_model_answers(parachute: Terminal) -> None:
+    status = json.loads(parachute.ok("auth", "status", "--json"))
+    assert (status["provider"], status["credential"], status["auth_mode"], status["keys"]) == (
+        "offline",
+        None,
+        "remote",
+        0,
+    )
+    assert "no credentials are configured" in parachute.ok("auth", "status")
+
+
+def test_the_source_of_a_credential_is_shown_and_never_the_credential(parachute: Terminal) -> None:
+    parachute.ok("keys", "create", "x")
+    shown = parachute("auth", "status", "--json", ANTHROPIC_API_KEY=SECRET)
+    status = json.loads(shown.out)
+    assert status["credential"]["source"] == "ANTHROPIC_API_KEY"
+    assert (status["provider"], status["keys"]) == ("anthropic", 1)
+    plain = parachute("auth", "status", ANTHROPIC_API_KEY=SECRET)
+    assert "ANTHROPIC_API_KEY" in plain.out
+    assert SECRET not in shown.out + shown.err + plain.out + plain.err
+
+
+def test_an_expired_login_is_told(parachute: Terminal) -> None:
+    folder = Path(parachute.environment["HOME"]) / ".claude"
+    folder.mkdir()
+    login = {"accessToken": SECRET, "expiresAt": int(time.time() * 1000) - 60_000}
+    (folder / ".credentials.json").write_text(json.dumps({"claudeAiOauth": login}))
+    shown = parachute("auth", "status")
+    assert "expired at" in shown.out
+    assert "claude login" in shown.err
+    assert json.loads(parachute.ok("auth", "status", "--json"))["credential"]["expired"] is True
+
+
+def test_what_the_running_server_uses_is_told_where_it_differs(parachute: Terminal, home: Home) -> None:
+    with ScriptedCore(home) as core:
+        core.answers["GET", "/api/status"] = 200, {"provider": {"provider": "offline", "credential": None}}
+        assert parachute("auth", "status").err == ""
+        assert "running server uses offline" in parachute("auth", "status", ANTHROPIC_API_KEY=SECRET).err

@@ -1,0 +1,187 @@
+"""`parachute start`, `stop`, `restart` and `status`, with the real supervisor and the real core."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import psutil
+import pytest
+
+from parachute.settings.home import Home
+
+from .scripted_core import ScriptedCore
+from .terminal import Terminal
+
+needs_core = pytest.mark.skipif(find_spec("parachute.serve") is None, reason="there is no core in this build")
+SECRET = "sk-ant-" + "x" * 40
+
+
+@pytest.fixture
+def port() -> int:
+    """A port that was free a moment ago."""
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        number: int = found.getsockname()[1]
+    return number
+
+
+@pytest.fixture
+def computer(parachute: Terminal) -> Iterator[Terminal]:
+    """The command; what it has started is ended."""
+    yield parachute
+    parachute.ok("stop")
+
+
+def supervisor_of(parachute: Terminal) -> int:
+    """The process of the supervisor that runs."""
+    return int(Home(parachute.home).pid_file.read_text())
+
+
+@needs_core
+def test_a_computer_starts_tells_of_itself_and_ends(computer: Terminal, port: int) -> None:
+    started = computer.ok("start", "--port", str(port))
+    assert f"http://127.0.0.1:{port}" in started
+    assert "offline, because no credentials are configured" in started
+    assert 'parachute chat "hello"' in started
+
+    status = json.loads(computer.ok("status", "--json"))
+    assert (status["running"], status["problem"]) == (True, None)
+    assert status["supervisor"]["main_server_port"] == port
+    assert "core" in [unit["name"] for unit in status["units"]]
+    assert status["core"]["vault"] == f"{computer.environment['HOME']}/Parachute"
+    shown = computer.ok("status")
+    for word in ("Vault", "Model", "$0.00 of $20.00 today", "Sandbox", "core  ", "running"):
+        assert word in shown
+    assert json.loads(computer.ok("sessions", "list", "--json")) == []
+
+    supervisor = supervisor_of(computer)
+    family = [psutil.Process(supervisor), *psutil.Process(supervisor).children(recursive=True)]
+    again = computer.ok("start")
+    assert f"running already on http://127.0.0.1:{port}" in again
+    assert supervisor_of(computer) == supervisor
+
+    assert "supervisor, core" in computer.ok("stop")
+    # Whoever adopted the supervisor may not have collected it yet: what is left of it runs no more.
+    assert [one for one in family if one.is_running() and one.status() != psutil.STATUS_ZOMBIE] == []
+    assert computer("status").code == 3
+
+
+@needs_core
+def test_a_restart_renews_core_and_keeps_the_address(computer: Terminal, port: int) -> None:
+    computer.ok("start", "--port", str(port))
+
+    def core() -> int:
+        units = json.loads(computer.ok("status", "--json"))["units"]
+        return int(next(unit["process"] for unit in units if unit["name"] == "core"))
+
+    supervisor, before = supervisor_of(computer), core()
+    computer.ok("config", "set", "daily_spending_limit", "7")
+    assert f"http://127.0.0.1:{port}" in computer.ok("restart")
+    assert (supervisor_of(computer), core() != before) == (supervisor, True)
+    assert "of $7.00 today" in computer.ok("status")
+
+    Home(computer.home).config.write_text("prot: 1\n")
+    before = core()
+    assert "line 1: prot" in computer.fails("restart")
+    assert core() == before, "a mistake in the settings must not end what runs"
+
+
+@needs_core
+def test_credentials_are_in_no_environment(computer: Terminal, port: int) -> None:
+    computer.ok("start", "--port", str(port), ANTHROPIC_API_KEY=SECRET, ANTHROPIC_BASE_URL="http://127.0.0.1:9")
+    status = json.loads(computer.ok("status", "--json"))
+    assert status["core"]["provider"]["credential"]["source"] == "ANTHROPIC_API_KEY"
+    supervisor = psutil.Process(supervisor_of(computer))
+    for process in (supervisor, *supervisor.children(recursive=True)):
+        try:
+            content = Path(f"/proc/{process.pid}/environ").read_bytes()
+        except PermissionError:
+            continue  # core lets no other process look, which is better still
+        assert SECRET.encode() not in content
+
+
+@needs_core
+def test_in_the_foreground_ctrl_c_ends_everything(parachute: Terminal, port: int) -> None:
+    environment = {**parachute.environment, "ANTHROPIC_API_KEY": SECRET}
+    command = parachute.command("start", "--foreground", "--port", str(port))
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
+        try:
+            assert process.stderr is not None
+            assert f"http://127.0.0.1:{port}" in process.stderr.readline()
+            # The control socket is there once the new program runs; `restart` then waits until core serves.
+            wait_for_control(parachute, process)
+            assert supervisor_of(parachute) == process.pid
+            assert SECRET.encode() not in Path(f"/proc/{process.pid}/environ").read_bytes()
+            assert "running already" in parachute.ok("start", "--foreground")
+            parachute.ok("restart")
+            process.send_signal(signal.SIGINT)
+            assert process.wait(20) == 0
+        finally:
+            process.kill()
+    assert parachute("status").code == 3
+
+
+def wait_for_control(parachute: Terminal, process: subprocess.Popen[str]) -> None:
+    """Wait until the supervisor answers; it says nothing by itself when it does."""
+    while parachute("status").code == 3 and not Home(parachute.home).control_socket.exists():
+        assert process.poll() is None
+
+
+@needs_core
+def test_a_core_that_does_not_come_up_is_told_with_its_words(parachute: Terminal, port: int) -> None:
+    folder = Path(parachute.environment["HOME"])
+    (folder / "file").write_text("")
+    parachute.ok("config", "set", "vault", str(folder / "file" / "vault"))
+    said = parachute.fails("start", "--port", str(port))
+    assert "The computer did not start" in said
+    assert "core.log says:" in said
+    assert str(folder / "file" / "vault") in said
+    assert parachute("status").code == 3, "what did not start must not run on"
+    assert "not running" in parachute.ok("stop")
+
+
+def test_a_port_in_use_is_told(parachute: Terminal) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        said = parachute.fails("start", "--port", str(taken.getsockname()[1]))
+    assert "cannot be used" in said
+    assert "--port" in said
+    assert parachute("status").code == 3
+
+
+def test_an_open_address_needs_a_key_first(parachute: Terminal) -> None:
+    assert "parachute keys create NAME" in parachute.fails("start", "--host", "0.0.0.0")
+    assert "parachute keys create NAME" in parachute.fails("start", "--foreground", PARACHUTE_HOST="0.0.0.0")
+    assert not Home(parachute.home).pid_file.exists()
+
+
+def test_nothing_runs(parachute: Terminal) -> None:
+    result = parachute("status")
+    assert (result.code, result.out) == (3, "The computer is not running.\n")
+    assert "parachute start" in result.err
+    listed = parachute("status", "--json")
+    assert (listed.code, json.loads(listed.out)["running"]) == (3, False)
+    assert parachute.ok("stop") == "The computer is not running.\n"
+
+
+def test_a_supervisor_that_was_killed_leaves_nothing_that_looks_alive(parachute: Terminal, home: Home) -> None:
+    home.pid_file.write_text(f"{os.getpid()}\n")
+    with ScriptedCore(home):
+        pass
+    assert parachute("status").code == 3
+    assert "not running" in parachute.ok("stop")
+
+
+def test_a_core_that_is_down_is_shown_with_its_reason(parachute: Terminal, home: Home) -> None:
+    with ScriptedCore(home) as core:
+        core.state = "failed"
+        result = parachute("status")
+        assert result.code == 3
+        assert "It broke." in result.out
+        core.state = "running"
+        core.answers["GET", "/api/status"] = 500, {"detail": "It hurts."}
+        assert "It hurts." in parachute.fails("status")
+        assert json.loads(parachute("status", "--json").out)["problem"] == "It hurts."

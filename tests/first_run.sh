@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# A newcomer's first minutes: a clean clone, an empty home, one command, a chat with the model on this machine.
+set -euo pipefail
+source_folder=$(git -C "$(dirname "$0")" rev-parse --show-toplevel)
+folder=$(mktemp -d /tmp/first-run-XXXXXX)
+port=${PORT:-3847}
+url=http://127.0.0.1:$port
+export HOME=$folder/home PARACHUTE_PORT=$port
+unset ANTHROPIC_API_KEY CLAUDE_CODE_OAUTH_TOKEN ANTHROPIC_BASE_URL ANTHROPIC_AUTH_TOKEN
+mkdir "$HOME"
+
+finish() {
+  status=$?
+  [ $status = 0 ] || tail -n 30 "$HOME"/.parachute/logs/*.log || true
+  "$folder/clone/.venv/bin/parachute" stop || true
+  rm -rf "$folder"
+  exit $status
+}
+trap finish EXIT
+
+fail() { echo "FAILED: $1"; exit 1; }
+
+ask() {
+  curl -sSN --max-time 180 -X POST "$url/api/chat" -H 'content-type: application/json' \
+    -d "{\"message\":\"$1\",\"sessionId\":\"new\",\"module\":\"chat\"}"
+}
+
+git clone --quiet "$source_folder" "$folder/clone"
+cd "$folder/clone"
+make run
+
+echo "== two questions over the API"
+first=$(ask 'What is a journal good for?')
+second=$(ask 'Name the colours of a rainbow.')
+for answer in "$first" "$second"; do
+  grep -q '"type": "text"' <<<"$answer" || fail "no text streamed: $answer"
+  tail -n 2 <<<"$answer" | grep -q '"type": "done"' || fail "the stream did not end with done: $answer"
+done
+text() { grep '"type": "text"' <<<"$1" | tail -n 1 | sed -E 's/.*"content": "(.*)", "seq".*/\1/'; }
+echo "$(text "$first")"
+echo "$(text "$second")"
+[ "$(text "$first")" != "$(text "$second")" ] || fail "two different questions got the same answer"
+
+echo "== the agent is in a network of its own"
+agent=$(pgrep -f "^/opt/parachute/agent" | tail -n 1)
+[ -n "$agent" ] || fail "no agent process is there"
+[ "$(readlink "/proc/$agent/ns/net")" != "$(readlink /proc/self/ns/net)" ] || fail "the agent shares our network"
+
+echo "== the gateway counted"
+.venv/bin/python - "$HOME/.parachute/trust.db" <<'PYTHON' || fail "the gateway's usage did not grow"
+import sqlite3, sys
+requests, tokens = sqlite3.connect(sys.argv[1]).execute("SELECT sum(requests), sum(output_tokens) FROM usage").fetchone()
+print(requests, "requests,", tokens, "tokens")
+sys.exit(0 if requests >= 2 and tokens > 0 else 1)
+PYTHON
+
+echo "== a chat in the terminal"
+[ -n "$(.venv/bin/parachute chat hello)" ] || fail "parachute chat said nothing"
+.venv/bin/parachute status
+.venv/bin/parachute stop
+! curl -s --max-time 2 "$url/api/health" >/dev/null || fail "it still answers after stop"
+echo "first run: 1 passed, 0 failed"

@@ -1,0 +1,268 @@
+"""Commands that no session runs, and those that only look like them."""
+
+import itertools
+import shlex
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+DENIED = r"""
+rm  -rf  /
+rm -r -f /
+rm -fR /
+rm --recursive --force /
+rm --rec /
+rm -rf -- /
+rm -rf /*
+rm -rf /.
+rm -rf //
+rm -rf /etc/..
+rm -rf /usr
+rm -rf /e*
+rm -rf /?*
+rm -rf {/,x}
+rm -rf ~
+rm --recursive --force ~/
+rm -rf ~/*
+rm -rf ~/.*
+rm -rf $HOME
+rm -rf $HOME/
+rm -rf "${HOME}"/*
+rm -rf .
+rm -rf ./*
+rm -rf "$PWD"
+rm -rf ../Parachute
+rm -rf Daily/..
+rm -rf Daily/../../Parachute/*
+rm -rf ..
+rm -rf vault-link/
+rm -rf --no-preserve-root x
+rm -rf "$UNKNOWN"
+rm -rf $UNKNOWN/
+rm -rf /$UNKNOWN
+rm $UNKNOWN /
+RM -RF /
+/bin/rm -rf /
+\rm -rf /
+X=/; rm -rf $X
+for d in a /; do rm -rf "$d"; done
+rm $(echo -rf /)
+cd / && rm -rf *
+cd /; rm -rf *
+cd ~ && rm -rf ./*
+cd "$UNKNOWN" && rm -rf *
+cd / && find . -delete
+echo / | xargs rm -rf
+printf '/\0' | xargs -0 rm -rf
+cat list | xargs rm -rf
+find / -delete
+find / -name core -delete
+find . -delete
+find . -type f -delete
+find ~ -name '*' -exec rm {} +
+find . -exec rm -rf {} +
+chmod -R 777 /
+chmod -R 777 /*
+chmod --recursive 777 /etc
+chown -R ada:ada /
+chown -hR ada /usr
+chgrp -R staff ///
+sudo ls
+SUDO ls
+Sudo -u root ls
+/usr/bin/sudo ls
+doas ls
+su -c ls
+pkexec ls
+runuser -u x ls
+sudoedit /etc/hosts
+sudo-link x
+./tools/sudo-link ls
+./tools/shell-link -c 'ls'
+mkfs /dev/sda1
+mkfs.ext4 -F disk.img
+MKFS.EXT4 x
+wipefs -a x
+fdisk /dev/sda
+dd if=/dev/sda of=image
+dd if=image of=/dev/sda bs=1M
+dd of=/dev/nvme0n1 < image
+dd if=$DISK of=image
+cat image > /dev/sda
+cat image >> /dev/../dev/sdb
+echo x | tee /dev/mmcblk0
+cp image /dev/disk/by-id/x
+cat /dev/mem
+:(){ :|:& };:
+:(){:|:&};:
+:() { : | : & }; :
+bomb() { bomb & bomb; }; bomb
+a() { b & }; b() { a; }; a
+f() { $(f); }; f
+shutdown -h now
+reboot
+poweroff
+init 0
+telinit 6
+systemctl poweroff
+systemctl --force reboot
+echo b > /proc/sysrq-trigger
+""".strip().splitlines()
+
+ALLOWED = r"""
+grep "dd if=" notes.md
+grep -rn 'sudo' Daily
+echo 'rm -rf /'
+echo "sudo rm -rf /"
+printf '%s\n' 'mkfs.ext4 /dev/sda'
+git commit -m 'Never run rm -rf / or sudo'
+which sudo
+man sudo
+rm -rf Projects/boat/build
+rm -rf node_modules dist *.egg-info
+rm -rf ./Daily/old
+rm -rf "$PWD/dist"
+rm -rf /tmp/build
+rm -f notes.md
+rm notes.md "$UNKNOWN"
+cd Projects/boat && rm -rf *
+cd Projects && cd boat && rm -rf ./*
+tmp=$(mktemp -d) && cd "$tmp" && rm -rf *
+tmp=$(mktemp -d); rm -rf "$tmp"
+for d in build dist; do rm -rf "$d"; done
+find . -name '*.pyc' -delete
+find . -name __pycache__ -type d -exec rm -rf {} +
+find Projects -delete
+chmod -R u+w Projects
+chmod 644 notes.md
+chown -R ada Projects/boat
+dd if=a.img of=b.img bs=1M
+dd if=a.img of=/dev/null
+ls -l /dev/sda
+ls > /dev/null 2>&1
+echo x > /dev/stderr
+walk() { for f in "$1"/*; do walk "$f"; done; }; walk Daily
+systemctl --user status parachute-core
+sum x
+dig su.example.org
+""".strip().splitlines()
+
+
+@pytest.fixture
+def prepared(world, effect):
+    (world.vault / "vault-link").symlink_to(world.vault)
+    tools = world.vault / "tools"
+    tools.mkdir()
+    (tools / "sudo").write_text("")
+    (tools / "sudo-link").symlink_to("sudo")
+    (tools / "bash").write_text("")
+    (tools / "shell-link").symlink_to("bash")
+    return effect
+
+
+@pytest.mark.parametrize("line", [line for line in DENIED if line != "sudo-link x"])
+def test_never_run(prepared, line: str) -> None:
+    assert prepared(line) == "deny"
+
+
+@pytest.mark.parametrize("line", ALLOWED)
+def test_harmless(prepared, line: str) -> None:
+    assert prepared(line) == "allow"
+
+
+@pytest.mark.parametrize(
+    "line", ["rm -rf /vault", "rm -rf /vault/*", "cd /vault && rm -rf *", "rm -rf /", "sudo x", "rm -rf ~"]
+)
+def test_in_a_sandbox_too(world, line: str) -> None:
+    from pathlib import Path
+
+    policy = world.policy("sandboxed", working_directory=Path("/scratch/s"), mapped_roots={"/vault": world.vault})
+    assert policy.decide("Bash", {"command": line}).rule == "dangerous-command"
+    assert policy.decide("Bash", {"command": "rm -rf /scratch/s/* /vault/Daily/old"}).effect == "allow"
+
+
+_CORES = [
+    "sudo id",
+    "rm -rf /",
+    "rm -r -f ~/",
+    "cat .env",
+    "cat < .parachute/token",
+    "mkfs.ext4 x",
+    "dd if=x of=/dev/sda",
+]
+_WRAPPINGS = [
+    "env X=1 {}",
+    "nohup {}",
+    "timeout 5 {}",
+    "nice -n 3 {}",
+    "time {}",
+    "command {}",
+    "exec {}",
+    "xargs {} < list",
+    "true && {}",
+    "false || {}",
+    "echo x | {}",
+    "{} | cat",
+    "{} &",
+    "( {} )",
+    "{{ {}; }}",
+    "! {}",
+    "echo $({})",
+    'echo "`{}`"',
+    "cat <({})",
+    "x=$({})",
+    "if {}; then :; fi",
+    "while {}; do :; done",
+    "f() {{ {}; }}; f",
+    "case x in x) {};; esac",
+    "bash <<'END'\n{}\nEND",
+    "# first\n{}",
+    "{} # last",
+    "A=1 {}",
+    "ls; {}; ls",
+]
+_QUOTING = ["bash -c {}", "sh -ec {}", "eval {}", "env bash -c {}", "trap {} EXIT", "bash <<< {}", "echo {} | sh"]
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    core=st.sampled_from(_CORES),
+    layers=st.lists(st.sampled_from([*_WRAPPINGS, *_QUOTING]), max_size=4),
+)
+def test_no_wrapping_opens_what_is_denied(shared_world, core: str, layers: list[str]) -> None:
+    line = core
+    for layer in layers:
+        line = (
+            layer.replace("{}", shlex.quote(line))
+            if layer in _QUOTING
+            else layer.replace("{}", line).replace("{{", "{").replace("}}", "}")
+        )
+    assert shared_world.policy().decide("Bash", {"command": line}).effect == "deny", line
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_no_quoting_hides_a_name(shared_world, data: st.DataObject) -> None:
+    word = data.draw(st.sampled_from(["sudo", "mkfs", "reboot"]))
+    forms = ("{}", "\\{}", "'{}'", '"{}"', "$'{}'", "\\\n{}", "''{}", '{}""')
+    spelled = "".join(data.draw(st.sampled_from(forms)).replace("{}", letter) for letter in word)
+    assert shared_world.policy().decide("Bash", {"command": f"{spelled} x"}).effect == "deny", spelled
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    line=st.one_of(
+        st.text(max_size=80), st.lists(st.sampled_from(list("$`'\"\\(){}|&;<>#*?~=\n ax")), max_size=40).map("".join)
+    )
+)
+def test_every_text_gets_an_answer(shared_world, line: str) -> None:
+    decision = shared_world.policy().decide("Bash", {"command": line})
+    assert decision.effect in {"allow", "deny"}
+    assert decision.rule != "failure"
+    assert decision.reason
+
+
+def test_the_tables_do_not_contradict_each_other() -> None:
+    assert not set(DENIED) & set(ALLOWED)
+    assert all(len(list(group)) == 1 for _, group in itertools.groupby(sorted(DENIED)))

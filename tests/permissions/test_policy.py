@@ -1,0 +1,230 @@
+"""The policy: levels, tools, lists of agents, file routes, and what it says about itself."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from parachute.errors import InvalidInput
+from parachute.permissions.models import Access, Grant
+from parachute.permissions.tools import ACTION_BY_NAME, ACTIONS
+
+ALWAYS = ["WebSearch", "Task", "Agent", "TodoWrite", "AskUserQuestion", "ToolSearch", "mcp__brain__search"]
+GUARDED = {
+    "Read": {"file_path": "notes.md"},
+    "Glob": {"pattern": "*.md"},
+    "Grep": {"pattern": "x"},
+    "LS": {"path": "."},
+    "Write": {"file_path": "notes.md", "content": "x"},
+    "Edit": {"file_path": "notes.md", "old_string": "a", "new_string": "b"},
+    "MultiEdit": {"file_path": "notes.md", "edits": []},
+    "NotebookEdit": {"notebook_path": "n.ipynb", "new_source": "x"},
+    "NotebookRead": {"notebook_path": "n.ipynb"},
+    "Bash": {"command": "ls"},
+    "Monitor": {"command": "ls"},
+}
+
+
+def test_every_guarded_tool_of_the_table_is_tested() -> None:
+    assert set(GUARDED) == {action.name for action in ACTIONS if action.access is not None}
+    assert all(action.also_requires in {None, *ACTION_BY_NAME} for action in ACTIONS)
+    assert len(ACTION_BY_NAME) == len(ACTIONS)
+
+
+@pytest.mark.parametrize("tool", GUARDED)
+def test_who_is_asked_and_who_is_not(world, tool: str) -> None:
+    box = world.policy("sandboxed", trust_mode=False, working_directory=Path("/scratch/s"))
+    assert box.decide(tool, GUARDED[tool]).rule == "sandbox"
+    assert world.policy().decide(tool, GUARDED[tool]).rule == "trust-mode"
+    decision = world.policy(trust_mode=False).decide(tool, GUARDED[tool])
+    assert (decision.effect, decision.rule) == ("ask", "needs-grant")
+
+
+@pytest.mark.parametrize("tool", ALWAYS)
+def test_tools_that_are_always_allowed(world, tool: str) -> None:
+    for policy in (world.policy(), world.policy(trust_mode=False), world.policy("sandboxed")):
+        assert policy.decide(tool, {}).effect == "allow"
+
+
+def test_a_tool_that_nobody_knows(world) -> None:
+    assert world.policy(trust_mode=False).decide("Launch", {}).effect == "ask"
+    assert world.policy().decide("Launch", {}).effect == "deny"
+    assert world.policy("sandboxed").decide("Launch", {}).effect == "deny"
+    assert world.policy().decide("mcp__", {}).effect == "deny"
+    assert world.policy().decide("bash", {"command": "sudo x"}).effect == "deny"
+
+
+@pytest.mark.parametrize("level", ["sandboxed", "direct"])
+@pytest.mark.parametrize("trust", [True, False])
+@pytest.mark.parametrize(
+    ("tool", "fields"),
+    [
+        ("Bash", {"command": "sudo ls"}),
+        ("Bash", {"command": "cat .env"}),
+        ("Monitor", {"command": "rm -rf /"}),
+        ("Read", {"file_path": ".env"}),
+        ("Write", {"file_path": ".parachute/x", "content": ""}),
+        ("Glob", {"pattern": "**/.env*"}),
+        ("Glob", {"pattern": "**/*.pem"}),
+        ("Grep", {"pattern": "x", "glob": "*.{md,key}"}),
+        ("NotebookEdit", {"notebook_path": ".ssh/x.ipynb", "new_source": ""}),
+    ],
+)
+def test_hard_rules_hold_at_every_level(world, level: str, trust: bool, tool: str, fields: dict[str, object]) -> None:
+    grants = (Grant(Access.WRITE, "**/*"), Grant(Access.RUN, "sudo"), Grant(Access.RUN, "cat"))
+    assert world.policy(level, trust_mode=trust, grants=grants).decide(tool, fields).effect == "deny"
+
+
+def test_searches_that_only_leave_secrets_out_are_fine(world) -> None:
+    policy = world.policy()
+    assert policy.decide("Grep", {"pattern": "x", "glob": "!.env"}).effect == "allow"
+    assert policy.decide("Grep", {"pattern": "x", "glob": "*.{md,txt}", "path": None}).effect == "allow"
+    assert policy.decide("Glob", {"pattern": "**/*"}).effect == "allow"
+
+
+@pytest.mark.parametrize(
+    ("tool", "fields"),
+    [
+        ("Read", {}),
+        ("Read", {"file_path": 3}),
+        ("Read", {"file_path": None}),
+        ("Read", {"file_path": ""}),
+        ("Read", {"path": "notes.md"}),
+        ("Write", {"file_path": "a"}),
+        ("Edit", {"file_path": "a", "old_string": "b"}),
+        ("MultiEdit", {"file_path": "a", "edits": "b"}),
+        ("Glob", {"path": "."}),
+        ("Glob", {"pattern": ""}),
+        ("Grep", {"pattern": ["x"]}),
+        ("Grep", {"pattern": "x", "glob": 1}),
+        ("Bash", {}),
+        ("Bash", {"command": ["ls"]}),
+        ("Bash", {"command": "  "}),
+        ("WebFetch", {}),
+        ("WebFetch", {"url": "file:///etc/passwd"}),
+        ("Bash", None),
+        ("Bash", "ls"),
+        (None, {}),
+        (7, {}),
+    ],
+)
+def test_malformed_calls_are_denied_with_a_sentence(world, tool: object, fields: object) -> None:
+    for policy in (world.policy(), world.policy(trust_mode=False), world.policy("sandboxed")):
+        decision = policy.decide(tool, fields)  # type: ignore[arg-type]
+        assert decision.effect == "deny"
+        assert decision.rule != "failure"
+        assert decision.reason.endswith(".")
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    tool=st.one_of(st.sampled_from([*GUARDED, *ALWAYS]), st.text(max_size=8)),
+    fields=st.dictionaries(
+        st.sampled_from(
+            ["file_path", "path", "pattern", "glob", "command", "content", "url", "notebook_path", "new_source"]
+        ),
+        st.one_of(
+            st.text(max_size=20), st.integers(), st.none(), st.sampled_from(["..", "*", "/", "[", "{", "\0", "~"])
+        ),
+    ),
+)
+def test_every_call_gets_an_answer(shared_world, tool: str, fields: dict[str, object]) -> None:
+    policy = shared_world.policy(trust_mode=False)
+    decision = policy.decide(tool, fields)
+    assert decision.rule != "failure"
+    if decision.effect == "ask":
+        policy.suggested_grants(tool, fields)
+
+
+@pytest.mark.parametrize(
+    ("line", "allowed"),
+    [
+        ("git status", True),
+        ("/usr/bin/git status", True),
+        ("npm test && git push", True),
+        ("cd Daily && git add . && echo done", True),
+        ("bash -c 'git status | head'", False),
+        ("bash -c 'git status'", True),
+        ("timeout 5 npm test", True),
+        ("LANG=C git log", True),
+        ("for f in a b; do git add $f; done", True),
+        ("GIT push", False),
+        ("curl x", False),
+        ("git status; curl x", False),
+        ("git $(curl x)", False),
+        ("find . -exec git {} \\;", False),
+        ("bash script.sh", False),
+        ("./git status", False),
+        ("/tmp/git status", False),
+        ("PATH=/tmp git status", False),
+        ("PATH=/tmp; git status", False),
+        ("unshare git status", False),
+        ("git() { curl x; }; git", False),
+    ],
+)
+def test_an_agents_list_of_commands(world, line: str, allowed: bool) -> None:
+    for level in ("direct", "sandboxed"):
+        policy = world.policy(level, allowed_commands=("git", "npm"))
+        assert policy.decide("Bash", {"command": line}).effect == ("allow" if allowed else "deny")
+
+
+def test_an_empty_list_of_commands_allows_none(world) -> None:
+    policy = world.policy(allowed_commands=())
+    assert policy.decide("Bash", {"command": "ls"}).rule == "agent-commands"
+    assert policy.decide("Bash", {"command": "true"}).effect == "deny"
+
+
+def test_an_agents_list_of_tools(world) -> None:
+    policy = world.policy(allowed_tools=("Read", "Edit", "Task", "mcp__brain", "mcp__daily__*"))
+    for tool, fields in (
+        ("Read", GUARDED["Read"]),
+        ("Edit", GUARDED["Edit"]),
+        ("Agent", {}),
+        ("mcp__brain__search", {}),
+        ("mcp__daily__add", {}),
+    ):
+        assert policy.decide(tool, fields).effect == "allow"
+    for tool, fields in (("Bash", GUARDED["Bash"]), ("WebSearch", {}), ("mcp__brains__x", {}), ("mcp__other__x", {})):
+        assert policy.decide(tool, fields).rule == "agent-tools"
+    assert world.policy(allowed_tools=("Edit",)).decide("Edit", GUARDED["Edit"]).effect == "deny"
+    assert world.policy(allowed_tools=()).decide("TodoWrite", {}).effect == "deny"
+
+
+def test_file_routes_stay_in_the_vault(world) -> None:
+    (world.vault / "out").symlink_to(world.user_home)
+    policy = world.policy("sandboxed", working_directory=Path("/scratch/s"), mapped_roots={"/vault": world.vault})
+    for path in ("notes.md", "Daily/new.md", str(world.vault / "notes.md")):
+        assert policy.may_read(path).allowed
+        assert policy.may_write(Path(path)).allowed
+    for path in ("../Parachute-other/x.md", "out/x.md", "/etc/hosts", ".env", ".parachute/x", ".ENV", "a\0b"):
+        assert not policy.may_read(path).allowed
+        assert not policy.may_write(path).allowed
+
+
+def test_an_unknown_level_or_a_relative_folder_is_an_error(world) -> None:
+    with pytest.raises(InvalidInput, match="sandboxed"):
+        world.policy("full")
+    with pytest.raises(InvalidInput, match="working_directory"):
+        world.policy(working_directory=Path("Daily"))
+
+
+def test_a_policy_is_a_value(world) -> None:
+    policy = world.policy()
+    assert policy == world.policy()
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        policy.trust_mode = False  # type: ignore[misc]
+    assert dataclasses.replace(policy, trust_mode=False).decide("Read", GUARDED["Read"]).effect == "ask"
+
+
+def test_the_description_says_what_holds(world) -> None:
+    grant = Grant(Access.READ, "Daily/*")
+    text = world.policy(
+        trust_mode=False, grants=(grant,), allowed_commands=("git",), allowed_tools=("Read",)
+    ).describe()
+    for fact in ("consent", "read Daily/*", "only: git", "only: Read", str(world.vault), ".env", "sudo"):
+        assert fact in text
+    assert "\n" not in text
+    assert "sandbox" in world.policy("sandboxed").describe()
+    assert "may not run commands" in world.policy(allowed_commands=()).describe()

@@ -1,0 +1,54 @@
+"""A chat turn as the app sees it, with the real SDK, program and sandbox."""
+
+import pytest
+
+from tests.contract.models import check_stream
+from tests.support.computer import Computer
+from tests.support.messages_api import MessagesAPI, text, thinking, tool_use
+from tests.support.sse import chat
+
+
+async def test_a_message_is_answered_and_remembered(computer: Computer, api: MessagesAPI) -> None:
+    api.script(text("Hello, Ada.", chunks=3), text("You said hello."))
+    async with computer.client() as client:
+        async with chat(client, "Hello!") as stream:
+            await stream.collect()
+        stream.assert_clean()
+        check_stream(stream.events)
+        assert stream.text == "Hello, Ada."
+        session = stream.terminal["sessionId"]
+        async with chat(client, "What did I say?", session_id=session) as stream:
+            await stream.collect()
+        assert stream.text == "You said hello."
+        assert stream.terminal["sessionResume"]["cacheHit"] is True
+        transcript = (await client.get(f"/api/chat/{session}/transcript")).json()
+        assert [event["type"] for event in transcript["events"]] == ["user", "assistant", "user", "assistant"]
+    # The second request carried the first turn, and the real key, which the box never saw.
+    assert "Hello, Ada." in str(api.conversation[-1].body["messages"])
+    assert api.conversation[-1].headers["x-api-key"] == "sk-ant-api03-real"
+
+
+async def test_a_sandboxed_agent_writes_and_runs_commands_without_being_asked(computer: Computer, api: MessagesAPI) -> None:
+    api.script(
+        thinking("I will look.", then=tool_use("Bash", {"command": "echo one > a.txt; cat a.txt; id -u; pwd"})),
+        text("Done."),
+    )
+    async with computer.client() as client, chat(client, "Make a file.") as stream:
+        await stream.collect()
+    check_stream(stream.events)
+    (result,) = stream.of_type("tool_result")
+    assert result["content"].splitlines()[:2] == ["one", "1000"]
+    assert result["content"].splitlines()[2].startswith("/scratch/")
+    assert stream.text == "Done."
+    assert not stream.of_type("permission_request")
+
+
+@pytest.mark.parametrize("command", ["sudo true", "rm -rf /", "cat ~/.parachute/keys.yaml"])
+async def test_a_hard_rule_denies_also_in_the_sandbox(computer: Computer, api: MessagesAPI, command: str) -> None:
+    api.script(tool_use("Bash", {"command": command}), text("I may not."))
+    async with computer.client() as client, chat(client, "Try it.") as stream:
+        await stream.collect()
+    (result,) = stream.of_type("tool_result")
+    assert result["isError"] is True
+    assert stream.of_type("permission_denied")
+    assert stream.terminal["type"] == "done"

@@ -1,0 +1,28 @@
+"""A session that changes between sandbox and direct keeps its history."""
+
+from tests.support.computer import Computer
+from tests.support.messages_api import MessagesAPI, text, tool_use
+from tests.support.sse import chat
+
+
+async def test_history_survives_a_change_of_level_and_back(computer: Computer, api: MessagesAPI) -> None:
+    (computer.vault / "Projects" / "ship").mkdir(parents=True)
+    api.script(text("one"), tool_use("Bash", {"command": "pwd; touch made-here"}), text("two"), text("three"))
+    async with computer.client() as client:
+        async with chat(client, "first") as stream:
+            await stream.collect()
+        session = stream.terminal["sessionId"]
+        for message, level in (("second", "direct"), ("third", "sandboxed")):
+            changed = await client.patch(f"/api/chat/{session}/config", json={"trustLevel": level})
+            assert changed.json()["session"]["trustLevel"] == level
+            async with chat(client, message, session_id=session) as stream:
+                await stream.collect()
+            assert stream.terminal["type"] == "done", stream.terminal
+            stored = (await client.get(f"/api/chat/{session}")).json()
+            assert stored["effectiveExecutionMode"] == level
+        transcript = (await client.get(f"/api/chat/{session}/transcript?after_compact=true&full=true")).json()
+    said = str(api.conversation[-1].body["messages"])
+    assert [word in said for word in ("first", "one", "second", "two", "third")] == [True] * 5
+    assert "three" in str(transcript["events"])
+    # The direct turn worked in the vault itself.
+    assert (computer.vault / "made-here").exists()

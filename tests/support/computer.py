@@ -1,0 +1,160 @@
+"""A whole computer in a test: the real supervisor, core, sandbox and agent program, with a scripted Messages API."""
+
+import asyncio
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import httpx2
+import psutil
+import yaml
+
+from parachute.settings.home import Home
+from parachute.supervisor import control
+
+START_SECONDS = 60
+
+
+class Computer:
+    """One installation in a folder of its own; a context manager that leaves no process behind.
+
+    `settings` goes to config.yaml, `environment` to the supervisor. The folder lies directly under /tmp because the path of
+    a Unix socket may have 107 characters only.
+    """
+
+    def __init__(self, *, settings: dict[str, Any] | None = None, environment: dict[str, str] | None = None) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="pc-", dir="/tmp"))
+        self.home = Home(self.folder / ".parachute")
+        self.home.root.mkdir(mode=0o700)
+        self.vault = self.folder / "Parachute"
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._settings = {"vault": str(self.vault), "agents": {"spare": False}, **(settings or {})}
+        self._environment = environment or {}
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> "Computer":
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self.stop()
+        finally:
+            if kind is not None:
+                print(self.logs(), file=sys.stderr)
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        self.home.config.write_text(yaml.safe_dump(self._settings))
+        environment = {
+            "HOME": str(self.folder),
+            "PATH": os.environ["PATH"],
+            "PARACHUTE_HOME": str(self.home.root),
+            "LANG": "C.UTF-8",
+            **self._environment,
+        }
+        command = [sys.executable, "-m", "parachute.supervisor", "--host", "127.0.0.1", "--port", str(self.port)]
+        with (self.home.logs / "supervisor.log").open("ab") as log:
+            self._process = subprocess.Popen(
+                command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+            )
+        self.wait_until(self._answers, "the computer answers", START_SECONDS)
+
+    def stop(self) -> None:
+        """Stop it as a person would, and see that every process has gone."""
+        if self._process is None:
+            return
+        family = self.processes()
+        self._process.terminate()
+        try:
+            self._process.wait(30)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+            raise AssertionError(f"The supervisor did not stop.\n{self.logs()}") from None
+        finally:
+            self._process = None
+            _, alive = psutil.wait_procs(family, timeout=10)
+            for process in alive:
+                process.kill()
+        assert not alive, f"Left behind: {[process.cmdline() for process in alive]}"
+
+    def processes(self) -> list[psutil.Process]:
+        """The supervisor and every process below it."""
+        if self._process is None:
+            return []
+        supervisor = psutil.Process(self._process.pid)
+        return [supervisor, *supervisor.children(recursive=True)]
+
+    def find_process(self, part: str) -> psutil.Process:
+        """The one living process with `part` in its command line; waits for it."""
+
+        def matching() -> list[psutil.Process]:
+            found = []
+            for process in self.processes():
+                try:
+                    if any(part in argument for argument in process.cmdline()) and process.status() != "zombie":
+                        found.append(process)
+                except psutil.NoSuchProcess:
+                    continue
+            return found
+
+        self.wait_until(matching, f"there is a process with {part!r}")
+        return matching()[0]
+
+    def kill_core(self) -> None:
+        """kill -9 of core; returns when the supervisor has started another and it answers."""
+        core = self.find_process("parachute.serve")
+        os.kill(core.pid, signal.SIGKILL)
+        psutil.wait_procs([core], timeout=10)
+        self.wait_until(lambda: self._answers() and self.find_process("parachute.serve").pid != core.pid, "core is back")
+
+    def client(self, **options: Any) -> httpx2.AsyncClient:
+        """An HTTP client for it, as an app on the same machine."""
+        return httpx2.AsyncClient(base_url=self.url, timeout=60, trust_env=False, **options)
+
+    def ask_supervisor(self, operation: str, **fields: Any) -> dict[str, Any]:
+        """One request on the control socket."""
+        return asyncio.run(control.ask(self.home, operation, **fields))
+
+    def logs(self) -> str:
+        """All logs, for the report of a failed test."""
+        return "\n".join(
+            f"--- {path.name}\n{path.read_text(errors='replace')[-8000:]}" for path in sorted(self.home.logs.iterdir())
+        )
+
+    def wait_until(self, condition: Callable[[], Any], what: str, seconds: float = 20) -> None:
+        """Wait for a condition that no event announces."""
+        deadline = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < deadline, f"Waited {seconds} s until {what}.\n{self.logs()}"
+            if self._process is not None and self._process.poll() is not None:
+                raise AssertionError(f"The supervisor has ended.\n{self.logs()}")
+            time.sleep(0.02)
+
+    def _answers(self) -> bool:
+        try:
+            return httpx2.get(f"{self.url}/api/health", timeout=2, trust_env=False).status_code == 200
+        except httpx2.TransportError:
+            return False
+
+
+def free_port() -> int:
+    """A port of the loopback interface that nobody uses now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
