@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-deps test-first-run lint format bench lock clean
+.PHONY: help run test test-deps test-first-run lint format bench docs lock clean
 
 help: ## List what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -37,6 +37,9 @@ format: $(VENV)/.installed-development ## Format the code
 
 bench: $(VENV)/.installed-development ## Measure the budgets of SPECIFICATION.md
 	$(BIN)/python -m bench $(ARGS)
+
+docs: $(VENV)/.installed-development ## Build the documentation into build/docs
+	$(BIN)/python docs/build.py
 
 lock: $(VENV)/.installed-development ## Lock the newest versions that pyproject.toml allows
 	$(BIN)/uv pip compile pyproject.toml --upgrade --extra offline --group dev --universal --python-version 3.11 \

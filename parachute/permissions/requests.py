@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from parachute.errors import InvalidInput
 from parachute.permissions.names import could_be_secret, is_secret, is_wild
 from parachute.permissions.paths import joined
-from parachute.permissions.words import WORD_LIMIT
+from parachute.permissions.words import Kind, expand_braces
 
 _FILE_FIELDS: dict[str, str] = {"NotebookEdit": "notebook_path", "NotebookRead": "notebook_path", "LS": "path"}
 _TEXT_FIELDS: dict[str, tuple[str, ...]] = {
@@ -66,11 +66,16 @@ def _glob_request(path: str, pattern: str) -> PathRequest:
 
 
 def _names(patterns: str) -> list[str]:
-    # Braces and spaces make several patterns of one; a leading '!' leaves files out.
-    texts = patterns.replace("{", ",").replace("}", ",").replace(" ", ",").split(",")
-    if len(texts) > WORD_LIMIT:
-        raise InvalidInput("The pattern of the search has too many alternatives.")
-    return [part for text in texts if not text.startswith("!") for part in text.split("/") if part]
+    # Braces, commas and spaces make several patterns of one; a leading '!' leaves files out.
+    words = ["".join(text for _, text in pieces) for pieces in expand_braces(((Kind.BARE, patterns),))]
+    return [
+        part
+        for word in words
+        for text in word.replace(",", " ").split()
+        if not text.startswith("!")
+        for part in text.split("/")
+        if part
+    ]
 
 
 def secret_pattern(patterns: tuple[str, ...]) -> str | None:

@@ -1,7 +1,7 @@
 """The walk over the syntax tree of a command line."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from parachute.permissions.expansion import WORD_TYPES, is_dynamic, output_of, source_of, value_of, words_of
@@ -13,6 +13,22 @@ from parachute.permissions.words import UNKNOWN, Unparsable, Word, to_word
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+
+# The shell reads them in places of their own; as the name of a command they show a line that the grammar misread.
+_RESERVED = frozenset(
+    {"if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac", "select", "function"}
+    | {"{", "}", "[[", "]]", "!"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Redirected:
+    """Redirects that stand behind a body: to files, the standard input where they change it, and words between them."""
+
+    redirects: tuple[Redirect, ...]
+    stdin: Stdin | None
+    words: tuple[Word, ...]
 
 
 class Walker:
@@ -74,6 +90,10 @@ class Walker:
         program = words[0]
         if program.pattern is not None or program.shifts:
             raise Unparsable("The name of a command is only known when it runs.", "Write the name out.")
+        if program.text in _RESERVED:
+            raise Unparsable(
+                f"The command line has {program.text!r} in an unexpected place.", "Run it in simpler parts."
+            )
         name = program.text.rsplit("/", 1)[-1].lower()
         command = SimpleCommand(name, program.text, tuple(words[1:]))
         place = len(self.state.commands)
@@ -117,27 +137,44 @@ class Walker:
                 self.state.assign(source_of(variable), (UNKNOWN,))
         self._children(node, stdin)
 
-    def _list(self, node: "Node", stdin: Stdin) -> None:
+    def _list(self, node: "Node", stdin: Stdin, end: Redirected | None = None) -> None:
         left, right = node.named_children[0], node.named_children[-1]
         self.state.arrived = None
         self.walk(left, stdin)
         sure = any(child.type == "&&" for child in node.children)
         if not sure or self.state.arrived is None:
-            self.walk(right, stdin)
+            self._end(right, stdin, end)
             return
         # Behind `cd x &&` the line is in x for certain; behind the whole list it may be anywhere it was before, too.
         before, self.state.folders = self.state.folders, list(self.state.arrived)
-        self.walk(right, stdin)
+        self._end(right, stdin, end)
         self.state.folders = list(dict.fromkeys([*self.state.folders, *before]))
 
-    def _pipeline(self, stages: Sequence["Node"], stdin: Stdin, last: Stdin | None = None) -> None:
+    def _pipeline(self, stages: Sequence["Node"], stdin: Stdin, end: Redirected | None = None) -> None:
         for number, stage in enumerate(stages):
             saved = list(self.state.folders), self.state.lost
-            final = last is not None and number == len(stages) - 1
-            self.walk(stage, last if final and last is not None else stdin)
+            self._end(stage, stdin, end if number == len(stages) - 1 else None)
             self.state.folders, self.state.lost = saved
             printed = output_of(stage, self.state)
             stdin = Stream.UNSEEN if printed is None else printed
+
+    def _end(self, node: "Node", stdin: Stdin, end: Redirected | None) -> None:
+        """Walk a node whose last command has the redirects: the grammar hangs them on the whole pipeline or list."""
+        if end is None:
+            self.walk(node, stdin)
+        elif node.type == "command":
+            self._command(node, stdin if end.stdin is None else end.stdin, end.redirects, end.words)
+        elif node.type == "pipeline":
+            self._pipeline(node.named_children, stdin, end)
+        elif node.type == "list":
+            self._list(node, stdin, end)
+        elif node.type == "negated_command":
+            self._end(node.named_children[-1], stdin, end)
+        elif end.words:
+            raise Unparsable("Words behind a redirect belong to no command.", "Put the redirect at the end.")
+        else:
+            self._emit(SimpleCommand("", ""), end.redirects)
+            self.walk(node, stdin if end.stdin is None else end.stdin)
 
     def _function(self, node: "Node") -> None:
         self.state.repeats = True
@@ -208,29 +245,14 @@ class Walker:
 
     def _redirected(self, node: "Node", stdin: Stdin) -> None:
         body = node.child_by_field_name("body")
-        redirects, inner, extra = self._redirects(node.children_by_field_name("redirect"), stdin)
+        nodes = node.children_by_field_name("redirect")
+        redirects, inner, extra = self._redirects(nodes, stdin)
         if body is None:
             self._emit(SimpleCommand("", ""), redirects)
-        elif body.type == "command":
-            self._command(body, inner, redirects, extra)
         else:
-            if extra:
-                raise Unparsable("Words behind a redirect belong to no command.", "Put the redirect at the end.")
-            self._emit(SimpleCommand("", ""), redirects)
-            self._with_last(body, stdin, inner)
-        for redirect in node.children_by_field_name("redirect"):
+            self._end(body, stdin, Redirected(tuple(redirects), None if inner is stdin else inner, tuple(extra)))
+        for redirect in nodes:
             self._behind_heredoc(redirect, body)
-
-    def _with_last(self, body: "Node", stdin: Stdin, last: Stdin) -> None:
-        """Walk a body whose redirects belong to the last command of its pipeline or list."""
-        if body.type == "pipeline":
-            self._pipeline(body.named_children, stdin, last)
-        elif body.type == "list" and last is not stdin:
-            # Rare enough to be wide: every command of the list counts as reading it, and as not.
-            self.walk(body, stdin)
-            self.walk(body, last)
-        else:
-            self.walk(body, last)
 
     def _behind_heredoc(self, redirect: "Node", body: "Node | None") -> None:
         """Walk what stands behind `<<EOF` on the same line: the rest of a pipeline or list."""

@@ -26,9 +26,6 @@ class SandboxSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    engine: Literal["auto", "bubblewrap"] = Field(
-        default="auto", description="What shuts an agent in; auto takes the best one that works on this machine."
-    )
     required: bool = Field(
         default=False, description="Refuse to run a sandboxed session without a sandbox, instead of warning."
     )

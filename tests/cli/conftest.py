@@ -9,14 +9,23 @@ import pytest
 
 from parachute.settings.home import Home
 
+from .nursery import Nursery
 from .terminal import Terminal
 
 
+@pytest.fixture(scope="session")
+def nursery() -> Iterator[Nursery]:
+    """Where quick processes come from."""
+    found = Nursery()
+    yield found
+    found.close()
+
+
 @pytest.fixture
-def parachute() -> Iterator[Terminal]:
+def parachute(nursery: Nursery) -> Iterator[Terminal]:
     """The command, in a home where nothing was set yet."""
     folder = Path(tempfile.mkdtemp(prefix="pcli", dir="/tmp"))
-    yield Terminal(folder)
+    yield Terminal(folder, nursery)
     shutil.rmtree(folder)
 
 

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from .nursery import Nursery
+
 DEADLINE = 30.0
 
 
@@ -27,7 +29,8 @@ class Result:
 class Terminal:
     """Runs `parachute` with an environment of which nothing comes from the machine but its programs."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, nursery: Nursery) -> None:
+        self._nursery = nursery
         self.home = folder / "p"
         self.environment = {
             "PATH": os.environ["PATH"],
@@ -38,18 +41,11 @@ class Terminal:
         }
 
     def __call__(self, *arguments: str, stdin: str = "", **environment: str) -> Result:
-        """Run a command to its end, with its standard streams as pipes."""
-        ended = subprocess.run(
-            self.command(*arguments),
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=DEADLINE,
-            env={**self.environment, **environment},
-            cwd=self.environment["HOME"],
-        )
-        assert "Traceback" not in ended.stderr, ended.stderr
-        return Result(ended.returncode, ended.stdout, ended.stderr)
+        """Run a command to its end, with its standard streams in files."""
+        all_variables = {**self.environment, **environment}
+        result = Result(*self._nursery.run(arguments, all_variables, self.environment["HOME"], stdin, DEADLINE))
+        assert "Traceback" not in result.err, result.err
+        return result
 
     def ok(self, *arguments: str, stdin: str = "", **environment: str) -> str:
         """Run a command that must end well, and return its output."""

@@ -10,7 +10,7 @@ from parachute.keys.cli_token import CliToken
 from parachute.settings.home import Home
 from tests.support.gate import Gate
 
-from .scripted_core import ABORT, ANSWER, DONE, DROP, SESSION, START, ScriptedCore, text, tool
+from .scripted_core import ABORT, ANSWER, DONE, DROP, SESSION, START, ScriptedCore, Step, text, tool
 from .terminal import Terminal
 
 
@@ -137,7 +137,7 @@ def test_without_a_server_there_is_a_hint(parachute: Terminal) -> None:
 
 
 def test_a_lost_connection_is_taken_up_behind_the_last_event(parachute: Terminal, home: Home) -> None:
-    steps = [START, text("One "), DROP, text("One two "), DROP, DROP, text("One two three."), DONE]
+    steps: list[Step] = [START, text("One "), DROP, text("One two "), DROP, DROP, text("One two three."), DONE]
     with ScriptedCore(home, steps) as core:
         assert parachute.ok("chat", "hello") == "One two three.\n"
     assert [call.query.get("after") for call in core.calls] == [None, "2", "3", "3"]
@@ -156,7 +156,13 @@ def interrupt(process: subprocess.Popen[str]) -> None:
 
 
 def test_ctrl_c_aborts_the_run_and_waits_for_its_end(parachute: Terminal, home: Home) -> None:
-    steps = [START, text("Working\n"), ABORT, text("Working\non"), {"type": "aborted", "message": "Stopped."}]
+    steps: list[Step] = [
+        START,
+        text("Working\n"),
+        ABORT,
+        text("Working\non"),
+        {"type": "aborted", "message": "Stopped."},
+    ]
     with ScriptedCore(home, steps) as core, parachute.background("chat", "hello") as process:
         interrupt(process)
         out, err = process.communicate(timeout=10)

@@ -43,7 +43,7 @@ SEEN_THROUGH = [
     ("su\\\ndo x", ["sudo x"]),
     ("x {a,b}{1..2} 'c{d,e}'", ["x a1 a2 b1 b2 c{d,e}"]),
     ('x ~/a ~+ $HOME/b "$PWD"', ["x /home/ada/a /work /home/ada/b /work"]),
-    ('d=/etc; e=$d/x; y $e "${f:-g}"', ["y /etc/x g"]),
+    ('d=/etc; e=$d/x; y $e "${f:-g}"', ["y /etc/x g "]),
     ("cat > out more", ["cat more"]),
     ("# only a comment\nx # y", ["x"]),
     ("coproc x", ["x"]),
@@ -94,13 +94,16 @@ REFUSED = [
     "x\ry",
     "\ufeffx",
     "x \ud800",
-    "cat env$1",
+    "cat env$1b",
+    "cat {.,}env$1",
+    "then x",
+    "env X=1 if x; then y; fi",
     "# comment \\\nx",
     "(" * 200 + "x" + ")" * 200,
     "x " + "a" * 70_000,
     "x {1..100000}",
     "x {a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}",
-    "bash -c " * 3 + "'x'" if False else "eval eval eval eval eval eval eval eval eval x",
+    "eval eval eval eval eval eval eval eval eval x",
 ]
 
 

@@ -1,0 +1,1 @@
+"""One file for each benchmark; a file here is a benchmark, and its name is what `python -m bench NAME` takes."""

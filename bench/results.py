@@ -1,0 +1,37 @@
+"""What a benchmark has found."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One number; lower is better for all of them.
+
+    `budget` is what the value must stay below (SPECIFICATION.md). `baseline` is what the earlier Python server of the same
+    design needed on a machine with two cores, in the same unit; both are None where there is none.
+    """
+
+    name: str
+    value: float
+    unit: str
+    budget: float | None = None
+    baseline: float | None = None
+
+    @property
+    def ok(self) -> bool | None:
+        """Whether the budget is kept; None without one."""
+        return None if self.budget is None else self.value < self.budget
+
+    def as_json(self) -> dict[str, object]:
+        """The entry in `build/bench.json`."""
+        return {
+            "name": self.name,
+            "value": round(self.value, 4),
+            "unit": self.unit,
+            "budget": self.budget,
+            "ok": self.ok,
+        }
+
+
+class NotMeasurable(Exception):
+    """This machine or this user cannot measure it; the text says why, and it is no failure."""

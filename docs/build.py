@@ -1,0 +1,93 @@
+"""Builds the documentation into build/docs; the tables of settings and routes come from the code (`make docs`)."""
+
+import html
+import re
+import shutil
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+from pydantic import BaseModel
+
+from parachute.app import create
+from parachute.settings.home import Home
+from parachute.settings.models import Settings
+from parachute.supervisor.credentials import Credentials
+
+ROOT = Path(__file__).resolve().parent.parent
+TARGET = ROOT / "build" / "docs"
+
+_PAGE = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 50rem; margin: 2rem auto; padding: 0 1rem; color: #222; }}
+table {{ border-collapse: collapse; width: 100%; }} th, td {{ text-align: left; vertical-align: top; padding: .3rem .6rem; border-bottom: 1px solid #ddd; }}
+code, pre {{ font-family: ui-monospace, monospace; font-size: .9em; background: #f5f5f5; }} pre {{ padding: .8rem; overflow-x: auto; }}
+nav a {{ margin-right: 1rem; }}
+</style>
+<nav>{navigation}</nav>
+{body}
+</html>
+"""
+
+
+def main() -> None:
+    """Render every page."""
+    shutil.rmtree(TARGET, ignore_errors=True)
+    TARGET.mkdir(parents=True)
+    pages = {"index": ROOT / "README.md", "specification": ROOT / "SPECIFICATION.md"}
+    pages |= {path.stem: path for path in sorted((ROOT / "docs").glob("*.md"))}
+    renderer = MarkdownIt("commonmark").enable("table")
+    titles = {name: _title(path) for name, path in pages.items()}
+    navigation = "".join(f'<a href="{name}.html">{html.escape(title)}</a>' for name, title in titles.items())
+    for name, path in pages.items():
+        text = path.read_text(encoding="utf-8")
+        text = text.replace("<!-- settings -->", settings_table()).replace("<!-- routes -->", routes_table())
+        text = re.sub(r"\((?:docs/)?([\w-]+)\.md\)", lambda match: f"({match[1].lower()}.html)", text)
+        page = _PAGE.format(title=html.escape(titles[name]), navigation=navigation, body=renderer.render(text))
+        (TARGET / f"{name}.html").write_text(page, encoding="utf-8")
+    print(f"{len(pages)} pages in {TARGET.relative_to(ROOT)}/index.html")
+
+
+def settings_table() -> str:
+    """All settings with their defaults, as Markdown."""
+    rows = ["| setting | default | meaning |", "|---|---|---|"]
+    rows += [f"| `{name}` | `{default}` | {meaning} |" for name, default, meaning in setting_rows(Settings)]
+    return "\n".join(rows)
+
+
+def setting_rows(model: type[BaseModel], prefix: str = "") -> list[tuple[str, str, str]]:
+    """(name, default, description) of every setting, inner ones with dotted names."""
+    rows: list[tuple[str, str, str]] = []
+    for name, field in model.model_fields.items():
+        if isinstance(field.default, BaseModel):
+            rows += setting_rows(type(field.default), f"{prefix}{name}.")
+        else:
+            default = str(field.default).replace(str(Path.home()), "~")
+            rows.append((prefix + name, default, field.description or ""))
+    return rows
+
+
+def routes_table() -> str:
+    """All routes with their first sentence, as Markdown."""
+    rows = ["| route | what it does |", "|---|---|"]
+    rows += [f"| `{method} {path}` | {meaning} |" for method, path, meaning in routes()]
+    return "\n".join(rows)
+
+
+def routes() -> list[tuple[str, str, str]]:
+    """(method, path, description) of every route."""
+    paths = create(Home(ROOT / "build"), Settings(), Credentials()).openapi()["paths"]
+    return [
+        (method.upper(), path, operation.get("description", "").partition("\n")[0])
+        for path, operations in paths.items()
+        for method, operation in operations.items()
+    ]
+
+
+def _title(path: Path) -> str:
+    return path.read_text(encoding="utf-8").splitlines()[0].removeprefix("# ")
+
+
+if __name__ == "__main__":
+    main()
