@@ -38,6 +38,15 @@ class Connection:
         response.read()
         return str(response.headers["etag"])
 
+    def newest_session(self) -> str:
+        """The id of the newest session."""
+        return str(json.loads(self.get("/api/chat?limit=1"))["sessions"][0]["id"])
+
+    def status(self) -> dict[str, Any]:
+        """What `parachute status` shows of core."""
+        found: dict[str, Any] = json.loads(self.get("/api/status"))
+        return found
+
     def chat(self, message: str, session: str = "new", **fields: Any) -> Iterator[dict[str, Any]]:
         """Send a message and yield its events as they arrive, to the terminal one; `fields`: more members of the body."""
         body = json.dumps({"message": message, "sessionId": session, "module": "chat", **fields}).encode()

@@ -9,6 +9,9 @@ from psutil import NoSuchProcess, Process
 
 _CPUCLOCK_SCHED = 2  # kernel/time/posix-cpu-timers.c
 
+_SETTLE_SECONDS = 30
+_IDLE_SHARE = 0.005
+
 
 def processor_seconds(process: Process) -> float:
     """User and system time of a process with all its threads, also those that have ended.
@@ -22,6 +25,18 @@ def processor_seconds(process: Process) -> float:
         raise NoSuchProcess(process.pid)
     used = process.cpu_times()  # macOS has no such clock
     return used.user + used.system
+
+
+def settled_seconds(process: Process, quiet: float = 0.1) -> float:
+    """The processor time when the process has done next to nothing for `quiet` seconds; error: TimeoutError."""
+    deadline = time.monotonic() + _SETTLE_SECONDS
+    used = processor_seconds(process)
+    while time.monotonic() < deadline:
+        time.sleep(quiet)
+        before, used = used, processor_seconds(process)
+        if used - before < _IDLE_SHARE * quiet:
+            return used
+    raise TimeoutError(f"Process {process.pid} was still busy after {_SETTLE_SECONDS} s.")
 
 
 def milliseconds_each(process: Process, action: Callable[[], object], *, times: int, rounds: int = 5) -> float:

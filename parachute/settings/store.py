@@ -105,6 +105,9 @@ def _parse(home: Home, text: str) -> dict[str, Any]:
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise ConfigError(f"{home.config}, line {line}: this is not YAML ({error.problem}).") from error
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise ConfigError(f"{home.config}, line {line}: this is not YAML ({error.reason}).") from error
     if document is None:
         return {}
     if not isinstance(document, dict):

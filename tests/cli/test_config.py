@@ -72,6 +72,7 @@ def test_a_wrong_value_changes_nothing(parachute: Terminal, home: Home, name: st
         ("# mine\n\noffline:\n  model: /m.gguf\n  idle_minutes: no\n", "line 5: offline.idle_minutes", "config"),
         ("port: [1\n", "line 2: this is not YAML", "config unset port"),
         ("- port\n", "line 1", "vault"),
+        ("port: 1\n# \x07\n", "line 2: this is not YAML", "vault"),
     ],
 )
 def test_a_mistake_in_the_file_is_told_with_its_line(

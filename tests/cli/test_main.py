@@ -9,7 +9,9 @@ from typer.testing import CliRunner
 
 from parachute import __version__
 from parachute.cli.main import application
+from parachute.settings.home import Home
 
+from .scripted_core import ScriptedCore
 from .terminal import Terminal
 
 COMMANDS = ("start", "stop", "restart", "status", "logs", "config", "vault", "auth", "keys", "chat", "sessions")
@@ -70,9 +72,10 @@ def test_a_reader_that_leaves_is_no_disaster(parachute: Terminal) -> None:
     assert (ended.returncode, ended.stderr) == (1, "")
 
 
-def test_what_nobody_expected_is_a_sentence_and_a_file(parachute: Terminal) -> None:
-    parachute.home.mkdir()
-    # PyYAML refuses this character with an error of a kind that names no line.
-    (parachute.home / "config.yaml").write_bytes(b"port: 1\x07\n")
-    said = parachute.fails("config")
-    assert "config.yaml" in said or "cli.log" in said
+def test_what_nobody_expected_is_a_sentence_and_a_file(parachute: Terminal, home: Home) -> None:
+    with ScriptedCore(home) as core:
+        core.answers["GET", "/api/chat"] = 200, {"nothing": "that this command knows"}
+        said = parachute.fails("sessions", "list")
+    assert "KeyError" in said
+    assert str(home.logs / "cli.log") in said
+    assert "Traceback" in (home.logs / "cli.log").read_text()
