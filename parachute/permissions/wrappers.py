@@ -45,7 +45,9 @@ WRAPPERS: dict[str, Wrapper] = {
         assignments=True,
     ),
     "nohup": Wrapper(),
-    "time": Wrapper("pvaq", "fo", ("portability", "verbose", "append", "quiet"), ("format", "output")),
+    "time": Wrapper(
+        "pvaq", "fo", ("portability", "verbose", "append", "quiet"), ("format", "output"), assignments=True
+    ),
     "timeout": Wrapper("vfp", "ks", ("foreground", "preserve-status", "verbose"), ("kill-after", "signal"), operands=1),
     "nice": Wrapper("0123456789", "n", (), ("adjustment",)),
     "ionice": Wrapper("t", "cn", ("ignore",), ("class", "classdata")),
@@ -56,7 +58,7 @@ WRAPPERS: dict[str, Wrapper] = {
     "command": Wrapper("pvV"),
     "builtin": Wrapper(),
     "exec": Wrapper("cl", "a"),
-    "coproc": Wrapper(),
+    "coproc": Wrapper(assignments=True),
     "busybox": Wrapper(),
     "toybox": Wrapper(),
     "caffeinate": Wrapper("dimsu", "tw"),

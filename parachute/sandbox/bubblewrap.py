@@ -55,6 +55,9 @@ _ISOLATION = [
 def command(specification: Specification) -> list[str]:
     """The command line that runs the agent runner of one session; file descriptor 3 is its listening socket."""
     arguments = ["bwrap", *_ISOLATION, "--proc", "/proc", "--dev", "/dev"]
+    # First, since what follows may lie below them: an interpreter in /tmp, a project in a folder called /run.
+    for folder, megabytes in (("/tmp", 256), ("/run", 16), (HOME, 256)):  # noqa: S108 - inside the box
+        arguments += ["--perms", "0700", "--size", str(megabytes << 20), "--tmpfs", folder]
     for folder in (*_SYSTEM, *_ETC, *_python_folders()):
         arguments += ["--ro-bind-try", folder, folder]
     for link in _LINKS:
@@ -64,8 +67,6 @@ def command(specification: Specification) -> list[str]:
         elif path.is_dir():
             arguments += ["--ro-bind", link, link]
     scratch = f"/scratch/{specification.session}"
-    for folder, megabytes in (("/tmp", 256), ("/run", 16), (HOME, 256)):  # noqa: S108 - inside the box
-        arguments += ["--perms", "0700", "--size", str(megabytes << 20), "--tmpfs", folder]
     arguments += ["--perms", "0755", "--dir", "/scratch"]
     arguments += ["--perms", "0700", "--size", str(specification.scratch_megabytes << 20), "--tmpfs", scratch]
     arguments += ["--ro-bind", str(_runner_folder()), RUNNER, "--ro-bind", specification.program, PROGRAM]
@@ -87,7 +88,7 @@ def command(specification: Specification) -> list[str]:
     for name, value in environment.items():
         arguments += ["--setenv", name, value]
     runner = [
-        sys.executable,
+        _interpreter(),
         "-IS",
         f"{RUNNER}/runner.py",
         "--single",
@@ -122,7 +123,12 @@ def _runner_folder() -> Path:
     return Path(parachute_runner.__path__[0])
 
 
+def _interpreter() -> str:
+    """The interpreter itself, not that of a virtual environment: the runner needs the standard library only."""
+    return str(Path(sys.base_prefix) / "bin" / f"python{sys.version_info.major}.{sys.version_info.minor}")
+
+
 def _python_folders() -> list[str]:
-    """Folders that the interpreter needs and that are not part of the system: its installation, and its environment."""
-    folders = {sys.base_prefix, sys.prefix, str(Path(sys.executable).resolve().parent.parent)}
-    return sorted(folder for folder in folders if not folder.startswith(("/usr/", "/nix/store/")) and folder != "/usr")
+    """The interpreter's installation, unless it is part of the system."""
+    inside = any(Path(sys.base_prefix).is_relative_to(folder) for folder in _SYSTEM)
+    return [] if inside else [sys.base_prefix]

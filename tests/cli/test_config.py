@@ -49,7 +49,7 @@ def test_lists_and_empty_values(parachute: Terminal) -> None:
     [
         ("port", "99999", "port: Input should be less than or equal to 65535"),
         ("auth_mode", "none", "'remote', 'always' or 'disabled'"),
-        ("sandbox.engine", "docker", "sandbox.engine: "),
+        ("offline.context_tokens", "1", "offline.context_tokens: Input should be"),
         ("hostnames", "[a", "hostnames cannot be read"),
         ("prot", "1", "Did you mean port?"),
         ("offline", "1", "offline.model"),
