@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPException
-from typing import Any
+from typing import Any, Self
 
 from psutil import Process
 
@@ -14,6 +14,10 @@ from tests.support.messages_api import MessagesAPI, text
 
 class MeasuredComputer(Computer):
     """A computer that is waited for without disturbing it, with names for what is measured."""
+
+    def __enter__(self) -> Self:
+        super().__enter__()
+        return self
 
     @property
     def supervisor(self) -> Process:

@@ -1,17 +1,32 @@
 """SQLite as every store uses it: one writer, read-only readers, numbered migrations."""
 
 import asyncio
+import contextlib
+import os
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+import stat
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
 import aiosqlite
 
 from parachute.errors import Unavailable
+from parachute.files import private_folder
 
 Migration = Callable[[sqlite3.Connection], None]
+
+_OF_THE_DISK = {
+    sqlite3.SQLITE_FULL: "the disk is full",
+    sqlite3.SQLITE_IOERR: "the disk reports an error",
+    sqlite3.SQLITE_READONLY: "the file is read-only",
+    sqlite3.SQLITE_CANTOPEN: "the file cannot be opened",
+    sqlite3.SQLITE_CORRUPT: "the file is damaged",
+    sqlite3.SQLITE_NOTADB: "the file is no database",
+    sqlite3.SQLITE_BUSY: "another program holds the file",
+}
+"""What a person can do something about, by SQLite's primary result code."""
 
 
 class Database:
@@ -35,12 +50,17 @@ class Database:
         """Open the file, bring it up to date, and connect; error: Unavailable naming the file."""
         try:
             await asyncio.to_thread(self._migrate)
+            # As a URI without its special characters: a `#` or `?` in a folder's name would end the path.
+            reading = f"{self.path.absolute().as_uri()}?mode=ro"
             self._writer = await aiosqlite.connect(self.path, isolation_level=None)
             for pragma in ("foreign_keys=ON", "busy_timeout=5000", f"synchronous={self._synchronous}"):
                 await self._writer.execute(f"PRAGMA {pragma}")
-            self._reader = await aiosqlite.connect(f"file:{self.path}?mode=ro", uri=True, isolation_level=None)
+            self._reader = await aiosqlite.connect(reading, uri=True, isolation_level=None)
             await self._reader.execute("PRAGMA query_only=ON")
-        except sqlite3.DatabaseError as error:
+        except Unavailable:
+            await self.close()
+            raise
+        except (sqlite3.DatabaseError, OSError) as error:
             await self.close()
             raise Unavailable(
                 f"The database {self.path} cannot be opened: {error}.",
@@ -57,7 +77,8 @@ class Database:
     async def rows(self, query: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> list[sqlite3.Row]:
         """All rows of a query on the read-only connection; the query bounds its own number of rows."""
         assert self._reader is not None
-        return list(await self._reader.execute_fetchall(query, parameters))
+        with self._explained("read"):
+            return list(await self._reader.execute_fetchall(query, parameters))
 
     async def row(self, query: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> sqlite3.Row | None:
         """The first row of a query, or None."""
@@ -66,16 +87,21 @@ class Database:
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[aiosqlite.Connection]:
-        """The writing connection, inside a transaction that is rolled back when the block raises."""
+        """The writing connection, inside a transaction that is rolled back when the block raises.
+
+        Error: Unavailable with the reason when the disk or the file does not take it; then nothing was written.
+        """
         assert self._writer is not None
-        async with self._write_lock:
-            await self._writer.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._writer
-            except BaseException:
-                await self._writer.rollback()
-                raise
-            await self._writer.commit()
+        with self._explained("written"):
+            async with self._write_lock:
+                try:
+                    # Inside the block: the thread still begins a transaction whose waiting task was cancelled.
+                    await self._writer.execute("BEGIN IMMEDIATE")
+                    yield self._writer
+                    await self._writer.commit()
+                except BaseException:
+                    await self._writer.rollback()
+                    raise
 
     async def write(self, statement: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> int:
         """One statement in a transaction of its own; the number of rows that it changed."""
@@ -83,8 +109,29 @@ class Database:
             cursor = await connection.execute(statement, parameters)
             return cursor.rowcount
 
+    @contextmanager
+    def _explained(self, done: str) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            # Extended codes carry the primary one in their lowest byte.
+            reason = _OF_THE_DISK.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
+            if reason is None:
+                raise
+            raise Unavailable(
+                f"The database {self.path} cannot be {done}: {reason}.",
+                "Nothing was lost. Free space on the disk and try again; the folder `copies` beside it has older copies.",
+                key="database_unavailable",
+            ) from error
+
     def _migrate(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
+        # SQLite would make it readable for everybody, and its journals take over the mode of the file. One that is
+        # there is not opened for this: closing it would drop the locks of every connection in this process.
+        with contextlib.suppress(FileExistsError):
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        if stat.S_IMODE(self.path.stat().st_mode) & 0o077:
+            self.path.chmod(0o600)
         connection = sqlite3.connect(self.path, isolation_level=None, timeout=5)
         try:
             connection.execute(f"PRAGMA page_size={self._page_size}")
@@ -95,7 +142,11 @@ class Database:
             applied = {name for (name,) in connection.execute("SELECT name FROM migrations")}
             known = {migration.__name__ for migration in self._migrations}
             if newer := applied - known:
-                raise sqlite3.DatabaseError(f"it was written by a newer version ({', '.join(sorted(newer))})")
+                raise Unavailable(
+                    f"The database {self.path} was written by a newer version ({', '.join(sorted(newer))}).",
+                    "Install that version, or put a copy of the file in its place: the folder `copies` beside it has them.",
+                    key="database_newer",
+                )
             pending = [migration for migration in self._migrations if migration.__name__ not in applied]
             if applied and pending:
                 self._copy(connection, len(applied))
@@ -115,10 +166,18 @@ class Database:
             connection.close()
 
     def _copy(self, connection: sqlite3.Connection, version: int) -> None:
-        folder = self.path.parent / "copies"
-        folder.mkdir(exist_ok=True)
-        target = sqlite3.connect(folder / f"{self.path.stem}-{version:04d}.db")
+        folder = private_folder(self.path.parent / "copies")
+        complete = folder / f"{self.path.stem}-{version:04d}.db"
+        unfinished = complete.with_suffix(".unfinished")
+        unfinished.unlink(missing_ok=True)
+        os.close(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         try:
-            connection.backup(target)
-        finally:
-            target.close()
+            target = sqlite3.connect(unfinished)
+            try:
+                connection.backup(target)
+            finally:
+                target.close()
+            unfinished.replace(complete)
+        except BaseException:
+            unfinished.unlink(missing_ok=True)
+            raise

@@ -22,7 +22,7 @@ def measure() -> Iterator[Result]:
         session = connection.ask("Hello!")["sessionId"]
         for _ in range(_TURNS):
             connection.ask("Hello again!", session)
-        connection.ask("Hello directly!", trustLevel="direct")
+        connection.ask("Hello from another conversation!")
         computer.wait_until(lambda: not computer.others, "agents and sandboxes are gone", seconds=60)
         yield Result("memory.after_chat_all_released", _both(computer), "MB", budget=90, baseline=131)
         yield Result("memory.after_chat_all_released.supervisor", proportional_megabytes([computer.supervisor]), "MB")

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterator
+from functools import partial
 
 from bench.computers import MeasuredComputer
 from bench.processor_time import milliseconds_each
@@ -26,13 +27,13 @@ def measure() -> Iterator[Result]:
         with computer, computer.connect() as connection:
             core = computer.core
             if count == 1_000:
-                value = milliseconds_each(core, lambda: connection.get("/api/health"), times=300)
+                value = milliseconds_each(core, partial(connection.get, "/api/health"), times=300)
                 yield Result("routes.health", value, "ms CPU", baseline=0.38)
             baseline = _BASELINE if count == 1_000 else None
-            value = milliseconds_each(core, lambda: connection.get(_LIST), times=60)
+            value = milliseconds_each(core, partial(connection.get, _LIST), times=60)
             yield Result(f"routes.list_unchanged_{count}", value, "ms CPU", _BUDGET, baseline)
-            headers = {"if-none-match": connection.etag(_LIST)}
-            value = milliseconds_each(core, lambda: connection.get(_LIST, status=304, headers=headers), times=200)
+            known = {"if-none-match": connection.etag(_LIST)}
+            value = milliseconds_each(core, partial(connection.get, _LIST, status=304, headers=known), times=200)
             yield Result(f"routes.list_not_modified_{count}", value, "ms CPU", _BUDGET)
             changed[count] = _after_change(computer)
             yield Result(f"routes.list_changed_{count}", changed[count], "ms CPU", _BUDGET, baseline)

@@ -33,6 +33,7 @@ def measure() -> Iterator[Result]:
         core = computer.core
         yield from _to_first(api, connection, core, session)
         whole = median(_of_answer(api, connection, core, session, pieces=1) for _ in range(_TURNS))
+        # The nearest number of the baseline: the wall time that its loop added to a turn.
         yield Result("turn.whole", whole, "ms CPU", baseline=13.9)
         short = median(_of_answer(api, connection, core, session, pieces=_SHORT) for _ in range(_ANSWERS))
         long = median(_of_answer(api, connection, core, session, pieces=_LONG) for _ in range(_ANSWERS))

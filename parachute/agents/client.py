@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import logging
 import time
+import uuid
 from collections import deque
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from parachute.agents import options
 from parachute.agents.models import AgentFiles, AgentSpecification, TurnHandler
 from parachute.errors import Unavailable
+from parachute.files import atomic_write
 
 if TYPE_CHECKING:
     from claude_agent_sdk import ClaudeSDKClient, Message
@@ -38,6 +40,7 @@ class AgentClient:
         self.ended = False
         self.turns = 0
         self._files = files
+        self._prompt = files.prompts / f"{specification.session}-{uuid.uuid4().hex}.md"
         self._client: ClaudeSDKClient | None = None
         self._queue: asyncio.Queue[Message | None] = asyncio.Queue(_QUEUE)
         self._reader: asyncio.Task[None] | None = None
@@ -45,19 +48,21 @@ class AgentClient:
 
     async def connect(self) -> None:
         """Start the process; error: AgentEnded with what it said."""
-        from claude_agent_sdk import ClaudeSDKClient, ClaudeSDKError
+        from claude_agent_sdk import ClaudeSDKClient
 
         built = options.build(
             self.specification,
             self._files,
+            self._prompt,
             pre_tool_use=self._pre_tool_use,
             can_use_tool=self._can_use_tool,
             stderr=self._stderr.append,
         )
+        await asyncio.to_thread(atomic_write, self._prompt, self.specification.system_prompt)
         self._client = ClaudeSDKClient(built)
         try:
             await self._client.connect()
-        except ClaudeSDKError as error:
+        except Exception as error:  # the SDK says some of its failures as plain exceptions: no answer in time is one
             self.ended = True
             raise AgentEnded(f"The agent could not be started: {self.complaint() or error}") from error
         self._reader = asyncio.create_task(self._read(), name=f"agent {self.specification.session}")
@@ -93,6 +98,11 @@ class AgentClient:
             raise AgentEnded(f"The agent ended during its answer. {self.complaint()}".strip())
         return message
 
+    def forget_messages(self) -> None:
+        """Drop what the agent said after the end of its last turn: the next turn must not take it for its own."""
+        while not self.ended and not self._queue.empty():
+            self._queue.get_nowait()
+
     async def interrupt(self) -> None:
         """Ask the agent to stop its turn; its result follows."""
         assert self._client is not None
@@ -108,8 +118,7 @@ class AgentClient:
             self._reader.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._reader
-        prompt = self._files.prompts / f"{self.specification.session}.md"
-        prompt.unlink(missing_ok=True)
+        self._prompt.unlink(missing_ok=True)
 
     def complaint(self) -> str:
         """The last lines that the process wrote to standard error."""

@@ -36,7 +36,7 @@ class AgentSpecification:
             "tools": self.tools,
             "model": self.model,
             "questions": self.asks_questions,
-            "credential": self.line.kind.value,
+            "line": hashlib.sha256(self.line.token.encode()).hexdigest(),
         }
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 

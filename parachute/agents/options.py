@@ -42,23 +42,25 @@ def prepare_files(home: Home) -> AgentFiles:
     command = shlex.join([sys.executable, "-IS", str(script)])
     # A shell script: the path of an interpreter in a #! line may have 127 characters at the most.
     atomic_write(wrapper, f'#!/bin/sh\nexec {command} "$@"\n', mode=0o700)
-    return AgentFiles(wrapper, private_folder(folder / "prompts"), private_folder(folder / "empty"))
+    prompts = private_folder(folder / "prompts")
+    for left in prompts.iterdir():  # a core that was killed could not remove them
+        left.unlink()
+    return AgentFiles(wrapper, prompts, private_folder(folder / "empty"))
 
 
 def build(
     specification: AgentSpecification,
     files: AgentFiles,
+    prompt: Path,
     *,
     pre_tool_use: Callable[..., Any],
     can_use_tool: Callable[..., Any],
     stderr: Callable[[str], None],
 ) -> "ClaudeAgentOptions":
-    """The options for one agent process."""
+    """The options for one agent process; `prompt` is the file that holds its system prompt."""
     from claude_agent_sdk import ClaudeAgentOptions, HookMatcher
 
     execution = specification.execution
-    prompt = files.prompts / f"{specification.session}.md"
-    atomic_write(prompt, specification.system_prompt)
     environment = {
         **_FIXED_ENVIRONMENT,
         **specification.line.environment(),

@@ -26,7 +26,8 @@ class AgentPool:
         self._files = files
         self._idle: dict[str, AgentClient] = {}
         self._spare: AgentClient | None = None
-        self._closing: set[asyncio.Task[None]] = set()
+        self._clients: set[AgentClient] = set()
+        self._closing: dict[AgentClient, asyncio.Task[None]] = {}
         self._sweeper: asyncio.Task[None] | None = None
         self.released: Released | None = None
 
@@ -46,22 +47,19 @@ class AgentPool:
         for client in clients:
             self._end(client)
         while self._closing:
-            await asyncio.gather(*self._closing, return_exceptions=True)
+            await asyncio.wait(list(self._closing.values()))
 
     async def acquire(self, specification: AgentSpecification) -> tuple[AgentClient, bool]:
         """A connected client and whether it was warm; error: AgentEnded if a new one cannot be started."""
         kept = self._idle.pop(specification.session, None)
         if kept is not None:
             if not kept.ended and kept.fingerprint == specification.fingerprint():
+                kept.forget_messages()
                 return kept, True
-            await kept.close()
-        client = AgentClient(specification, self._files)
-        try:
-            await client.connect()
-        except BaseException:
-            self._end(client)
-            raise
-        return client, False
+            self._end(kept)
+        # The one before still writes its transcript, which the new one is about to read.
+        await self._gone(specification.session)
+        return await self._connected(specification), False
 
     def release(self, client: AgentClient, *, keep: bool) -> None:
         """Give a client back after its turn; it is kept if it is alive, wanted, and within the bounds."""
@@ -76,10 +74,11 @@ class AgentPool:
             self._end(self._idle.pop(oldest.specification.session))
 
     async def discard(self, session: str) -> None:
-        """End the process kept for a session and wait until it is gone."""
+        """End the process kept for a session, and wait until it and those that are ending already are gone."""
         client = self._idle.pop(session, None)
         if client is not None:
-            await client.close()
+            self._end(client)
+        await self._gone(session)
 
     async def take_spare(self, session: str, fingerprint: str) -> AgentClient | None:
         """The spare that was started for this session, if it still fits; one that does not is ended first."""
@@ -89,17 +88,12 @@ class AgentPool:
         self._spare = None
         if not spare.ended and spare.fingerprint == fingerprint:
             return spare
-        await spare.close()
+        self._end(spare)
         return None
 
     async def set_spare(self, specification: AgentSpecification) -> None:
         """Start a spare in place of the one there is."""
-        client = AgentClient(specification, self._files)
-        try:
-            await client.connect()
-        except BaseException:
-            self._end(client)
-            raise
+        client = await self._connected(specification)
         self.drop_spare()
         self._spare = client
 
@@ -129,15 +123,40 @@ class AgentPool:
         free = _free_megabytes()
         return free is None or free >= self._settings.memory_floor_megabytes
 
-    def _end(self, client: AgentClient) -> None:
-        async def end() -> None:
-            await client.close()
-            if self.released:
-                await self.released(client.specification.session)
+    async def _connected(self, specification: AgentSpecification) -> AgentClient:
+        client = AgentClient(specification, self._files)
+        self._clients.add(client)
+        # In a task of its own: the turn that waits may be cancelled at once, and then ending the process is our work.
+        connecting = asyncio.create_task(client.connect(), name=f"connect agent {specification.session}")
+        try:
+            await asyncio.shield(connecting)
+        except BaseException:
+            self._end(client, connecting)
+            raise
+        return client
 
-        task = asyncio.create_task(end(), name=f"end agent {client.specification.session}")
-        self._closing.add(task)
-        task.add_done_callback(self._closing.discard)
+    async def _gone(self, session: str) -> None:
+        closing = [task for client, task in self._closing.items() if client.specification.session == session]
+        if closing:
+            await asyncio.wait(closing)
+
+    def _end(self, client: AgentClient, connecting: asyncio.Task[None] | None = None) -> None:
+        session = client.specification.session
+
+        async def end() -> None:
+            try:
+                if connecting is not None:
+                    connecting.cancel()
+                    await asyncio.gather(connecting, return_exceptions=True)
+                await client.close()
+            finally:
+                self._clients.discard(client)
+            # A session that has another process by now still needs its line to the model and its sandbox.
+            if self.released and all(other.specification.session != session for other in self._clients):
+                await self.released(session)
+
+        task = self._closing[client] = asyncio.create_task(end(), name=f"end agent {session}")
+        task.add_done_callback(lambda _: self._closing.pop(client, None))
 
     async def _sweep_for_ever(self) -> None:
         while True:

@@ -35,9 +35,14 @@ class AuditMiddleware:
                 event_type="api_call",
                 source_type="api_key" if caller.kind == "key" else caller.kind,
                 source_id=caller.name,
-                target_module=scope["path"].split("/")[2] if scope["path"].startswith("/api/") else "supervisor",
+                target_module=_module(scope["path"]),
                 target_endpoint=f"{scope['method']} {scope['path']}",
                 duration_ms=round((time.monotonic() - started) * 1000),
                 success=status < 400,
                 error=None if status < 400 else f"status {status}",
             )
+
+
+def _module(path: str) -> str:
+    first, _, rest = path[1:].partition("/")
+    return rest.partition("/")[0] if first == "api" else first

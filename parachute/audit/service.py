@@ -5,9 +5,11 @@ import contextlib
 import json
 import logging
 import os
+import threading
 from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from parachute.clock import now
 from parachute.files import private_folder
@@ -29,6 +31,7 @@ class Audit:
         self._folder = folder
         self._queue: deque[str] = deque()
         self._dropped = 0
+        self._flushing = threading.Lock()
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -61,19 +64,19 @@ class Audit:
         if len(self._queue) >= _QUEUE_LIMIT:
             self._dropped += 1
             return
-        event = {
-            "timestamp": now(),
-            "event_type": event_type,
-            "source_type": source_type,
-            "source_id": source_id[:_TEXT_LIMIT],
-            "target_module": target_module,
-            "target_endpoint": target_endpoint[:_TEXT_LIMIT],
-            "para_ids_involved": list(para_ids_involved),
-            "duration_ms": duration_ms,
-            "success": success,
-            "error": error[:_TEXT_LIMIT] if error else None,
-        }
-        self._queue.append(json.dumps(event, ensure_ascii=False))
+        self._queue.append(
+            _line(
+                event_type=event_type,
+                source_type=source_type,
+                source_id=source_id[:_TEXT_LIMIT],
+                target_module=target_module[:_TEXT_LIMIT],
+                target_endpoint=target_endpoint[:_TEXT_LIMIT],
+                para_ids_involved=list(para_ids_involved),
+                duration_ms=duration_ms,
+                success=success,
+                error=error[:_TEXT_LIMIT] if error else None,
+            )
+        )
         self._wake.set()
 
     async def _write_for_ever(self) -> None:
@@ -84,26 +87,43 @@ class Audit:
             await asyncio.to_thread(self._flush)
 
     def _flush(self) -> None:
-        if self._dropped:
-            dropped, self._dropped = self._dropped, 0
-            self.append(
-                event_type="audit_dropped",
-                source_type="core",
-                source_id="audit",
-                target_module="audit",
-                target_endpoint="append",
-                success=False,
-                error=f"{dropped} events came faster than they could be written.",
-            )
-        batches: dict[str, list[str]] = {}
-        while self._queue:
-            line = self._queue.popleft()
-            batches.setdefault(line[15:25], []).append(line)
-        for day, lines in batches.items():
-            try:
-                path = private_folder(self._folder) / f"{day}.jsonl"
-                descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-                with os.fdopen(descriptor, "a", encoding="utf-8") as file:
-                    file.write("\n".join(lines) + "\n")
-            except OSError as error:
-                log.error("The audit log cannot be written (%d events lost): %s", len(lines), error)
+        # At the end, the flush of a cancelled task may still go on in its thread.
+        with self._flushing:
+            batches: dict[str, list[str]] = {}
+            while self._queue:
+                line = self._queue.popleft()
+                batches.setdefault(_day(line), []).append(line)
+            if self._dropped:
+                dropped, self._dropped = self._dropped, 0
+                line = _line(
+                    event_type="audit_dropped",
+                    source_type="core",
+                    source_id="audit",
+                    target_module="audit",
+                    target_endpoint="append",
+                    para_ids_involved=[],
+                    duration_ms=0,
+                    success=False,
+                    error=f"{dropped} events came faster than they could be written.",
+                )
+                batches.setdefault(_day(line), []).append(line)
+            for day, lines in batches.items():
+                try:
+                    self._write(day, lines)
+                except OSError as error:
+                    log.error("The audit log cannot be written (%d events lost): %s", len(lines), error)
+
+    def _write(self, day: str, lines: list[str]) -> None:
+        path = private_folder(self._folder) / f"{day}.jsonl"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        with os.fdopen(os.open(path, flags, 0o600), "ab") as file:
+            # An agent names its tools itself, also with halves of characters that no encoding has.
+            file.write(("\n".join(lines) + "\n").encode(errors="replace"))
+
+
+def _line(**event: Any) -> str:
+    return json.dumps({"timestamp": now(), **event}, ensure_ascii=False)
+
+
+def _day(line: str) -> str:
+    return line[15:25]  # of `{"timestamp": "2026-01-31T…`

@@ -1,12 +1,12 @@
 """Which files the words of a command name, and which of them are on the deny list."""
 
+import os
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 from parachute.permissions.globs import expand
 from parachute.permissions.names import could_be_secret, is_secret
-from parachute.permissions.paths import PATH_LIMIT, Places, has_control_characters
+from parachute.permissions.paths import NAME_LIMIT, PATH_LIMIT, Places, has_control_characters
 from parachute.permissions.script import SimpleCommand
 from parachute.permissions.words import Word
 
@@ -61,6 +61,8 @@ def _file_words(command: SimpleCommand) -> Iterator[Word]:
     yield Word(command.program)
     yield from (word for _, word in command.assignments)
     if command.name in _PRINTING:
+        # A wildcard becomes the names that it stands for, which another program may be handed.
+        yield from (word for word in command.arguments if word.glob is not None)
         return
     if command.wrapper:
         # What it starts stands in the list itself, with its words told apart; here only its own options matter.
@@ -89,8 +91,7 @@ def _takes_no_value(option: str, letters: str) -> bool:
 
 
 def _word_refusal(word: Word, command: SimpleCommand, places: Places, hidden_globs: bool) -> str | None:
-    if len(word.text) > PATH_LIMIT or has_control_characters(word.text):
-        # No file has such a name; it is a message or a program.
+    if not _can_be_path(word.text):
         return None
     if word.pattern is not None:
         reason = _pattern_refusal(word, command, places, hidden_globs)
@@ -117,6 +118,13 @@ def _word_refusal(word: Word, command: SimpleCommand, places: Places, hidden_glo
 def _without_tilde(text: str, places: Places) -> str:
     # Some programs read a tilde themselves that the shell left alone.
     return f"{places.user_home}/{text[2:]}" if text == "~" or text.startswith("~/") else text
+
+
+def _can_be_path(text: str) -> bool:
+    # No file has such a name; it is a message or a program.
+    if len(text) > PATH_LIMIT or has_control_characters(text):
+        return False
+    return len(text) <= NAME_LIMIT // 4 or all(len(os.fsencode(part)) <= NAME_LIMIT for part in text.split("/"))
 
 
 def _aims_at_secret(part: str) -> bool:
@@ -157,7 +165,9 @@ def _found_refusal(found: list[str], folder: str, places: Places) -> str | None:
     for path in found:
         place = places.host(path)
         host = place[0] if place else path
-        if is_secret(path.rpartition("/")[2]) or host in places.trusted or Path(host).is_symlink():
+        # Unlike Path.is_symlink() it answers no for a name that is too long.
+        linked = os.path.islink(host)  # noqa: PTH114
+        if linked or is_secret(path.rpartition("/")[2]) or host in places.trusted:
             suspects.add(path)
     for path in sorted(suspects):
         reason = places.refusal(path, folder)

@@ -12,6 +12,8 @@ from parachute.permissions.names import is_secret
 
 # Linux' PATH_MAX.
 PATH_LIMIT = 4096
+# Linux' NAME_MAX in bytes; Unicode needs at most four for a letter.
+NAME_LIMIT = 255
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 

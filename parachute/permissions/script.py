@@ -11,6 +11,7 @@ from parachute.permissions.words import Pieces, Unparsable, Word
 NESTING_LIMIT = 8
 FOLDER_LIMIT = 32
 COMMAND_LIMIT = 4096
+LINE_WORD_LIMIT = 8192
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,7 @@ class State:
     multiplying: set[str] = field(default_factory=set)
     repeats: bool = False
     nesting: int = 0
+    words: int = 0
 
     @property
     def home(self) -> str | None:
@@ -89,6 +91,9 @@ class State:
         """Append a command; a line of too many is refused."""
         if len(self.commands) >= COMMAND_LIMIT:
             raise Unparsable(f"The command line has more than {COMMAND_LIMIT} commands.", "Run it in parts.")
+        self.words += len(command.arguments)
+        if self.words > LINE_WORD_LIMIT:
+            raise Unparsable(f"The command line has more than {LINE_WORD_LIMIT} words.", "Run it in parts.")
         self.commands.append(command)
 
     def assign(self, name: str, value: Pieces) -> None:

@@ -11,11 +11,14 @@ if TYPE_CHECKING:
 
 SIZE_LIMIT = 64 * 1024
 DEPTH_LIMIT = 90
+# The parser needs time by the square of such letters when they make no sense: a quarter of a second for this many.
+OPERATOR_LIMIT = 10_000
 
 _SUSPECTS = frozenset({"comment", "word", "simple_expansion", "number", "variable_name", "$"})
 
 # An escaped character; escaped line ends are taken out.
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_OPERATORS = re.compile(r"[<>&|;(){}$`\"'\\]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufeff]")
 # A line that ends in a backslash and may hold a comment, in which the backslash joins nothing.
 _JOINED_COMMENT = re.compile(r"(?m)(?:^|[ \t;&|()])#.*\\$")
@@ -41,6 +44,8 @@ def tree_of(source: str) -> "Node":
         raise Unparsable(
             "The command line contains control characters.", "Use only visible characters, spaces and line ends."
         )
+    if len(_OPERATORS.findall(source)) > OPERATOR_LIMIT:
+        raise Unparsable("The command line has too many quotes and operators.", "Write long texts with the Write tool.")
     if "\\\n" in source:
         encoded = _join_lines(source).encode()
     parser, language = _parser()

@@ -84,6 +84,10 @@ class Prompts:
         prompt.text += f"\n\n# Where you are\n{_place(execution)} {permissions}".rstrip()
         return prompt
 
+    def agent_name(self, agent_path: str) -> str:
+        """The name of an agent in the vault; error: NotFound if there is none under this path."""
+        return self._agent(agent_path).agent_name or agent_path
+
     def _agent(self, agent_path: str) -> Prompt:
         path = self._vault.absolute(agent_path)
         try:

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from parachute.runs.request import TurnRequest
 from parachute.runs.service import Runs
-from parachute.sessions.api import CallerDependency, SessionsDependency
+from parachute.sessions.api import CallerDependency
 from parachute.web.event_stream import EventStream
 
 router = APIRouter(prefix="/api/chat", tags=["runs"])
@@ -106,9 +106,7 @@ async def permit(session: str, request_id: str, body: Permission, service: RunsD
 
 
 @router.delete("/{session}")
-async def delete(session: str, service: RunsDependency, sessions: SessionsDependency) -> dict[str, bool]:
+async def delete(session: str, service: RunsDependency) -> dict[str, bool]:
     """Delete a session with its transcript and attachments; what runs in it is stopped first."""
-    await sessions.get(session)
-    await service.forget(session)
-    await sessions.delete(session)
+    await service.delete(session)
     return {"success": True}

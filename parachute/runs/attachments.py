@@ -45,7 +45,8 @@ def store(folder: Path, decoded: list[tuple[Attachment, bytes]]) -> list[str]:
     names = []
     for attachment, data in decoded:
         name = re.sub(r"[^\w.-]", "_", Path(attachment.file_name).name).lstrip(".") or "file"
-        stem, suffix = Path(name).stem[:100], Path(name).suffix[:20]
+        # The limit of a file's name is 255 bytes, and a letter may have four.
+        stem, suffix = (part.encode()[:limit].decode(errors="ignore") for part, limit in _parts(name))
         name, number = f"{stem}{suffix}", 1
         while (folder / name).exists():
             number += 1
@@ -67,7 +68,7 @@ def content(
     for (attachment, data), name in zip(decoded, names, strict=True):
         if attachment.type in ("image", "pdf"):
             media = "application/pdf" if attachment.type == "pdf" else attachment.mime_type
-            source = {"type": "base64", "media_type": media, "data": base64.b64encode(data).decode()}
+            source = {"type": "base64", "media_type": media, "data": attachment.base64_data}
             blocks.append({"type": "image" if attachment.type == "image" else "document", "source": source})
             notes.append(f"[Attached: {name}, also at {place}/{name}]")
         elif attachment.type in _TEXT_TYPES and len(data) <= _TEXT_LIMIT:
@@ -76,3 +77,7 @@ def content(
             notes.append(f"[Attached: {place}/{name}, {attachment.mime_type}, {len(data):,} bytes]")
     blocks.append({"type": "text", "text": "\n\n".join([*notes, text])})
     return blocks
+
+
+def _parts(name: str) -> tuple[tuple[str, int], tuple[str, int]]:
+    return (Path(name).stem, 120), (Path(name).suffix, 60)

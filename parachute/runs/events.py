@@ -10,6 +10,12 @@ Event = dict[str, Any]
 TERMINAL = frozenset({"done", "error", "typed_error", "aborted"})
 TEXT_DELTA = "text_delta"
 
+ABORTED: Event = {"type": "aborted", "message": "Stopped."}
+INTERRUPTED: Event = {
+    "type": "aborted",
+    "message": "The computer was restarted during this answer; send a message to go on.",
+}
+
 _ACTIONS = {
     "retry": {"key": "r", "label": "Try again", "action": "retry"},
     "settings": {"key": "s", "label": "Open settings", "action": "settings"},

@@ -26,11 +26,22 @@ _CARD_SECONDS = 2.0
 class Interaction:
     """The handler of one turn; questions appear in the run's log and are answered through the API."""
 
-    def __init__(self, run: Run, policy: Policy, audit: Audit, granted: Callable[[], Awaitable[Policy]]) -> None:
+    def __init__(
+        self,
+        run: Run,
+        policy: Policy,
+        audit: Audit,
+        granted: Callable[[], Awaitable[Policy]],
+        *,
+        question_seconds: float = QUESTION_SECONDS,
+        permission_seconds: float = PERMISSION_SECONDS,
+    ) -> None:
         self._run = run
         self._policy = policy
         self._audit = audit
         self._granted = granted
+        self._question_seconds = question_seconds
+        self._permission_seconds = permission_seconds
         self._shown: dict[str, asyncio.Event] = {}
         self.answers: dict[str, str] = {}
 
@@ -78,7 +89,7 @@ class Interaction:
             }
         )
         try:
-            answers = await asyncio.wait_for(question.answer, QUESTION_SECONDS)
+            answers = await asyncio.wait_for(question.answer, self._question_seconds)
         except TimeoutError:
             answers = {}
         finally:
@@ -91,9 +102,10 @@ class Interaction:
         if not self._run.request.can_answer_permissions:
             return False, f"{reason} This app cannot ask the owner for it."
         identifier = str(uuid.uuid4())
-        request = Question(identifier, [], asyncio.get_running_loop().create_future())
+        suggested = await asyncio.to_thread(self._policy.suggested_grants, tool, tool_input)
+        grants = tuple(f"{grant.access.value}:{grant.pattern}" for grant in suggested)
+        request = Question(identifier, [], asyncio.get_running_loop().create_future(), grants)
         self._run.permissions[identifier] = request
-        grants = self._policy.suggested_grants(tool, tool_input)
         self._run.log.append(
             {
                 "type": "permission_request",
@@ -102,11 +114,11 @@ class Interaction:
                 "toolName": tool,
                 "input": tool_input,
                 "reason": reason,
-                "suggestedGrants": [f"{grant.access.value}:{grant.pattern}" for grant in grants],
+                "suggestedGrants": list(grants),
             }
         )
         try:
-            allowed = bool(await asyncio.wait_for(request.answer, PERMISSION_SECONDS))
+            allowed = bool(await asyncio.wait_for(request.answer, self._permission_seconds))
         except TimeoutError:
             return False, "The owner did not answer in time."
         finally:

@@ -16,7 +16,7 @@ TEXT_SECONDS = 0.05
 
 
 class EventLog:
-    """Events with ascending `seq` from 1; closed by its terminal event."""
+    """Events with ascending `seq` from 1; closed by its terminal event; `stored` is false once a batch could not be."""
 
     def __init__(self, run: int, store: RunStore) -> None:
         self.run = run
@@ -25,8 +25,10 @@ class EventLog:
         self._unsaved: list[tuple[int, Event]] = []
         self._changed = asyncio.Event()
         self._flusher: asyncio.Task[None] | None = None
+        self._finishing = asyncio.Event()
         self._flush_lock = asyncio.Lock()
         self.closed = False
+        self.stored = True
 
     def append(self, event: Event) -> int:
         """Add an event; its `seq`. Nothing is added after a terminal event."""
@@ -56,14 +58,15 @@ class EventLog:
             try:
                 await self._store.append(self.run, batch)
             except Exception as error:  # a full disk must not end the answer that a person is reading
+                self.stored = False
                 log.error("Events of run %d could not be stored: %s", self.run, error)
 
     async def finish(self) -> None:
         """Store the rest; call it once, after the terminal event."""
+        # Woken and not cancelled: the batch that it writes at this moment would be lost.
+        self._finishing.set()
         if self._flusher:
-            self._flusher.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._flusher
+            await asyncio.wait({self._flusher})
         await self.flush()
 
     async def read(self, after: int = 0) -> AsyncIterator[tuple[int, Event]]:
@@ -96,7 +99,8 @@ class EventLog:
 
     async def _flush_later(self) -> None:
         while self._unsaved:
-            await asyncio.sleep(FLUSH_SECONDS)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._finishing.wait(), FLUSH_SECONDS)
             await self.flush()
         self._flusher = None
 
@@ -106,7 +110,7 @@ class TextReader:
 
     def __init__(self, after: int = 0) -> None:
         self._after = after
-        self._text = ""
+        self._parts: list[str] = []
         self._text_seq = 0
         self.waiting = False
 
@@ -114,13 +118,13 @@ class TextReader:
         """What to send for an event; a text waits until `release` or until something else follows it."""
         seq, event = entry
         if event["type"] == TEXT_DELTA:
-            self._text += event["text"]
+            self._parts.append(event["text"])
             self._text_seq = seq
             self.waiting = seq > self._after
             return ()
         ready = list(self.release())
         if event["type"] == "tool_use":
-            self._text = ""
+            self._parts.clear()
         if seq > self._after:
             ready.append(entry)
         return ready
@@ -130,7 +134,9 @@ class TextReader:
         if not self.waiting:
             return ()
         self.waiting = False
-        return ((self._text_seq, {"type": "text", "content": self._text}),)
+        # Joined only when it is sent: adding each small delta to a long text would copy the text each time.
+        self._parts = ["".join(self._parts)]
+        return ((self._text_seq, {"type": "text", "content": self._parts[0]}),)
 
 
 def replay(events: Sequence[tuple[int, Event]], after: int) -> list[tuple[int, Event]]:

@@ -24,6 +24,15 @@ def _has_text(value: str) -> str:
     return value
 
 
+def _no_null(value: str) -> str:
+    if "\0" in value:
+        raise ValueError("must not contain a null character")
+    return value
+
+
+PathText = Annotated[str, Field(max_length=4096), AfterValidator(_no_null)]
+
+
 class _Request(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="ignore", strict=True)
 
@@ -32,7 +41,7 @@ class Attachment(_Request):
     """A file that came with a message."""
 
     id: str = Field(default="", max_length=200)
-    file_name: str = Field(min_length=1, max_length=255)
+    file_name: Annotated[str, Field(min_length=1, max_length=255), AfterValidator(_no_null)]
     mime_type: str = Field(default="application/octet-stream", max_length=200)
     size_bytes: int = Field(default=0, ge=0)
     type: AttachmentType = "unknown"
@@ -52,11 +61,11 @@ class TurnRequest(_Request):
     initial_context: str | None = Field(default=None, max_length=1_000_000)
     prior_conversation: str | None = Field(default=None, max_length=1_000_000)
     continued_from: str | None = Field(default=None, max_length=64)
-    working_directory: str | None = Field(default=None, max_length=4096)
-    contexts: list[Annotated[str, Field(max_length=4096)]] = Field(default=[], max_length=100)
+    working_directory: PathText | None = None
+    contexts: list[PathText] = Field(default=[], max_length=100)
     attachments: list[Attachment] = Field(default=[], max_length=MAXIMUM_ATTACHMENTS)
     agent_type: str | None = Field(default=None, max_length=100)
-    agent_path: str | None = Field(default=None, max_length=4096)
+    agent_path: PathText | None = None
     trust_level: str | None = Field(default=None, max_length=40)
     model: str | None = Field(default=None, max_length=100, pattern=r"^[A-Za-z0-9._:/@\[\]-]*$")
     workspace_id: str | None = Field(default=None, max_length=100)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from parachute.agents.client import AgentClient
+from parachute.runs import events
 from parachute.runs.log import EventLog
 from parachute.runs.request import TurnRequest
 from parachute.sessions.models import Session
@@ -15,16 +16,20 @@ INJECTION_LIMIT = 10
 
 @dataclass(slots=True)
 class Question:
-    """A question of the agent, or a permission it asks for, that waits for the person."""
+    """A question of the agent, or a permission it asks for, that waits for the person; `grants`: what may be granted."""
 
     identifier: str
     questions: list[dict[str, Any]]
     answer: asyncio.Future[Any]
+    grants: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
 class Run:
-    """A message that is being answered."""
+    """A message that is being answered.
+
+    `client` is set as long as the agent takes interrupts and further messages; `answered` says that its result is in.
+    """
 
     session: Session
     request: TurnRequest
@@ -33,6 +38,7 @@ class Run:
     started: float = field(default_factory=time.monotonic)
     task: asyncio.Task[None] | None = None
     client: AgentClient | None = None
+    answered: bool = False
     aborting: bool = False
     interrupted: bool = False
     status: str = "error"
@@ -41,6 +47,16 @@ class Run:
     questions: dict[str, Question] = field(default_factory=dict)
     permissions: dict[str, Question] = field(default_factory=dict)
     texts: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def stopping(self) -> bool:
+        """Whether somebody wants it to end now."""
+        return self.aborting or self.interrupted
+
+    def stopped(self) -> None:
+        """Log that it ended because somebody wanted it."""
+        self.status = "interrupted" if self.interrupted else "aborted"
+        self.log.append(events.INTERRUPTED if self.interrupted else events.ABORTED)
 
     @property
     def injections(self) -> int:

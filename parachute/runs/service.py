@@ -10,7 +10,6 @@ from typing import Any
 
 from parachute.clock import now
 from parachute.errors import Conflict, InvalidInput, NotFound, ParachuteError
-from parachute.permissions.models import Access, Grant
 from parachute.runs import attachments, events
 from parachute.runs.events import Event
 from parachute.runs.log import EventLog, replay
@@ -24,13 +23,9 @@ from parachute.sessions.trust import normalize_trust_level
 log = logging.getLogger(__name__)
 
 _ABORT_SECONDS = 0.3
+_END_SECONDS = 5.0
 _TITLE = 60
 _KEPT_LOGS = 32
-
-_INTERRUPTED: Event = {
-    "type": "aborted",
-    "message": "The computer was restarted during this answer; send a message to go on.",
-}
 
 
 class Runs:
@@ -62,14 +57,12 @@ class Runs:
         runs = list(self._active.values())
         for run in runs:
             run.interrupted = True
-            if run.task:
-                run.task.cancel()
-        await asyncio.gather(*(run.task for run in runs if run.task), return_exceptions=True)
+        await asyncio.gather(*(self._stop(run) for run in runs), return_exceptions=True)
 
     async def begin(self, request: TurnRequest, caller: str) -> Run:
         """Admit a message and start its run; errors: InvalidInput, NotFound, Conflict when the session is busy."""
         is_new = request.session_id == "new"
-        decoded = attachments.decode(request.attachments)
+        decoded = await asyncio.to_thread(attachments.decode, request.attachments) if request.attachments else []
         if request.workspace_id:
             raise NotFound(f"workspaceId: there is no workspace {request.workspace_id[:64]!r}.")
         level = normalize_trust_level(request.trust_level) if request.trust_level else None
@@ -112,7 +105,7 @@ class Runs:
         run, status = last
         stored = await self._store.events(run)
         if status == "interrupted" and (not stored or stored[-1][1]["type"] not in events.TERMINAL):
-            stored.append(((stored[-1][0] if stored else 0) + 1, _INTERRUPTED))
+            stored.append(((stored[-1][0] if stored else 0) + 1, events.INTERRUPTED))
 
         async def read() -> AsyncIterator[tuple[int, Event]]:
             for entry in replay(stored, after):
@@ -124,22 +117,15 @@ class Runs:
         """Stop a session's run; returns when its terminal event is in the log. Error: NotFound if nothing runs."""
         run = self._running(session)
         run.aborting = True
-        for question in (*run.questions.values(), *run.permissions.values()):
-            question.answer.cancel()
-        assert run.task is not None
-        if run.client is not None:
-            with contextlib.suppress(Exception):  # a process that does not take the interrupt is ended below
-                await asyncio.wait_for(run.client.interrupt(), _ABORT_SECONDS)
-                await asyncio.wait({run.task}, timeout=_ABORT_SECONDS)
-        if not run.log.closed:
-            run.task.cancel()
-            await asyncio.wait({run.task}, timeout=5)
+        await self._stop(run)
 
     async def inject(self, session: str, message: str) -> None:
         """Put a further message into a running turn; errors: NotFound, InvalidInput, and 429 when too many wait."""
         if not message.strip() or len(message) > MAXIMUM_MESSAGE:
             raise InvalidInput(f"message: expected 1 to {MAXIMUM_MESSAGE:,} characters.")
         run = self._running(session)
+        if run.answered or run.stopping:
+            raise NotFound("Nothing runs in this conversation.", key="no_run")
         if run.injections >= INJECTION_LIMIT:
             raise ParachuteError(
                 f"{INJECTION_LIMIT} messages wait already.", "Let the agent answer first.", key="queue_full", status=429
@@ -147,11 +133,15 @@ class Runs:
         identifier = str(uuid.uuid4())
         run.texts.append(("user", message))
         run.log.append({"type": "user_message", "content": message})
-        if run.client is None or run.waiting:
+        if run.client is None:
             run.waiting.append((identifier, message))
             return
         run.unanswered[identifier] = message
-        await run.client.send(message, identifier, composed="@" in message)
+        try:
+            await run.client.send(message, identifier, composed="@" in message)
+        except ParachuteError:
+            run.unanswered.pop(identifier, None)
+            raise
 
     def answer(self, session: str, request: str, answers: dict[str, Any]) -> None:
         """Answer a question of the agent; error: NotFound if it does not wait (any more)."""
@@ -167,14 +157,13 @@ class Runs:
         waiting = run.permissions.get(request) if run else None
         if waiting is None or waiting.answer.done():
             raise NotFound("This permission request does not wait for an answer.", key="no_request")
-        if grant is not None and allow:
-            access, _, pattern = grant.partition(":")
-            try:
-                Grant(Access(access), pattern)
-            except ValueError as error:
-                raise InvalidInput("grant: expected `read:`, `write:` or `run:` and a pattern.") from error
-            await self._services.sessions.add_grant(session, grant)
-        waiting.answer.set_result(allow)
+        if grant is not None:
+            if grant not in waiting.grants:
+                raise InvalidInput("grant: expected one of the suggestedGrants of this request.")
+            if allow:
+                await self._services.sessions.add_grant(session, grant)
+        if not waiting.answer.done():
+            waiting.answer.set_result(allow)
 
     def pending_questions(self, session: str) -> list[dict[str, Any]]:
         """Questions that wait, in the app's form."""
@@ -190,14 +179,26 @@ class Runs:
         """Sessions that are being answered."""
         return list(self._active)
 
-    async def forget(self, session: str) -> None:
-        """End and remove everything of a session that is about to be deleted."""
-        if session in self._active:
-            await self.abort(session)
-        await self._services.pool.discard(session)
-        await self._released(session)
-        self._ended.pop(session, None)
-        await self._store.forget(session)
+    async def delete(self, session: str) -> None:
+        """End what runs in a session, then remove it with everything of it; errors: NotFound, Conflict."""
+        await self._services.sessions.get(session)
+        if session in self._reserved:
+            raise Conflict("This conversation is just about to be answered.", "Try again.", key="busy")
+        # From here on no message is admitted: it would bring back what is being removed.
+        self._reserved.add(session)
+        try:
+            if run := self._active.get(session):
+                run.aborting = True
+                await self._stop(run)
+                if run.task:
+                    await asyncio.wait({run.task}, timeout=_END_SECONDS)
+            await self._services.pool.discard(session)
+            await self._close_place(session)
+            self._ended.pop(session, None)
+            await self._store.forget(session)
+            await self._services.sessions.delete(session)
+        finally:
+            self._reserved.discard(session)
 
     def app_seen(self) -> None:
         """An app is around: have a spare agent ready for its next new chat."""
@@ -210,6 +211,19 @@ class Runs:
             and self._services.pool.memory_allows()
         ):
             self._spare_task = asyncio.create_task(self._prepare_spare(), name="spare agent")
+
+    async def _stop(self, run: Run) -> None:
+        """Interrupt a run, or end it with its process; returns when its terminal event is in the log."""
+        for question in (*run.questions.values(), *run.permissions.values()):
+            question.answer.cancel()
+        assert run.task is not None
+        if run.client is not None:
+            with contextlib.suppress(Exception):  # a process that does not take the interrupt is ended below
+                await asyncio.wait_for(run.client.interrupt(), _ABORT_SECONDS)
+                await asyncio.wait({run.task}, timeout=_ABORT_SECONDS)
+        if not run.answered and not run.log.closed:
+            run.task.cancel()
+        await asyncio.wait({run.task}, timeout=_END_SECONDS)
 
     def _running(self, session: str) -> Run:
         run = self._active.get(session)
@@ -229,6 +243,9 @@ class Runs:
             directory = services.vault.relative(services.sandboxes.check_directory(path))
         if request.continued_from:
             await services.sessions.get(request.continued_from)
+        agent_name = None
+        if request.agent_path:
+            agent_name = await asyncio.to_thread(services.prompts.agent_name, request.agent_path)
         spare = services.pool.spare
         identifier = str(uuid.uuid4())
         if (
@@ -244,6 +261,7 @@ class Runs:
             updated_at=moment,
             title=_title(request.message),
             agent_path=request.agent_path,
+            agent_name=agent_name,
             agent_type=request.agent_type,
             continued_from=request.continued_from,
             working_directory=directory,
@@ -273,9 +291,11 @@ class Runs:
         try:
             await Turn(self._services, run, decoded).answer()
         except asyncio.CancelledError:
-            run.status = "interrupted" if run.interrupted else "aborted"
-            run.log.append(_INTERRUPTED if run.interrupted else {"type": "aborted", "message": "Stopped."})
+            run.stopped()
         except ParachuteError as problem:
+            if run.stopping:  # an agent that ends because it is stopped is no failure
+                run.stopped()
+                return
             error = str(problem)
             code = {"agent_ended": "tool_execution_failed", "no_sandbox": "service_unavailable"}.get(problem.key)
             known = self._services.gateway.take_problem(session)
@@ -304,6 +324,8 @@ class Runs:
         await run.log.finish()
         with contextlib.suppress(Exception):  # the disk may be full; the log in memory is complete
             await self._store.end(run.log.run, run.status)
+            if run.log.stored and self._ended.get(session) is run.log:
+                del self._ended[session]  # from now on it is read from the disk: a long answer takes megabytes
         self._services.audit.append(
             event_type="run",
             source_type="agent",
@@ -318,10 +340,13 @@ class Runs:
 
     async def _released(self, session: str) -> None:
         """A session's agent process is gone: close its line; its sandbox ends by itself when it was idle for long."""
-        if session not in self._active and session not in self._reserved:
-            await self._services.gateway.close(session)
-            with contextlib.suppress(ParachuteError):
-                await self._services.sandboxes.close(session)
+        if not self._is_used(session):
+            await self._close_place(session)
+
+    async def _close_place(self, session: str) -> None:
+        await self._services.gateway.close(session)
+        with contextlib.suppress(ParachuteError):
+            await self._services.sandboxes.close(session)
 
     async def _prepare_spare(self) -> None:
         services, moment = self._services, now()
@@ -331,7 +356,7 @@ class Runs:
                 return
             preparation = await prepare(services, session, None, None, resume=False)
             await services.pool.set_spare(preparation.specification)
-        except ParachuteError as error:
+        except Exception as error:  # a spare is a convenience: without one the next new chat begins a little later
             log.info("No spare agent: %s", error)
             await self._released(session.id)
 

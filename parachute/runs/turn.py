@@ -35,6 +35,10 @@ log = logging.getLogger(__name__)
 
 _TOOLS = ("Read", "Write", "Edit", "Glob", "Grep", "Bash", "TodoWrite", "AskUserQuestion")
 _PRIOR_LIMIT = 60_000
+_REPORTED = "transcript_reported_missing"
+
+_FURTHER_TURN_SECONDS = 10.0
+"""How long a result may be followed by nothing while a message that was put in is not accounted for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +81,12 @@ class Turn:
         services, run = self._services, self._run
         session = run.session
         kept = not run.is_new and services.pool.has(session.id)
-        known = kept or await self._bring_transcript()
+        known = kept or (not run.is_new and await self._bring_transcript())
         prior = await self._prior(known)
         if prior is None:
             return
         directory = await self._directory()
         preparation = await prepare(services, session, run.request, directory, resume=known)
-        if preparation.execution.mode != session.effective_execution_mode:
-            session.effective_execution_mode = preparation.execution.mode
         for title, message in self._warnings(preparation):
             run.log.append(events.warning(title, message))
         run.log.append({"type": "prompt_metadata", **preparation.prompt.metadata(services.settings.trust_mode)})
@@ -98,23 +100,20 @@ class Turn:
 
         interaction = Interaction(run, preparation.policy, services.audit, policy_with_grants)
         conversation = Conversation(run, interaction)
-        client = await self._send(preparation, content, interaction, kept=kept, known=known)
+        services.gateway.take_problem(session.id)  # of an earlier turn
+        client, first = await self._send(preparation, content, interaction, kept=kept, known=known)
+        keep = False
         try:
-            result = await self._receive(client, conversation)
-        except asyncio.CancelledError:
-            # What was said until now belongs to the session, also when its process must go.
-            services.pool.release(client, keep=False)
-            await self._record(conversation, preparation)
-            raise
-        except AgentEnded:
-            services.pool.release(client, keep=False)
-            await self._record(conversation, preparation)
-            raise
-        stored = await self._record(conversation, preparation)
-        services.pool.release(client, keep=not result.is_error or run.aborting)
-        if run.aborting:
-            run.status = "aborted"
-            run.log.append({"type": "aborted", "message": "Stopped."})
+            result = await self._receive(client, first, conversation)
+            # A stopped process may still hold messages that were put in, and would answer them to the next turn.
+            keep = not run.texts if run.stopping else not result.is_error
+        finally:
+            run.answered, run.client = True, None
+            services.pool.release(client, keep=keep)
+            # What was said until now belongs to the session, however the turn ended.
+            stored = await self._record(conversation, preparation, resumable=keep)
+        if run.stopping:
+            run.stopped()
         elif result.is_error:
             run.log.append(failures.of_result(session.id, result, services.gateway.take_problem(session.id)))
         else:
@@ -144,7 +143,7 @@ class Turn:
         *,
         kept: bool,
         known: bool,
-    ) -> AgentClient:
+    ) -> tuple[AgentClient, Any]:
         services, run = self._services, self._run
         identifier = str(uuid.uuid4())
         # `@path` in a message would read a file without asking any rule; only a plain `/command` is left to the program.
@@ -156,17 +155,19 @@ class Turn:
             if client is None:
                 client, warm = await services.pool.acquire(specification)
             client.handler = interaction
-            run.client = client
             try:
                 run.unanswered[identifier] = run.request.message
                 await client.send(content, identifier, composed=composed)
+                first = await client.receive()
                 break
             except AgentEnded:
-                run.client = None
                 services.pool.release(client, keep=False)
                 if not warm:
                     raise
                 # A kept process may have ended unnoticed: the next one is new, and then the error counts.
+            except BaseException:
+                services.pool.release(client, keep=False)
+                raise
         self._resume = events.session_resume(
             "sdk_resume" if known else "new", resumed=known, warm=warm and kept, previous=run.session.message_count
         )
@@ -175,31 +176,49 @@ class Turn:
                 run.session.id, trust_level=run.session.trust_level, title=run.session.title, resume=self._resume
             )
         )
-        for waiting, text in run.waiting:
-            run.unanswered[waiting] = text
-            await client.send(text, waiting, composed="@" in text)
-        run.waiting.clear()
-        return client
+        return client, first
 
-    async def _receive(self, client: AgentClient, conversation: Conversation) -> Any:
-        from claude_agent_sdk import ResultMessage
+    async def _receive(self, client: AgentClient, message: Any, conversation: Conversation) -> Any:
+        from claude_agent_sdk import ResultMessage, SystemMessage
 
-        while True:
-            message = await client.receive()
-            if not isinstance(message, ResultMessage):
-                conversation.take(message)
-                continue
-            for identifier in message.user_message_uuids or list(self._run.unanswered):
-                self._run.unanswered.pop(identifier, None)
-            if message.is_error or self._run.aborting or not self._run.unanswered:
-                return message
-
-    async def _record(self, conversation: Conversation, preparation: Preparation) -> Session | None:
         run = self._run
+        while run.waiting:
+            identifier, text = run.waiting[0]
+            run.unanswered[identifier] = text
+            await client.send(text, identifier, composed="@" in text)
+            run.waiting.pop(0)
+        run.client = client
+        if run.stopping:  # it was asked for before there was anybody to interrupt
+            await client.interrupt()
+        result: Any = None
+        while True:
+            if isinstance(message, ResultMessage):
+                result = message
+                for identifier in message.user_message_uuids or list(run.unanswered):
+                    run.unanswered.pop(identifier, None)
+                if message.is_error or run.stopping or not run.unanswered:
+                    return result
+            else:
+                if not isinstance(message, SystemMessage) or message.subtype == "init":
+                    result = None
+                conversation.take(message)
+            try:
+                # Behind a result the program answers what was put in meanwhile, or it has taken it in without saying so.
+                message = await asyncio.wait_for(client.receive(), _FURTHER_TURN_SECONDS if result else None)
+            except TimeoutError:
+                return result
+
+    async def _record(self, conversation: Conversation, preparation: Preparation, *, resumable: bool) -> Session | None:
+        run, sessions = self._run, self._services.sessions
         texts = [("user", run.request.message), *(("user", text) for _, text in run.texts)]
         if conversation.text:
             texts.append(("assistant", conversation.text))
-        return await self._services.sessions.record_turn(run.session.id, texts=texts, mode=preparation.execution.mode)
+        stored = await sessions.record_turn(run.session.id, texts=texts, mode=preparation.execution.mode)
+        if stored and not resumable and await asyncio.to_thread(sessions.transcripts.find, stored.id) is None:
+            # The process ended before it wrote any transcript: the next message goes on with the words, without a fuss.
+            stored.metadata[_REPORTED] = True
+            await sessions.save(stored)
+        return stored
 
     async def _prior(self, known: bool) -> str | None:
         """What goes before the message; None when the turn ends here because the transcript is gone."""
@@ -212,8 +231,8 @@ class Turn:
         if run.is_new and run.session.continued_from:
             parts.append(("prior_conversation", await self._told(run.session.continued_from)))
         if not known and run.session.message_count > 0:
-            if not run.session.metadata.pop("transcript_reported_missing", False):
-                run.session.metadata["transcript_reported_missing"] = True
+            if not run.session.metadata.pop(_REPORTED, False):
+                run.session.metadata[_REPORTED] = True
                 await sessions.save(run.session)
                 self._report_missing()
                 return None

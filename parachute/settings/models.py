@@ -2,11 +2,30 @@
 
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-ExpandedPath = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())]
+
+def _expanded(path: Path) -> Path:
+    if path == Path() or "\0" in str(path):
+        raise ValueError("expected the name of a file or folder")
+    try:
+        return path.expanduser().absolute()
+    except RuntimeError as error:
+        raise ValueError("expected a path; this one begins with a user who does not exist") from error
+
+
+def _address(value: str) -> str:
+    parts = urlsplit(value)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+        raise ValueError("expected an address such as http://127.0.0.1:11434")
+    return value
+
+
+ExpandedPath = Annotated[Path, AfterValidator(_expanded)]
+Address = Annotated[str, AfterValidator(_address)]
 
 
 class OfflineSettings(BaseModel):
@@ -16,7 +35,7 @@ class OfflineSettings(BaseModel):
 
     model: ExpandedPath | None = Field(default=None, description="A .gguf file to use instead of the built-in model.")
     idle_minutes: float = Field(
-        default=5, gt=0, description="The model's process ends after so long without a request."
+        default=5, gt=0, allow_inf_nan=False, description="The model's process ends after so long without a request."
     )
     context_tokens: int = Field(default=4096, ge=512, le=131072, description="Length of the model's memory, in tokens.")
 
@@ -29,7 +48,9 @@ class SandboxSettings(BaseModel):
     required: bool = Field(
         default=False, description="Refuse to run a sandboxed session without a sandbox, instead of warning."
     )
-    idle_minutes: float = Field(default=30, gt=0, description="A sandbox ends after so long without a turn.")
+    idle_minutes: float = Field(
+        default=30, gt=0, allow_inf_nan=False, description="A sandbox ends after so long without a turn."
+    )
     scratch_megabytes: int = Field(default=512, ge=16, description="Size of a session's own scratch folder.")
 
 
@@ -41,7 +62,9 @@ class AgentSettings(BaseModel):
     warm: int = Field(
         default=3, ge=0, le=32, description="How many conversations keep their agent process between turns."
     )
-    warm_minutes: float = Field(default=10, gt=0, description="A kept agent process ends after so long without a turn.")
+    warm_minutes: float = Field(
+        default=10, gt=0, allow_inf_nan=False, description="A kept agent process ends after so long without a turn."
+    )
     spare: bool = Field(
         default=True, description="Keep one agent started for the next new chat while an app is around."
     )
@@ -74,17 +97,22 @@ class Settings(BaseSettings):
     provider: Literal["auto", "anthropic", "compatible", "offline"] = Field(
         default="auto", description="Where the model runs; auto takes Anthropic if there are credentials, else offline."
     )
-    base_url: str | None = Field(default=None, description="Address of a server that speaks the Messages API.")
+    base_url: Address | None = Field(default=None, description="Address of a server that speaks the Messages API.")
     model: str | None = Field(default=None, description="The model to ask for when a session names none.")
     allowed_models: list[str] = Field(default=["*"], description="Models that agents may use; * stands for any part.")
     daily_spending_limit: float | None = Field(
-        default=20.0, ge=0, description="US dollars that agents may spend in a day; empty for no limit."
+        default=20.0,
+        ge=0,
+        allow_inf_nan=False,
+        description="US dollars that agents may spend in a day; empty for no limit.",
     )
 
     trust_mode: bool = Field(
         default=True, description="In direct sessions, allow what no hard rule forbids without asking each time."
     )
-    session_idle_minutes: float = Field(default=30, gt=0, description="A session counts as ended after so long.")
+    session_idle_minutes: float = Field(
+        default=30, gt=0, allow_inf_nan=False, description="A session counts as ended after so long."
+    )
     sandbox: SandboxSettings = SandboxSettings()
     agents: AgentSettings = AgentSettings()
     offline: OfflineSettings = OfflineSettings()

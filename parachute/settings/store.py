@@ -6,6 +6,7 @@ from typing import Any
 
 import yaml
 from pydantic import ValidationError
+from pydantic_settings import SettingsError
 
 from parachute.errors import InvalidInput
 from parachute.files import atomic_write, locked, read_regular
@@ -13,6 +14,11 @@ from parachute.settings.home import Home
 from parachute.settings.models import Settings
 
 _LIMIT = 1024 * 1024
+_PREFIX = "PARACHUTE_"
+
+_MEND = "Mend or remove the file."
+_UNREADABLE = (yaml.YAMLError, ValueError, RecursionError)
+"""What PyYAML raises: ValueError for the 45th of a month, RecursionError for brackets within brackets."""
 
 
 class ConfigError(InvalidInput):
@@ -35,9 +41,9 @@ def set_value(home: Home, name: str, value: str) -> Settings:
     """Write one setting (`port`, `offline.model`) after checking the whole file with it, and return all."""
     try:
         parsed = yaml.safe_load(value) if value else None
-    except yaml.YAMLError as error:
+    except _UNREADABLE as error:
         raise ConfigError(
-            f"The value of {name} cannot be read: {value!r}.", "Put it in quotes; lists look like [one, two]."
+            f"The value of {name} cannot be read: {value[:80]!r}.", "Put it in quotes; lists look like [one, two]."
         ) from error
 
     def edit(document: dict[str, Any]) -> bool:
@@ -96,7 +102,7 @@ def _read_text(home: Home) -> str:
     except FileNotFoundError:
         return ""
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{home.config} cannot be read: {error}.", "Mend or remove the file.") from error
+        raise ConfigError(f"{home.config} cannot be read: {error}.", _MEND) from error
 
 
 def _parse(home: Home, text: str) -> dict[str, Any]:
@@ -104,36 +110,62 @@ def _parse(home: Home, text: str) -> dict[str, Any]:
         document = yaml.safe_load(text)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise ConfigError(f"{home.config}, line {line}: this is not YAML ({error.problem}).") from error
+        raise ConfigError(f"{home.config}, line {line}: this is not YAML ({error.problem}).", _MEND) from error
     except yaml.reader.ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
-        raise ConfigError(f"{home.config}, line {line}: this is not YAML ({error.reason}).") from error
+        line = text[: error.position].count("\n") + 1
+        raise ConfigError(f"{home.config}, line {line}: this is not YAML ({error.reason}).", _MEND) from error
+    except _UNREADABLE as error:
+        raise ConfigError(f"{home.config} is not YAML ({error}).", _MEND) from error
     if document is None:
         return {}
     if not isinstance(document, dict):
-        raise ConfigError(f"{home.config}, line 1: expected lines of the form `name: value`.")
+        raise ConfigError(f"{home.config}, line 1: expected lines of the form `name: value`.", _MEND)
     return document
 
 
 def _validate(home: Home, text: str, changing: str | None = None, on_disk: str | None = None) -> Settings:
     """Check a text; `changing` is the setting that is about to change, `on_disk` the text that a line number is about."""
     document = _parse(home, text)
-    try:
-        return Settings(**document)
-    except ValidationError as error:
-        first = error.errors()[0]
-        location = [str(part) for part in first["loc"]]
-        name = ".".join(location)
-        message = "there is no such setting" if first["type"] == "extra_forbidden" else first["msg"].rstrip(".")
-        variable = "PARACHUTE_" + "__".join(location).upper()
-        if variable in os.environ:
-            raise ConfigError(f"The variable {variable}: {message}.") from error
-        hint = "`parachute config` lists all settings."
+
+    def wrong(location: list[str], message: str) -> ConfigError:
+        name, hint = ".".join(location), "`parachute config` lists all settings."
+        if variable := _variable(location):
+            return ConfigError(f"The variable {variable}: {message}.")
         if changing and f"{name}.".startswith(f"{changing}."):
             # The file does not say this yet, so there is no line to name.
-            raise ConfigError(f"{name}: {message}.", hint) from error
+            return ConfigError(f"{name}: {message}.", hint)
         line = _line_of(text if on_disk is None else on_disk, location)
-        raise ConfigError(f"{home.config}, line {line}: {name}: {message}.", hint) from error
+        return ConfigError(f"{home.config}, line {line}: {name}: {message}.", hint)
+
+    for name in document:
+        # Checked before the model sees them: its constructor takes names of its own, and texts only.
+        if not isinstance(name, str) or name not in Settings.model_fields:
+            raise wrong([str(name)], "there is no such setting")
+    try:
+        settings = Settings(**document)
+    except ValidationError as error:
+        first = error.errors()[0]
+        message = "there is no such setting" if first["type"] == "extra_forbidden" else first["msg"].rstrip(".")
+        raise wrong([str(part) for part in first["loc"]], message.removeprefix("Value error, ")) from error
+    except SettingsError as error:
+        name = next((name for name in Settings.model_fields if f'"{name}"' in str(error)), "")
+        raise ConfigError(
+            f"The variable {_PREFIX}{name.upper()} cannot be read.", "Lists and groups are written as JSON there."
+        ) from error
+    vault, trust = settings.vault.resolve(), home.root.resolve()
+    if vault.is_relative_to(trust) or trust.is_relative_to(vault):
+        # What an agent may write must not hold what its rights are read from.
+        raise wrong(["vault"], f"the vault {settings.vault} and {home.root} must lie apart, neither inside the other")
+    return settings
+
+
+def _variable(location: list[str]) -> str | None:
+    """The environment variable that says the named setting, or a group that it is in, if there is one."""
+    present = {name.upper(): name for name in os.environ}
+    for length in range(len(location), 0, -1):
+        if found := present.get(_PREFIX + "__".join(location[:length]).upper()):
+            return found
+    return None
 
 
 def _line_of(text: str, location: list[str]) -> int:
@@ -144,7 +176,7 @@ def _line_of(text: str, location: list[str]) -> int:
         if not isinstance(node, yaml.MappingNode):
             break
         for key, value in node.value:
-            if key.value == part:
+            if str(key.value) == part:
                 line, node = key.start_mark.line + 1, value
                 break
         else:

@@ -54,5 +54,8 @@ class Vault:
         """The path that `relative` stored; `~` stands for the user's home."""
         if "\0" in stored:
             raise InvalidInput("path: must not contain a zero byte.")
-        path = Path(stored).expanduser()
+        try:
+            path = Path(stored).expanduser()
+        except RuntimeError as error:
+            raise InvalidInput(f"path: {stored[:80]!r} names a user who does not exist.") from error
         return path if path.is_absolute() else self.root / path

@@ -12,6 +12,9 @@ from typing import NamedTuple
 MAXIMUM_HEADER = 16 * 1024 * 1024
 """Bytes of a header; the system prompt travels in it."""
 
+MAXIMUM_FRAME = 1024 * 1024
+"""Bytes of a frame's payload: what a box says is not believed, and must not fill the memory outside."""
+
 STDOUT, STDERR, EXIT = b"o", b"e", b"x"
 
 ENVIRONMENT = frozenset(
@@ -78,7 +81,7 @@ def receive_header(connection: socket.socket) -> Header:
             directory=str(value["directory"]),
             files={int(index): str(text) for index, text in value["files"].items()},
         )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ProtocolError(f"the header cannot be read: {error}") from error
     if any(not 0 <= index < len(header.arguments) for index in header.files):
         raise ProtocolError("a file names an argument that does not exist")
@@ -91,8 +94,10 @@ def frame(kind: bytes, payload: bytes) -> bytes:
 
 
 def receive_frame(connection: socket.socket) -> tuple[bytes, bytes]:
-    """Read one frame as (kind, payload); error: ProtocolError at the end of the stream."""
+    """Read one frame as (kind, payload); error: ProtocolError, also at the end of the stream."""
     kind, length = _FRAME.unpack(receive_exactly(connection, _FRAME.size))
+    if kind not in (STDOUT, STDERR, EXIT) or length > MAXIMUM_FRAME:
+        raise ProtocolError("a frame cannot be read")
     return kind, receive_exactly(connection, length)
 
 

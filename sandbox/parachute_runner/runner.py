@@ -1,13 +1,15 @@
 """The server of a sandbox: it takes connections on the socket it was started with and gives each a keeper of its own.
 
-    runner.py [--single] [--idle-seconds N] -- PROGRAM [ARGUMENT...]
+    runner.py [--single] [--idle-seconds N] [--processes N] -- PROGRAM [ARGUMENT...]
 
 The listening socket is file descriptor 3, as systemd and Podman pass it. `--single`: a new connection ends the one before it.
+`--processes`: how many processes and threads there may be at a time, ourselves included; only for a user namespace of our own.
 """
 
 import argparse
 import contextlib
 import os
+import resource
 import select
 import signal
 import socket
@@ -15,6 +17,7 @@ import sys
 
 if not __package__:  # started by path, with -IS, inside a box that has no installed packages
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from parachute_runner import processes
 from parachute_runner.keeper import Keeper
 
 _LISTEN_FD = 3
@@ -58,7 +61,7 @@ class Runner:
             if self._listener.fileno() in events:
                 connection, _ = self._listener.accept()
                 if self._single:
-                    self._end_keepers()
+                    self._end_all()
                 self._keep(connection)
                 connection.close()
 
@@ -83,22 +86,15 @@ class Runner:
         with contextlib.suppress(ChildProcessError):
             while (process := os.waitpid(-1, os.WNOHANG)[0]) != 0:
                 self._keepers.discard(process)
+        # A keeper ends all it started; what comes to us was left by one that was killed.
+        processes.kill_orphans(self._keepers)
 
-    def _end_keepers(self) -> None:
-        from parachute_runner.keeper import descendants
-
-        for keeper in list(self._keepers):
-            # The keeper first: it must not report the death of what dies with it to a peer that may still listen.
-            below = descendants(keeper)
-            for process in (keeper, *below):
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(process, signal.SIGKILL)
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(keeper, 0)
-            self._keepers.discard(keeper)
+    def _end_all(self) -> None:
+        processes.end_all(self._owns_namespace)
+        self._keepers.clear()
 
     def _stop(self, *_: object) -> None:
-        self._end_keepers()
+        self._end_all()
         os._exit(0)
 
 
@@ -107,11 +103,18 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--single", action="store_true")
     parser.add_argument("--idle-seconds", type=float)
+    parser.add_argument("--processes", type=int)
     parser.add_argument("program", nargs="+")
     options = parser.parse_args()
     if os.environ.get("LISTEN_FDS") != "1":
         sys.exit("The runner is started by its socket: LISTEN_FDS=1 and a listening socket as file descriptor 3.")
-    os.umask(0o077)
+    # A folder of the machine that stayed open in here would be a way out, through its `..`.
+    os.closerange(_LISTEN_FD + 1, os.sysconf("SC_OPEN_MAX"))
+    if options.processes:
+        resource.setrlimit(resource.RLIMIT_NPROC, (options.processes, options.processes))
+    processes.adopt_orphans()
+    if os.getpid() != 1:
+        processes.end_with_parent(signal.SIGTERM)
     listener = socket.socket(fileno=_LISTEN_FD)
     listener.set_inheritable(False)
     listener.setblocking(True)

@@ -11,8 +11,9 @@ if not __package__:  # started by path, with -IS, to save the start-up time of t
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from parachute_runner import protocol
 
-_TEXT_OPTIONS = {"--mcp-config", "--settings", "--system-prompt", "--append-system-prompt"}
+_TEXT_OPTIONS = {"--system-prompt", "--append-system-prompt"}
 _FILE_OPTIONS = {"--system-prompt-file", "--append-system-prompt-file"}
+_JSON_OPTIONS = {"--mcp-config", "--settings"}  # take JSON or the path of a file with it
 
 
 def header() -> protocol.Header:
@@ -20,13 +21,14 @@ def header() -> protocol.Header:
     arguments = sys.argv[1:]
     files: dict[int, str] = {}
     for index, (option, value) in enumerate(itertools.pairwise(arguments), start=1):
-        if option in _FILE_OPTIONS:
+        if option in _FILE_OPTIONS or (option in _JSON_OPTIONS and not value.lstrip().startswith("{")):
             with open(value, encoding="utf-8") as file:
                 files[index] = file.read()
+        elif option in _JSON_OPTIONS:
+            files[index] = value
         elif option in _TEXT_OPTIONS and value:
             files[index] = value
-            if option.endswith("system-prompt"):
-                arguments[index - 1] = f"{option}-file"
+            arguments[index - 1] = f"{option}-file"
     for index in files:
         arguments[index] = ""
     return protocol.Header(
@@ -52,7 +54,7 @@ def main() -> int:
     try:
         connection.connect(os.environ["PARACHUTE_AGENT_SOCKET"])
         protocol.send_header(connection, header())
-    except OSError as error:
+    except (OSError, UnicodeError) as error:
         print(f"The sandbox does not answer: {error}", file=sys.stderr)
         return 69
     threading.Thread(target=forward_input, args=(connection,), daemon=True).start()
@@ -60,11 +62,11 @@ def main() -> int:
     while True:
         try:
             kind, payload = protocol.receive_frame(connection)
-        except (protocol.ProtocolError, OSError) as error:
+            if kind == protocol.EXIT:
+                return int(payload) & 0xFF
+        except (protocol.ProtocolError, OSError, ValueError) as error:
             print(f"The sandbox ended: {error}", file=sys.stderr)
             return 70
-        if kind == protocol.EXIT:
-            return int(payload)
         view = memoryview(payload)
         try:
             while view:

@@ -124,5 +124,5 @@ def test_a_vault_that_cannot_be(parachute: Terminal) -> None:
     assert "is not a folder" in parachute.fails("vault", "set", "file")
     assert "is not a folder" in parachute.fails("vault", "set", "file/below")
     for trusted in (parachute.home / "v", folder):
-        assert "keys and approvals" in parachute.fails("vault", "set", str(trusted))
+        assert str(parachute.home) in parachute.fails("vault", "set", str(trusted))
     assert not (parachute.home / "config.yaml").exists()

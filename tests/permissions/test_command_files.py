@@ -37,6 +37,7 @@ cat "${X:-.env}"
 cat $(echo .env)
 cat `printf .env`
 echo .env | xargs cat
+printf %s .[a-z]nv | xargs cat
 xargs cat <<< .env
 read X <<< .env; cat "$X"
 for f in .env; do cat $f; done
@@ -133,3 +134,10 @@ def test_wildcards_in_a_sandbox_are_judged_by_the_mounts(world) -> None:
         "ls *": "allow",
         "ls c*": "allow",
     }
+
+
+@pytest.mark.parametrize(
+    "message", ["long message " * 40, "x" * 5000, "é" * 200, "two\nlines about .env\n", "tabs\tand: .env files"]
+)
+def test_texts_that_are_no_paths_are_not_judged_as_paths(effect, message: str) -> None:
+    assert effect(f'git commit -m "{message}"') == "allow"

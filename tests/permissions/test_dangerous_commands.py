@@ -4,7 +4,7 @@ import itertools
 import shlex
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 DENIED = r"""
@@ -70,6 +70,10 @@ chown -hR ada /usr
 chgrp -R staff ///
 sudo ls
 SUDO ls
+time A=1 sudo ls
+time ! sudo ls
+bash sudo
+. sudo
 Sudo -u root ls
 /usr/bin/sudo ls
 doas ls
@@ -77,7 +81,6 @@ su -c ls
 pkexec ls
 runuser -u x ls
 sudoedit /etc/hosts
-sudo-link x
 ./tools/sudo-link ls
 ./tools/shell-link -c 'ls'
 mkfs /dev/sda1
@@ -161,7 +164,7 @@ def prepared(world, effect):
     return effect
 
 
-@pytest.mark.parametrize("line", [line for line in DENIED if line != "sudo-link x"])
+@pytest.mark.parametrize("line", DENIED)
 def test_never_run(prepared, line: str) -> None:
     assert prepared(line) == "deny"
 
@@ -219,7 +222,7 @@ _WRAPPINGS = [
 _QUOTING = ["bash -c {}", "sh -ec {}", "eval {}", "env bash -c {}", "trap {} EXIT", "bash <<< {}", "echo {} | sh"]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     core=st.sampled_from(_CORES),
     layers=st.lists(st.sampled_from([*_WRAPPINGS, *_QUOTING]), max_size=4),
@@ -241,7 +244,7 @@ def test_no_wrapping_opens_what_is_denied(shared_world, core: str, layers: list[
     assert shared_world.policy().decide("Bash", {"command": line}).effect == "deny", line
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_no_quoting_hides_a_name(shared_world, data: st.DataObject) -> None:
     word = data.draw(st.sampled_from(["sudo", "mkfs", "reboot"]))
@@ -250,7 +253,7 @@ def test_no_quoting_hides_a_name(shared_world, data: st.DataObject) -> None:
     assert shared_world.policy().decide("Bash", {"command": f"{spelled} x"}).effect == "deny", spelled
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     line=st.one_of(
         st.text(max_size=80), st.lists(st.sampled_from(list("$`'\"\\(){}|&;<>#*?~=\n ax")), max_size=40).map("".join)

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from parachute.permissions.names import could_be_secret, is_secret
@@ -203,6 +203,7 @@ _PARTS = st.sampled_from(
 )
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(parts=st.lists(_PARTS, max_size=9), absolute=st.booleans())
 def test_nothing_outside_is_ever_inside(shared_world, parts: list[str], absolute: bool) -> None:
     vault = shared_world.vault

@@ -4,7 +4,7 @@ import dataclasses
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from parachute.errors import InvalidInput
@@ -118,7 +118,7 @@ def test_malformed_calls_are_denied_with_a_sentence(world, tool: object, fields:
         assert decision.reason.endswith(".")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     tool=st.one_of(st.sampled_from([*GUARDED, *ALWAYS]), st.text(max_size=8)),
     fields=st.dictionaries(

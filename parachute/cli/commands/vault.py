@@ -41,12 +41,6 @@ def set_(path: Path = typer.Argument(help="The folder; it is made at the next st
     nearest = next(parent for parent in (chosen, *chosen.parents) if parent.exists())
     if not nearest.is_dir():
         raise InvalidInput(f"{nearest} is not a folder.", "Name a folder, there already or yet to be made.")
-    if chosen.is_relative_to(home.root) or home.root.is_relative_to(chosen):
-        # What an agent may see must not hold what it must never see.
-        raise InvalidInput(
-            f"The vault cannot be {chosen}: keys and approvals are kept in {home.root}.",
-            "Choose a folder that neither holds it nor lies in it.",
-        )
     set_value(home, "vault", json.dumps(str(chosen)))  # quoted, for a path that would read as something else
     row = row_of(home, "vault")
     if row.source != "file":
