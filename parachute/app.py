@@ -43,9 +43,14 @@ from parachute.web.access import AccessMiddleware
 from parachute.web.body_limit import BodyLimitMiddleware
 from parachute.web.errors import install_error_handlers
 
-_BODY_LIMIT = 1024 * 1024
+_BODY_LIMIT = 2 * 1024 * 1024
+"""Bytes; 100,000 characters of a message are up to 1.2 MB when every one is escaped."""
+
 _MESSAGE_LIMIT = 40 * 1024 * 1024
 """Bytes of a message with its attachments, which travel as base64."""
+
+# Only the message itself; what is said to a running turn has the limit of everything else.
+_LIMITS = {"/api/chat": _MESSAGE_LIMIT, "/api/chat/": _BODY_LIMIT}
 
 
 def create(home: Home, settings: Settings, credentials: Credentials) -> FastAPI:
@@ -61,7 +66,7 @@ def create(home: Home, settings: Settings, credentials: Credentials) -> FastAPI:
     install_error_handlers(app)
     # The last one added is the outermost: nothing is read or recorded before it is known who asks.
     app.add_middleware(AuditMiddleware, state=app.state)
-    app.add_middleware(BodyLimitMiddleware, limit=_BODY_LIMIT, limits={"/api/chat": _MESSAGE_LIMIT})
+    app.add_middleware(BodyLimitMiddleware, limit=_BODY_LIMIT, limits=_LIMITS)
     app.add_middleware(
         AccessMiddleware,
         keys=keys,
@@ -83,6 +88,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     vault = Vault(settings.vault)
     vault.prepare()
     async with contextlib.AsyncExitStack() as stack:
+        stack.callback(state.keys.close)
         audit = Audit(vault.state / "audit")
         audit.start()
         stack.push_async_callback(audit.close)
@@ -118,7 +124,6 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         state.audit, state.sessions, state.gateway = audit, sessions, gateway
         state.sandboxes, state.pool, state.runs = sandboxes, pool, runs
         yield
-        state.keys.close()
 
 
 def agent_program() -> Path:

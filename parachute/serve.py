@@ -39,6 +39,8 @@ class _Server(uvicorn.Server):
 def main() -> int:
     """Serve until told to end."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    # It would write a line for every request to the model.
+    logging.getLogger("httpx2").setLevel(logging.WARNING)
     _tie_to_parent()
     count = os.environ.pop("LISTEN_FDS", "")
     if not count.isdigit() or int(count) < 1:

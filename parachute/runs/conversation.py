@@ -7,7 +7,7 @@ from typing import Any
 from parachute.runs import events
 from parachute.runs.interaction import Interaction
 from parachute.runs.run import Run
-from parachute.sessions.transcripts import result_text
+from parachute.sessions.messages import result_text
 
 log = logging.getLogger(__name__)
 

@@ -188,8 +188,6 @@ class Turn:
             await client.send(text, identifier, composed="@" in text)
             run.waiting.pop(0)
         run.client = client
-        if run.stopping:  # it was asked for before there was anybody to interrupt
-            await client.interrupt()
         result: Any = None
         while True:
             if isinstance(message, ResultMessage):

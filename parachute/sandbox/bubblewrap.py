@@ -1,8 +1,11 @@
 """The bubblewrap engine: user, PID, network, IPC and host-name namespaces, and a file system made of allowed parts only."""
 
+import os
+import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from parachute.sandbox.models import Specification
@@ -12,6 +15,7 @@ RUNNER = "/opt/parachute/parachute_runner"
 PROGRAM = "/opt/parachute/agent"
 SOCKETS = "/run/parachute"
 
+_PROCESSES = 1024
 _SYSTEM = ("/usr", "/nix/store")
 _LINKS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _ETC = (
@@ -28,6 +32,7 @@ _ETC = (
     "/etc/ssl/openssl.cnf",
     "/etc/timezone",
 )
+_OWN_ETC = ("passwd", "group", "hosts")  # programs ask who and where they are; the machine's own answers stay outside
 
 _ISOLATION = [
     "--unshare-user",
@@ -52,12 +57,12 @@ _ISOLATION = [
 ]
 
 
-def command(specification: Specification) -> list[str]:
-    """The command line that runs the agent runner of one session; file descriptor 3 is its listening socket."""
-    arguments = ["bwrap", *_ISOLATION, "--proc", "/proc", "--dev", "/dev"]
-    # First, since what follows may lie below them: an interpreter in /tmp, a project in a folder called /run.
-    for folder, megabytes in (("/tmp", 256), ("/run", 16), (HOME, 256)):  # noqa: S108 - inside the box
-        arguments += ["--perms", "0700", "--size", str(megabytes << 20), "--tmpfs", folder]
+def command(specification: Specification, opened: Mapping[str, int]) -> list[str]:
+    """The command line that runs the agent runner of one session; file descriptor 3 is its listening socket.
+
+    `opened` maps the target of each mount to a descriptor of its source; a mount without one is left out.
+    """
+    arguments = ["bwrap", *_ISOLATION, *_kernel_files()]
     for folder in (*_SYSTEM, *_ETC, *_python_folders()):
         arguments += ["--ro-bind-try", folder, folder]
     for link in _LINKS:
@@ -66,15 +71,20 @@ def command(specification: Specification) -> list[str]:
             arguments += ["--symlink", str(path.readlink()), link]
         elif path.is_dir():
             arguments += ["--ro-bind", link, link]
+    for name in _OWN_ETC:
+        arguments += ["--ro-bind", str(_runner_folder() / "etc" / name), f"/etc/{name}"]
     scratch = f"/scratch/{specification.session}"
-    arguments += ["--perms", "0755", "--dir", "/scratch"]
-    arguments += ["--perms", "0700", "--size", str(specification.scratch_megabytes << 20), "--tmpfs", scratch]
+    for folder, megabytes in (("/tmp", 256), ("/run", 16), (HOME, 256)):  # noqa: S108 - inside the box
+        arguments += _memory(folder, megabytes)
+    arguments += ["--perms", "0755", "--dir", "/scratch", *_memory(scratch, specification.scratch_megabytes)]
     arguments += ["--ro-bind", str(_runner_folder()), RUNNER, "--ro-bind", specification.program, PROGRAM]
     arguments += ["--ro-bind", specification.sockets, SOCKETS]
     arguments += ["--bind", specification.transcripts, specification.transcripts_target]
     for mount in specification.mounts:
-        arguments += ["--bind" if mount.writable else "--ro-bind", mount.source, mount.target]
-    arguments += ["--remount-ro", "/", "--chdir", specification.directory]
+        if mount.target in opened:
+            kind = "--bind-fd" if mount.writable else "--ro-bind-fd"
+            arguments += [kind, str(opened[mount.target]), mount.target]
+    arguments += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", specification.directory]
     environment = {
         "HOME": HOME,
         "LANG": "C.UTF-8",
@@ -87,14 +97,10 @@ def command(specification: Specification) -> list[str]:
     }
     for name, value in environment.items():
         arguments += ["--setenv", name, value]
-    runner = [
-        _interpreter(),
-        "-IS",
-        f"{RUNNER}/runner.py",
-        "--single",
-        "--idle-seconds",
-        str(specification.idle_seconds),
-    ]
+    runner = [sys.executable, "-IS", f"{RUNNER}/runner.py", "--single"]
+    runner += ["--idle-seconds", str(specification.idle_seconds)]
+    if _counts_processes_by_namespace(os.uname().release):
+        runner += ["--processes", str(_PROCESSES)]
     return [*arguments, "--", *runner, "--", PROGRAM]
 
 
@@ -102,19 +108,40 @@ def unavailable() -> str | None:
     """Why bubblewrap cannot be used here, as a sentence, or None; found out by running it, since policies differ."""
     if not shutil.which("bwrap"):
         return "bubblewrap is not installed."
+    # Every option that is not as old as bubblewrap itself has to be in here.
+    root = os.open("/", os.O_PATH | os.O_CLOEXEC)
+    isolated = ["bwrap", *_ISOLATION, "--ro-bind-fd", str(root), "/", *_kernel_files()]
     try:
         probe = subprocess.run(
-            ["bwrap", *_ISOLATION, "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--", "/bin/true"],
+            [*isolated, "--", "/bin/sh", "-c", ":"],
             capture_output=True,
             text=True,
             timeout=10,
             check=False,
+            pass_fds=(root,),
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"bubblewrap does not run: {error}."
+    finally:
+        os.close(root)
     if probe.returncode != 0:
         return f"bubblewrap may not be used here: {probe.stderr.strip()[:200]}."
     return None
+
+
+def _kernel_files() -> list[str]:
+    # bubblewrap leaves /proc/sys as it is where its folder is not writable; root's agents could write the files in it.
+    return [*("--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"), *("--dev", "/dev"), *_memory("/dev/shm", 64)]  # noqa: S108
+
+
+def _memory(folder: str, megabytes: int) -> list[str]:
+    return ["--perms", "0700", "--size", str(megabytes << 20), "--tmpfs", folder]
+
+
+def _counts_processes_by_namespace(release: str) -> bool:
+    """Whether RLIMIT_NPROC counts a user namespace's processes (Linux 5.14), not all that the owner has on the machine."""
+    version = re.match(r"(\d+)\.(\d+)", release)
+    return version is not None and (int(version[1]), int(version[2])) >= (5, 14)
 
 
 def _runner_folder() -> Path:
@@ -123,12 +150,12 @@ def _runner_folder() -> Path:
     return Path(parachute_runner.__path__[0])
 
 
-def _interpreter() -> str:
-    """The interpreter itself, not that of a virtual environment: the runner needs the standard library only."""
-    return str(Path(sys.base_prefix) / "bin" / f"python{sys.version_info.major}.{sys.version_info.minor}")
-
-
 def _python_folders() -> list[str]:
-    """The interpreter's installation, unless it is part of the system."""
-    inside = any(Path(sys.base_prefix).is_relative_to(folder) for folder in _SYSTEM)
-    return [] if inside else [sys.base_prefix]
+    """Folders that the interpreter needs and that are not part of the system: its installation, and its environment."""
+    folders = {Path(sys.base_prefix), Path(sys.prefix), Path(sys.executable).resolve().parent.parent}
+    home = Path.home()
+    return sorted(
+        str(folder)
+        for folder in folders
+        if not any(folder.is_relative_to(system) for system in _SYSTEM) and not home.is_relative_to(folder)
+    )

@@ -1,22 +1,28 @@
 """Started for one sandbox by its socket: reads the specification and becomes the engine (`python -m parachute.sandbox.launch ID`)."""
 
+import ctypes
 import os
+import platform
 import resource
 import sys
 
 from parachute.errors import ParachuteError
 from parachute.sandbox import bubblewrap
 from parachute.sandbox.models import Specification
+from parachute.sandbox.opened import open_mounts
 from parachute.settings.home import Home
 
 _OPEN_FILES = 10_000
 _FILE_SIZE = 4 << 30
+_KEYCTL = {"x86_64": 250, "aarch64": 219}  # asm/unistd.h
+_KEYCTL_JOIN_SESSION_KEYRING = 1  # linux/keyctl.h
 
 
 def main() -> None:
     """Replace this process by the sandbox; the listening socket stays file descriptor 3."""
     try:
         specification = Specification.load(Home.find().sandboxes, sys.argv[1])
+        command = bubblewrap.command(specification, open_mounts(specification))
     except (ParachuteError, IndexError) as error:
         sys.exit(f"This sandbox cannot be started: {error}")
     for limit, value in (
@@ -28,8 +34,10 @@ def main() -> None:
         if hard != resource.RLIM_INFINITY:
             value = min(value, hard)
         resource.setrlimit(limit, (value, value))
+    if number := _KEYCTL.get(platform.machine()):
+        # No namespace separates the keys of the owner's login session from the agent: leave them behind.
+        ctypes.CDLL(None).syscall(number, _KEYCTL_JOIN_SESSION_KEYRING, None)
     os.set_inheritable(3, True)
-    command = bubblewrap.command(specification)
     os.execvp(command[0], command)  # noqa: S606 - the arguments are a list of our own
 
 

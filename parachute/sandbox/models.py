@@ -2,7 +2,8 @@
 
 import json
 import re
-from dataclasses import asdict, dataclass
+import unicodedata
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from parachute.errors import InvalidInput
@@ -10,6 +11,7 @@ from parachute.files import atomic_write, read_regular
 
 _SESSION_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _SPECIFICATION_LIMIT = 256 * 1024
+_ENCODED_LIMIT = 200  # of the agent's program; a longer name is cut and gets a hash
 
 
 def session_id(value: str) -> str:
@@ -58,6 +60,8 @@ class Specification:
             value = json.loads(read_regular(path, _SPECIFICATION_LIMIT))
             mounts = tuple(Mount(**mount) for mount in value.pop("mounts"))
             specification = cls(mounts=mounts, **value)
+            for part in (specification, *mounts):
+                _check_types(part)
         except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
             raise InvalidInput(f"{path} is not the specification of a sandbox: {error}.") from error
         if specification.session != session:
@@ -65,10 +69,20 @@ class Specification:
         return specification
 
 
-def encoded_directory(directory: str) -> str:
-    """The name under which the agent's program keeps the transcripts of a working directory.
+def _check_types(value: Specification | Mount) -> None:
+    for field in fields(value):
+        expected = {"str": str, "bool": bool, "int": int, "float": int | float}.get(str(field.type), tuple)
+        if not isinstance(getattr(value, field.name), expected):
+            raise TypeError(f"{field.name} is not of type {field.type}")
 
-    Every character outside [a-zA-Z0-9] becomes `-`; only ever computed in this direction, since it loses information.
-    Directories inside a box are short, so the program's rule for names over 200 characters is not needed.
+
+def encoded_directory(directory: str) -> str | None:
+    """The name under which the agent's program keeps the transcripts of a working directory, or None if that is not sure.
+
+    Every UTF-16 unit outside [a-zA-Z0-9] becomes `-`; only ever computed in this direction, since it loses information.
+    The program cuts longer names, and may compose decomposed characters.
     """
-    return re.sub(r"[^a-zA-Z0-9]", "-", directory)
+    if not unicodedata.is_normalized("NFC", directory):
+        return None
+    name = re.sub(r"[^a-zA-Z0-9]", lambda found: "-" * (1 + (found[0] > "\uffff")), directory)
+    return name if len(name) <= _ENCODED_LIMIT else None

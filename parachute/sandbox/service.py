@@ -22,6 +22,11 @@ VAULT_INSIDE = "/vault"
 PROJECT_INSIDE = "/project"
 ATTACHMENTS_INSIDE = "/attachments"
 
+_SYSTEM_FOLDERS = tuple(
+    Path(name) for name in ("/bin", "/boot", "/dev", "/etc", "/lib", "/nix", "/proc", "/run", "/sbin", "/sys", "/usr")
+)
+"""Never a project; /run holds sockets through which programs outside do what they are told."""
+
 INSTALL_HINT = "`sudo apt-get install bubblewrap` installs it on Debian and Ubuntu."
 
 
@@ -88,17 +93,21 @@ class Sandboxes:
             await control.ask(self._home, "close", unit=f"sandbox@{session}")
 
     def check_directory(self, directory: Path) -> Path:
-        """A folder that an agent may work in; error: InvalidInput saying which may not and why."""
-        real = directory.resolve()
-        private = (self._home.root, self._vault.state, self._vault.transcripts)
-        if any(real == folder or folder in real.parents or real in folder.parents for folder in private) and (
-            real != self._vault.root
-        ):
+        """A folder that an agent may work in, without links; error: InvalidInput saying which may not and why."""
+        real, vault, home = directory.resolve(), self._vault.root.resolve(), Path.home().resolve()
+        if real == vault:
+            return self._vault.root
+        private = (folder.resolve() for folder in (self._home.root, self._vault.state, self._vault.transcripts))
+        if any(folder.is_relative_to(real) or real.is_relative_to(folder) for folder in private):
             raise InvalidInput(
                 f"workingDirectory: {directory} holds this computer's own data; choose a project's folder."
             )
-        if real in (Path("/"), Path.home().resolve()):
+        if home.is_relative_to(real) or any(real.is_relative_to(folder) for folder in _SYSTEM_FOLDERS):
             raise InvalidInput(f"workingDirectory: {directory} is too much; choose a project's folder.")
+        if real.parent == home and real.name.startswith("."):
+            raise InvalidInput(
+                f"workingDirectory: {directory} holds settings and keys of programs; choose a project's folder."
+            )
         return real
 
     async def _direct(self, directory: Path | None, line: Line, warnings: tuple[tuple[str, str], ...]) -> Execution:
@@ -118,14 +127,20 @@ class Sandboxes:
         )
 
     async def _sandboxed(self, session: Session, directory: Path | None, line: Line) -> Execution:
-        roots = {f"{VAULT_INSIDE}/{folder.name}": folder for folder in self._vault.top_level_folders()}
+        vault, home = self._vault.root.resolve(), self._home.root.resolve()
+        roots = {
+            f"{VAULT_INSIDE}/{folder.name}": vault / folder.name
+            for folder in await asyncio.to_thread(self._vault.top_level_folders)
+            if not home.is_relative_to(vault / folder.name)
+        }
         mounts = {inside: Mount(str(folder), inside) for inside, folder in roots.items()}
         inside = f"/scratch/{session.id}"
         writable = [inside, "/tmp"]  # noqa: S108 - inside the box
         if directory is not None and directory != self._vault.root:
-            try:
-                inside = f"{VAULT_INSIDE}/{directory.relative_to(self._vault.root)}"
-            except ValueError:
+            inside = PROJECT_INSIDE
+            if directory.is_relative_to(vault):
+                inside = f"{VAULT_INSIDE}/{directory.relative_to(vault)}"
+            if encoded_directory(inside) is None:
                 inside = PROJECT_INSIDE
             mounts[inside] = Mount(str(directory), inside, writable=True)
             roots[inside] = directory
@@ -159,12 +174,12 @@ class Sandboxes:
     async def _ensure(self, specification: Specification) -> None:
         unit = f"sandbox@{specification.session}"
         current = self._open.get(specification.session)
-        if current == specification:
-            return
-        if current is not None:
-            await control.ask(self._home, "close", unit=unit)
-        await asyncio.to_thread(specification.save, self._home.sandboxes)
+        if current != specification:
+            if current is not None:
+                await control.ask(self._home, "close", unit=unit)
+            await asyncio.to_thread(specification.save, self._home.sandboxes)
         try:
+            # Also when nothing has changed: a box that failed too often gets another chance.
             await control.ask(self._home, "open", unit=unit)
         except ParachuteError:
             self._open.pop(specification.session, None)

@@ -66,10 +66,9 @@ async def rebuild_index(service: SessionsDependency) -> dict[str, int]:
 
 
 @router.get("/{session}")
-async def get_session(session: str, service: SessionsDependency) -> dict[str, Any]:
+async def get_session(session: str, service: SessionsDependency) -> Response:
     """A session with its newest messages."""
-    found = await service.get(session)
-    return {**found.as_json(), "messages": await service.messages(session)}
+    return Response(await service.with_messages(session), media_type="application/json")
 
 
 @router.get("/{session}/transcript")

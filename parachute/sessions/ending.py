@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from parachute.clock import as_text
 from parachute.events.service import SESSION_END, Events
-from parachute.sessions.store import SessionStore
+from parachute.sessions.store import IDLE_PAGE, SessionStore
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +41,8 @@ class SessionEnding:
     async def sweep(self) -> None:
         """Publish the end of every session that has become idle since the last sweep."""
         until = as_text(datetime.now(UTC) - self._idle)
-        for session in await self._store.idle_since_mark(until):
+        idle = await self._store.idle_since_mark(until)
+        for session in idle:
             if self._is_active(session.id):
                 continue  # a long answer: its end makes the session young again
             await self._events.publish(
@@ -53,7 +54,8 @@ class SessionEnding:
                     "ended_at": session.updated_at,
                 },
             )
-        await self._store.set_mark(until)
+        # A full page may have more behind it: the next sweep goes on there.
+        await self._store.set_mark(idle[-1].updated_at if len(idle) >= IDLE_PAGE else until)
 
     async def _sweep_for_ever(self) -> None:
         while True:

@@ -1,13 +1,22 @@
 """A session as it is stored and as the app reads it."""
 
+import copy
 import json
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from parachute.sessions.trust import TrustLevel
 
 SOURCES = ("parachute", "chatgpt", "claude", "telegram", "discord", "matrix", "claude-code")
 BOT_SOURCES = ("telegram", "discord", "matrix")
+
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+def is_session_id(text: str) -> bool:
+    """Whether this can be the id of a session: ids become names of files, and rows may come from another machine."""
+    return _ID.fullmatch(text) is not None
 
 
 @dataclass(slots=True)
@@ -39,6 +48,29 @@ class Session:
     workspace_id: str | None = None
     model: str | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
+    stored: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    """The columns as they were read; what differs from it is what this copy has changed."""
+
+    def columns(self) -> dict[str, Any]:
+        """All that is stored of a session, by column."""
+        return {name: getattr(self, name) for name in COLUMNS}
+
+    def remember(self) -> "Session":
+        """Take the present values as those that are stored; returns itself."""
+        self.stored = copy.deepcopy(self.columns())
+        return self
+
+    def put_changes(self, other: "Session") -> None:
+        """Make in `other` the changes that this copy has made since it was read, and no others; metadata by its keys."""
+        for name, value in self.columns().items():
+            before = self.stored.get(name)
+            if name == "metadata":
+                before = before or {}
+                for key in before.keys() - value.keys():
+                    other.metadata.pop(key, None)
+                other.metadata.update({key: kept for key, kept in value.items() if before.get(key, _ABSENT) != kept})
+            elif value != before:
+                setattr(other, name, value)
 
     @property
     def from_outside(self) -> bool:
@@ -74,3 +106,8 @@ class Session:
     def summary(self) -> str:
         """`as_json` as text: the projection that lists are made of, so that no list builds it anew."""
         return json.dumps(self.as_json(), ensure_ascii=False, separators=(",", ":"))
+
+
+_ABSENT = object()
+
+COLUMNS = tuple(column.name for column in fields(Session) if column.name != "stored")

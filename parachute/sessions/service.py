@@ -1,21 +1,22 @@
 """Sessions: what may be done with them."""
 
 import asyncio
-import json
 import secrets
 import shutil
 import sqlite3
 from collections import OrderedDict
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from parachute.clock import now
 from parachute.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from parachute.events.service import SESSION_START, Events
-from parachute.sessions import transcripts
-from parachute.sessions.models import Session
+from parachute.sessions.changes import change_of
+from parachute.sessions.messages import assistant_text, messages_of, user_text
+from parachute.sessions.models import Session, is_session_id
 from parachute.sessions.store import SessionStore
-from parachute.sessions.transcripts import Transcripts
+from parachute.sessions.transcripts import Transcripts, encoded
 from parachute.sessions.trust import TrustLevel, normalize_trust_level
 from parachute.sessions.trust_store import TrustStore
 from parachute.vault.service import Vault
@@ -44,19 +45,21 @@ class Sessions:
         approved = await self._trust.direct_sessions()
         for session in await self._store.with_level("direct"):
             if session.id not in approved:
-                session.trust_level = "sandboxed"
-                await self._save(session)
+                await self._change(session.id, _lower)
 
     async def create(self, session: Session, approved_by: str | None = None) -> Session:
         """Store a new session; a direct one needs the name of who approved it. Error: Conflict if the id is taken."""
-        if session.trust_level == "direct":
-            if approved_by is None:
-                raise NotAllowed("trustLevel: a direct session needs the owner's approval.")
-            await self._trust.set_level(session.id, "direct", approved_by)
+        if not is_session_id(session.id):
+            raise InvalidInput("sessionId: expected 1 to 64 letters, digits, `-` and `_`.")
+        if session.trust_level == "direct" and approved_by is None:
+            raise NotAllowed("trustLevel: a direct session needs the owner's approval.")
         try:
             await self._store.insert(session)
         except sqlite3.IntegrityError as error:
             raise Conflict(f"There is a session {session.id} already.") from error
+        if session.trust_level == "direct" and approved_by is not None:
+            # After the row, so that a taken id approves nothing for the session that has it.
+            await self._trust.set_level(session.id, "direct", approved_by)
         self._generation += 1
         await self._events.publish(
             SESSION_START,
@@ -66,14 +69,14 @@ class Sessions:
 
     async def get(self, session: str) -> Session:
         """One session; error: NotFound."""
-        found = await self._store.get(session)
+        found = await self.find(session)
         if found is None:
-            raise NotFound(f"There is no session {session[:64]!r}.", key="session_not_found")
+            raise _unknown(session)
         return found
 
     async def find(self, session: str) -> Session | None:
         """One session, or None."""
-        return await self._store.get(session)
+        return await self._store.get(session) if is_session_id(session) else None
 
     async def page(
         self,
@@ -85,6 +88,7 @@ class Sessions:
         workspace: str | None = None,
     ) -> tuple[str, bytes]:
         """A list as (ETag, JSON), made of stored projections and kept until a session changes."""
+        search, workspace = (search or "").strip() or None, workspace or None
         key = (limit, offset, archived, search, workspace)
         generation = self._generation
         etag = f'"{self._boot}-{generation}-{hash(key) & 0xFFFFFFFF:x}"'
@@ -101,6 +105,8 @@ class Sessions:
 
     def page_etag(self, *key: Any) -> str:
         """The ETag that `page` would give for (limit, offset, archived, search, workspace)."""
+        limit, offset, archived, search, workspace = key
+        key = (limit, offset, archived, (search or "").strip() or None, workspace or None)
         return f'"{self._boot}-{self._generation}-{hash(key) & 0xFFFFFFFF:x}"'
 
     async def count(self) -> int:
@@ -109,48 +115,39 @@ class Sessions:
 
     async def archive(self, session: str, archived: bool) -> Session:
         """Put a session away, or take it back."""
-        found = await self.get(session)
-        found.archived = archived
-        await self._save(found)
-        return found
 
-    async def configure(self, session: str, changes: dict[str, Any], *, approved_by: str, admin: bool) -> Session:
-        """Change a session (contract, section 2); error: InvalidInput naming the field, NotAllowed."""
+        def change(found: Session) -> None:
+            found.archived = archived
+
+        return await self._change(session, change)
+
+    async def configure(
+        self, session: str, changes: dict[str, Any], *, approved_by: str, admin: bool, begin: bool = False
+    ) -> Session:
+        """Change a session (contract, section 2); `begin` takes it out of its waiting.
+
+        Errors: InvalidInput naming the field, NotFound, NotAllowed; then nothing has changed.
+        """
         found = await self.get(session)
-        if "trustLevel" in changes and changes["trustLevel"] is not None:
-            level = normalize_trust_level(changes["trustLevel"])
-            if level == "direct" and found.from_outside and not admin:
-                raise NotAllowed("trustLevel: raising a session of a bot needs a key with admin rights.")
-            found.trust_level = level
-        if changes.get("workspaceId"):
-            raise NotFound(f"workspaceId: there is no workspace {changes['workspaceId'][:64]!r}.")
-        if changes.get("workspaceId") == "":
-            found.workspace_id = None
-        if overrides := changes.get("configOverrides"):
-            if unknown := set(overrides) - {"model"}:
-                raise InvalidInput(f"configOverrides: expected only `model`, not {', '.join(sorted(unknown))}.")
-            if not isinstance(overrides["model"], str | None):
-                raise InvalidInput("configOverrides.model: expected a text.")
-            found.model = overrides["model"] or None
-        bot = dict(found.metadata.get("bot_settings", {}))
-        if mode := changes.get("responseMode"):
-            if mode not in ("all_messages", "mention_only"):
-                raise InvalidInput("responseMode: expected `all_messages` or `mention_only`.")
-            bot["response_mode"] = mode
-        if (pattern := changes.get("mentionPattern")) is not None:
-            bot["mention_pattern"] = pattern or None
-        if bot:
-            found.metadata["bot_settings"] = bot
-        await self._trust.set_level(session, found.trust_level, approved_by)
-        await self._save(found)
-        return found
+        apply = change_of(changes)
+        level = changes.get("trustLevel") and normalize_trust_level(changes["trustLevel"])
+        if level == "direct" and found.from_outside and not admin:
+            raise NotAllowed("trustLevel: raising a session of a bot needs a key with admin rights.")
+        if level:
+            await self._trust.set_level(session, level, approved_by)
+
+        def change(current: Session) -> None:
+            apply(current)
+            if level:
+                current.trust_level = level
+            if begin:
+                current.metadata.pop("pending_initialization", None)
+
+        return await self._change(session, change)
 
     async def activate(self, session: str, changes: dict[str, Any], *, approved_by: str, admin: bool) -> Session:
         """Configure a session that waited for it."""
-        found = await self.configure(session, changes, approved_by=approved_by, admin=admin)
-        if found.metadata.pop("pending_initialization", None) is not None:
-            await self._save(found)
-        return found
+        return await self.configure(session, changes, approved_by=approved_by, admin=admin, begin=True)
 
     async def level(self, session: Session) -> TrustLevel:
         """The level in force: direct only if it was approved on this machine."""
@@ -168,20 +165,24 @@ class Sessions:
 
     async def record_turn(self, session: str, *, texts: list[tuple[str, str]], mode: str) -> Session | None:
         """Note the end of a turn: texts for the search, count of messages, and how it ran."""
-        found = await self.find(session)
-        if found is None:
-            return None
-        found.message_count += len(texts)
-        found.effective_execution_mode = mode
-        found.updated_at = now()
-        await self._save(found)
-        await self._store.add_words(session, [(kind, text[:_INDEXED_TEXT]) for kind, text in texts])
-        return found
+
+        def change(found: Session) -> None:
+            found.message_count += len(texts)
+            found.effective_execution_mode = mode
+            found.updated_at = now()
+
+        changed = await self._store.update(session, change)
+        if changed is not None:
+            await self._store.add_words(session, [(kind, text[:_INDEXED_TEXT]) for kind, text in texts])
+        self._generation += 1
+        return changed
 
     async def save(self, session: Session) -> None:
-        """Store a changed session."""
+        """Store what was changed in this copy since it was read; what others changed meanwhile stays as they left it."""
         session.updated_at = now()
-        await self._save(session)
+        if await self._store.update(session.id, session.put_changes):
+            session.remember()
+        self._generation += 1
 
     async def delete(self, session: str) -> None:
         """Remove a session: rows, approvals, transcript and attachments."""
@@ -193,7 +194,9 @@ class Sessions:
         self._generation += 1
 
     def attachments(self, session: str) -> Path:
-        """The folder of a session's attachments."""
+        """The folder of a session's attachments; error: NotFound for what cannot be an id."""
+        if not is_session_id(session):
+            raise _unknown(session)
         return self._vault.state / "attachments" / session
 
     async def transcript(self, session: str, *, full: bool, segment: int | None) -> bytes:
@@ -201,11 +204,8 @@ class Sessions:
         await self.get(session)
 
         def read() -> bytes | None:
-            found = self.transcripts.read(session)
-            if found is None:
-                return None
-            value = transcripts.as_json(session, *found, full=full, segment=segment)
-            return json.dumps(value, ensure_ascii=False).encode(errors="replace")
+            found = self.transcripts.read(session, kept="all" if full else "last" if segment is None else segment)
+            return found.as_json(session) if found else None
 
         body = await asyncio.to_thread(read)
         if body is None:
@@ -214,8 +214,19 @@ class Sessions:
 
     async def messages(self, session: str) -> list[dict[str, Any]]:
         """The newest messages, empty without a transcript."""
-        found = await asyncio.to_thread(self.transcripts.read, session)
-        return transcripts.messages(found[1]) if found else []
+
+        def read() -> list[dict[str, Any]]:
+            found = self.transcripts.read(session, kept="all")
+            return messages_of(found.events) if found else []
+
+        return await asyncio.to_thread(read)
+
+    async def with_messages(self, session: str) -> bytes:
+        """A session with its newest messages, as JSON; error: NotFound."""
+        found = await self.get(session)
+        messages = await self.messages(session)
+        # Megabytes of messages take long to write as text: not on the event loop.
+        return await asyncio.to_thread(encoded, {**found.as_json(), "messages": messages})
 
     async def words(self, session: str) -> str:
         """What the search index still knows of a conversation, in order."""
@@ -224,18 +235,33 @@ class Sessions:
 
     async def rebuild_index(self) -> int:
         """Make the search index anew from titles and transcripts; the number of sessions read."""
-        ids = await self._store.ids()
+        ids = [session for session in await self._store.ids() if is_session_id(session)]
+        await self._store.clear_words()
         for session in ids:
             found = await self.find(session)
-            read = await asyncio.to_thread(self.transcripts.read, session)
-            texts = [("title", (found.title or "") if found else "")]
-            for event in (event for part in (read[1] if read else []) for event in part.events):
-                text = transcripts.user_text(event) or transcripts.assistant_text(event)
-                if text:
-                    texts.append((event["type"], text[:_INDEXED_TEXT]))
-            await self._store.replace_words(session, texts)
+            texts = await asyncio.to_thread(self._texts, session)
+            await self._store.replace_words(session, [("title", (found.title or "") if found else ""), *texts])
+        self._generation += 1
         return len(ids)
 
-    async def _save(self, session: Session) -> None:
-        await self._store.save(session)
+    def _texts(self, session: str) -> list[tuple[str, str]]:
+        texts = []
+        for event in self.transcripts.events(session):
+            if text := user_text(event) or assistant_text(event):
+                texts.append((event["type"], text[:_INDEXED_TEXT]))
+        return texts
+
+    async def _change(self, session: str, change: Callable[[Session], None]) -> Session:
+        changed = await self._store.update(session, change) if is_session_id(session) else None
         self._generation += 1
+        if changed is None:
+            raise _unknown(session)
+        return changed
+
+
+def _unknown(session: str) -> NotFound:
+    return NotFound(f"There is no session {session[:64]!r}.", key="session_not_found")
+
+
+def _lower(session: Session) -> None:
+    session.trust_level = "sandboxed"

@@ -3,23 +3,25 @@
 import json
 import re
 import sqlite3
-from collections.abc import Iterable
-from dataclasses import fields
+import unicodedata
+from collections.abc import Callable, Iterable
 
 from aiosqlite import Connection
 
 from parachute.database import Database
-from parachute.sessions.models import Session
+from parachute.sessions.models import COLUMNS, Session
 
-_COLUMNS = [field.name for field in fields(Session)]
+IDLE_PAGE = 1000
+
 _INSERT = (
-    f"INSERT INTO sessions ({', '.join(_COLUMNS)}, summary) "  # noqa: S608 - names of our own fields
-    f"VALUES ({', '.join(':' + name for name in _COLUMNS)}, :summary)"
+    f"INSERT INTO sessions ({', '.join(COLUMNS)}, summary) "  # noqa: S608 - names of our own fields
+    f"VALUES ({', '.join(':' + name for name in COLUMNS)}, :summary)"
 )
 _UPDATE = (
-    f"UPDATE sessions SET {', '.join(f'{name} = :{name}' for name in _COLUMNS)}, summary = :summary "  # noqa: S608
+    f"UPDATE sessions SET {', '.join(f'{name} = :{name}' for name in COLUMNS)}, summary = :summary "  # noqa: S608
     "WHERE id = :id"
 )
+_SELECT = f"SELECT {', '.join(COLUMNS)} FROM sessions WHERE id = ?"  # noqa: S608
 
 
 class SessionStore:
@@ -33,17 +35,22 @@ class SessionStore:
         async with self._database.transaction() as connection:
             await connection.execute(_INSERT, _row(session))
             await self._index(connection, session.id, [("title", session.title or "")])
+        session.remember()
 
-    async def save(self, session: Session) -> bool:
-        """Replace a row; False if there is none any more."""
-        return await self._database.write(_UPDATE, _row(session)) > 0
+    async def update(self, session: str, change: Callable[[Session], None]) -> Session | None:
+        """Read, change and write a row in one transaction; the row as it is then, None if there is none any more."""
+        async with self._database.transaction() as connection:
+            rows = list(await connection.execute_fetchall(_SELECT, (session,)))
+            if not rows:
+                return None
+            found = _session(rows[0])
+            change(found)
+            await connection.execute(_UPDATE, _row(found))
+        return found.remember()
 
     async def get(self, session: str) -> Session | None:
         """One session."""
-        row = await self._database.row(
-            f"SELECT {', '.join(_COLUMNS)} FROM sessions WHERE id = ?",  # noqa: S608
-            (session,),
-        )
+        row = await self._database.row(_SELECT, (session,))
         return _session(row) if row else None
 
     async def summaries(
@@ -72,6 +79,12 @@ class SessionStore:
             cursor = await connection.execute("DELETE FROM sessions WHERE id = ?", (session,))
             return cursor.rowcount > 0
 
+    async def clear_words(self) -> None:
+        """Empty the index; rows that were lost one by one would be counted as those of other sessions."""
+        async with self._database.transaction() as connection:
+            await connection.execute("DELETE FROM words")
+            await connection.execute("DELETE FROM words_of_session")
+
     async def replace_words(self, session: str, texts: Iterable[tuple[str, str]]) -> None:
         """Index (kind, text) pairs of a session anew; a session that was deleted meanwhile stays deleted."""
         async with self._database.transaction() as connection:
@@ -97,17 +110,17 @@ class SessionStore:
     async def with_level(self, level: str) -> list[Session]:
         """All sessions whose row says this trust level."""
         rows = await self._database.rows(
-            f"SELECT {', '.join(_COLUMNS)} FROM sessions WHERE trust_level = ?",  # noqa: S608
+            f"SELECT {', '.join(COLUMNS)} FROM sessions WHERE trust_level = ?",  # noqa: S608
             (level,),
         )
         return [_session(row) for row in rows]
 
     async def idle_since_mark(self, until: str) -> list[Session]:
-        """Sessions whose last change lies behind the mark and not after `until`; 1,000 at the most."""
+        """Sessions whose last change lies behind the mark and not after `until`, the oldest first; IDLE_PAGE at the most."""
         rows = await self._database.rows(
-            f"SELECT {', '.join(_COLUMNS)} FROM sessions WHERE updated_at <= ? AND updated_at > "  # noqa: S608
-            "COALESCE((SELECT value FROM marks WHERE name = 'session.end'), ?) ORDER BY updated_at LIMIT 1000",
-            (until, until),
+            f"SELECT {', '.join(COLUMNS)} FROM sessions WHERE updated_at <= ? AND updated_at > "  # noqa: S608
+            "COALESCE((SELECT value FROM marks WHERE name = 'session.end'), ?) ORDER BY updated_at LIMIT ?",
+            (until, until, IDLE_PAGE),
         )
         return [_session(row) for row in rows]
 
@@ -141,12 +154,12 @@ class SessionStore:
 
 def match_expression(search: str) -> str:
     """A full-text query for the words of a search, all of them required, the last one as the beginning of a word."""
-    words = re.findall(r"\w+", search)[:20]
+    words = re.findall(r"\w+", unicodedata.normalize("NFC", search))[:20]
     return " ".join(f'"{word}"' for word in words) + "*" if words else '""'
 
 
 def _row(session: Session) -> dict[str, object]:
-    row: dict[str, object] = {name: getattr(session, name) for name in _COLUMNS}
+    row: dict[str, object] = session.columns()
     row["metadata"] = json.dumps(session.metadata, ensure_ascii=False)
     row["archived"] = int(session.archived)
     row["summary"] = session.summary()
@@ -154,7 +167,7 @@ def _row(session: Session) -> dict[str, object]:
 
 
 def _session(row: sqlite3.Row) -> Session:
-    values = dict(zip(_COLUMNS, row, strict=True))
+    values = dict(zip(COLUMNS, row, strict=True))
     values["metadata"] = json.loads(values["metadata"])
     values["archived"] = bool(values["archived"])
-    return Session(**values)
+    return Session(**values).remember()

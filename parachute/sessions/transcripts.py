@@ -1,14 +1,21 @@
 """Transcripts: JSONL files of the agent's program, found by the id that we chose and read as untrusted input."""
 
+import contextlib
 import json
 import os
 import shutil
 import stat
+from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, Literal
 
+from parachute.errors import InvalidInput
 from parachute.files import atomic_write, private_folder, read_regular
+from parachute.sessions.events import event_of
+from parachute.sessions.messages import user_text
+from parachute.sessions.models import is_session_id
 from parachute.vault.service import Vault
 
 _FILE_LIMIT = 256 * 1024 * 1024
@@ -17,42 +24,103 @@ _ANSWER_LIMIT = 8 * 1024 * 1024
 """Bytes of events in one answer; the newest are kept."""
 
 _PREVIEW = 120
-_SHOWN = frozenset({"user", "assistant", "system"})
+_OWN = "-scratch-"
+
+Kept = int | Literal["last", "all"]
+"""Of which segments the events are wanted: one by its index, the newest, or all."""
 
 
 @dataclass(slots=True)
 class Segment:
-    """The part of a transcript between two compactions."""
+    """The part of a transcript between two compactions, without its events."""
 
     index: int
-    events: list[dict[str, Any]] = field(default_factory=list)
-    size: int = 0
+    message_count: int = 0
+    event_count: int = 0
+    start_time: str | None = None
+    end_time: str | None = None
+    preview: str | None = None
+
+    def count(self, event: dict[str, Any]) -> None:
+        """Take note of one more event."""
+        self.event_count += 1
+        self.message_count += event["type"] in ("user", "assistant")
+        if isinstance(time := event.get("timestamp"), str):
+            self.start_time = self.start_time or time
+            self.end_time = time
+        if self.preview is None and (text := user_text(event)):
+            self.preview = text[:_PREVIEW]
 
     def describe(self, last: int, loaded: bool) -> dict[str, Any]:
         """The app's form of a segment (contract, section 2)."""
-        times = [event["timestamp"] for event in self.events if isinstance(event.get("timestamp"), str)]
         return {
             "index": self.index,
             "isCompacted": self.index < last,
-            "messageCount": sum(1 for event in self.events if event["type"] in ("user", "assistant")),
-            "eventCount": len(self.events),
-            "startTime": times[0] if times else None,
-            "endTime": times[-1] if times else None,
-            "preview": next((text[:_PREVIEW] for event in self.events if (text := user_text(event))), None),
+            "messageCount": self.message_count,
+            "eventCount": self.event_count,
+            "startTime": self.start_time,
+            "endTime": self.end_time,
+            "preview": self.preview,
             "loaded": loaded,
         }
+
+
+@dataclass(slots=True)
+class Transcript:
+    """What was read: all segments, and as JSON the events of those that were wanted, the newest within a limit."""
+
+    path: Path
+    kept: Kept
+    segments: list[Segment] = field(default_factory=lambda: [Segment(0)])
+    lines: deque[bytes] = field(default_factory=deque)
+    size: int = 0
+
+    @property
+    def events(self) -> Iterator[dict[str, Any]]:
+        """The wanted events, oldest first."""
+        return (json.loads(line) for line in self.lines)
+
+    def add(self, event: dict[str, Any], line: bytes) -> None:
+        """Take the next event in."""
+        if event["type"] == "system" and event.get("subtype") == "compact_boundary":
+            self.segments.append(Segment(len(self.segments)))
+            if self.kept == "last":
+                self.lines.clear()
+                self.size = 0
+        self.segments[-1].count(event)
+        if self.kept in ("last", "all", self.segments[-1].index):
+            self.lines.append(line)
+            self.size += len(line)
+            while self.size > _ANSWER_LIMIT:
+                self.size -= len(self.lines.popleft())
+
+    def as_json(self, session: str) -> bytes:
+        """The app's form of a transcript."""
+        last = len(self.segments) - 1
+        loaded = last if self.kept == "last" else self.kept
+        answer = {
+            "sessionId": session,
+            "transcriptPath": str(self.path),
+            "eventCount": sum(part.event_count for part in self.segments),
+            "segments": [part.describe(last, loaded in ("all", part.index)) for part in self.segments],
+            "segmentCount": len(self.segments),
+            "loadedSegmentIndex": loaded if loaded != "all" and loaded <= last else None,
+        }
+        # The events are JSON already: joined as they are, because writing megabytes anew would hold up everybody.
+        return encoded(answer)[:-1] + b',"events":[' + b",".join(self.lines) + b"]}"
 
 
 class Transcripts:
     """Finds, reads and removes transcripts; its methods block, call them from a thread."""
 
     def __init__(self, vault: Vault, claude_folder: Path | None = None) -> None:
-        self._vault = vault
         self._roots = (vault.transcripts / "projects", (claude_folder or Path.home() / ".claude") / "projects")
 
     def folder(self, session: str) -> Path:
-        """The folder of a sandboxed session's transcript, the only one that its sandbox gets."""
-        return self._roots[0] / f"-scratch-{session}"
+        """The folder of a sandboxed session's transcript, the only one that its sandbox gets; error: InvalidInput."""
+        if not is_session_id(session):
+            raise InvalidInput("sessionId: expected 1 to 64 letters, digits, `-` and `_`.")
+        return self._roots[0] / f"{_OWN}{session}"
 
     def find(self, session: str) -> Path | None:
         """The transcript of a session: in the vault, or where the program kept it before."""
@@ -61,12 +129,9 @@ class Transcripts:
         if _is_regular(own):
             return own
         for root in self._roots:
-            try:
-                folders = [entry.path for entry in os.scandir(root) if entry.is_dir(follow_symlinks=False)]
-            except FileNotFoundError:
-                continue
-            for folder in folders:
-                if _is_regular(path := Path(folder) / name):
+            for folder in _folders(root):
+                # Another sandbox's folder is written by its agent, which may lay a transcript for us there.
+                if not folder.name.startswith(_OWN) and _is_regular(path := folder / name):
                     return path
         return None
 
@@ -85,30 +150,26 @@ class Transcripts:
             atomic_write(own, read_regular(path, _FILE_LIMIT))  # the program's own folder is not ours to empty
         return True
 
-    def read(self, session: str) -> tuple[Path, list[Segment]] | None:
-        """All segments of a transcript, or None if there is none."""
+    def read(self, session: str, kept: Kept = "all") -> Transcript | None:
+        """The transcript of a session, or None if there is none."""
         path = self.find(session)
-        if path is None:
+        file = _open(path) if path else None
+        if path is None or file is None:
             return None
-        try:
-            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        except FileNotFoundError:
-            return None
-        segments = [Segment(0)]
-        with os.fdopen(descriptor, "rb") as file:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                return None
-            left = _FILE_LIMIT
-            while left > 0 and (line := file.readline(_LINE_LIMIT)):
-                left -= len(line)
-                event = _event(line)
-                if event is None:
-                    continue
-                if event["type"] == "system" and event.get("subtype") == "compact_boundary":
-                    segments.append(Segment(len(segments)))
-                segments[-1].events.append(event)
-                segments[-1].size += len(line)
-        return path, segments
+        found = Transcript(path, kept)
+        with file:
+            for event, line in _events(file):
+                found.add(event, line)
+        return found
+
+    def events(self, session: str) -> Iterator[dict[str, Any]]:
+        """All events of a session's transcript, one after the other."""
+        path = self.find(session)
+        file = _open(path) if path else None
+        if file is not None:
+            with file:
+                for event, _ in _events(file):
+                    yield event
 
     def delete(self, session: str) -> None:
         """Remove a session's transcript and what lies beside it under the same name."""
@@ -119,129 +180,41 @@ class Transcripts:
             shutil.rmtree(path.with_suffix(""), ignore_errors=True)
 
 
-def as_json(session: str, path: Path, segments: list[Segment], *, full: bool, segment: int | None) -> dict[str, Any]:
-    """The app's form of a transcript: the newest segment, all of them, or one by its index."""
-    last = len(segments) - 1
-    chosen = range(last + 1) if full else [last if segment is None else segment]
-    events: list[dict[str, Any]] = []
-    left = _ANSWER_LIMIT
-    loaded: set[int] = set()
-    for index in reversed(chosen):
-        if not 0 <= index <= last:
-            continue
-        loaded.add(index)
-        for event in reversed(segments[index].events):
-            left -= len(json.dumps(event, ensure_ascii=False)) if segments[index].size > _ANSWER_LIMIT // 2 else 0
-            if left < 0:
-                break
-            events.append(event)
-    events.reverse()
-    return {
-        "sessionId": session,
-        "transcriptPath": str(path),
-        "eventCount": sum(len(part.events) for part in segments),
-        "events": events,
-        "segments": [part.describe(last, part.index in loaded) for part in segments],
-        "segmentCount": len(segments),
-        "loadedSegmentIndex": None if full else chosen[0],
-    }
+def encoded(value: Any) -> bytes:
+    """JSON in UTF-8; halves of characters, which no encoding has, become question marks."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
 
 
-def messages(segments: list[Segment], limit: int = 500) -> list[dict[str, Any]]:
-    """The newest messages of a transcript in the app's short form, tool calls joined with their results."""
-    found: list[dict[str, Any]] = []
-    calls: dict[str, dict[str, Any]] = {}
-    for event in (event for part in segments for event in part.events):
-        message = event.get("message")
-        if event["type"] not in ("user", "assistant") or not isinstance(message, dict):
-            continue
-        content = message.get("content")
-        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-        if not isinstance(blocks, list):
-            continue
-        kept: list[dict[str, Any]] = []
-        for block in blocks:
-            if not isinstance(block, dict):
-                continue
-            if block.get("type") == "text" and isinstance(block.get("text"), str):
-                kept.append({"type": "text", "text": block["text"]})
-            elif block.get("type") == "tool_use":
-                call = {name: block.get(name) for name in ("type", "id", "name", "input")}
-                calls[str(block.get("id"))] = call
-                kept.append(call)
-            elif block.get("type") == "tool_result" and (call := calls.get(str(block.get("tool_use_id")), {})):
-                call["result"] = result_text(block.get("content"))
-                call["isError"] = block.get("is_error") is True
-        if kept:
-            found.append(
-                {
-                    "id": event.get("uuid"),
-                    "role": event["type"],
-                    "content": kept,
-                    "timestamp": event.get("timestamp"),
-                    "isCompactSummary": event.get("isCompactSummary") is True,
-                }
-            )
-    return found[-limit:]
+def _events(file: IO[bytes]) -> Iterator[tuple[dict[str, Any], bytes]]:
+    """Each event with its JSON in UTF-8."""
+    left, inside_long_line = _FILE_LIMIT, False
+    while left > 0 and (line := file.readline(min(_LINE_LIMIT, left))):
+        left -= len(line)
+        # The rest of a line that is longer than we read is no line of its own.
+        is_rest, inside_long_line = inside_long_line, not line.endswith(b"\n")
+        found = None if is_rest else event_of(line)
+        if found is not None:
+            event, changed = found
+            yield event, encoded(event) if changed else line.strip()
 
 
-def user_text(event: dict[str, Any]) -> str | None:
-    """The text of a message that a person wrote, or None."""
-    message = event.get("message")
-    if event["type"] != "user" or not isinstance(message, dict) or event.get("isMeta"):
-        return None
-    return _text(message.get("content"))
-
-
-def assistant_text(event: dict[str, Any]) -> str | None:
-    """The text of an agent's message, or None."""
-    message = event.get("message")
-    if event["type"] != "assistant" or not isinstance(message, dict):
-        return None
-    return _text(message.get("content"))
-
-
-def result_text(content: Any) -> str:
-    """The result of a tool as one text."""
-    if isinstance(content, str):
-        return content
-    if isinstance(content, list):
-        return "\n".join(
-            str(block.get("text", "")) if block.get("type") == "text" else f"[{block.get('type')}]"
-            for block in content
-            if isinstance(block, dict)
-        )
-    return "" if content is None else json.dumps(content, ensure_ascii=False)
-
-
-def _text(content: Any) -> str | None:
-    if isinstance(content, str):
-        return content or None
-    if isinstance(content, list):
-        texts = [block["text"] for block in content if isinstance(block, dict) and isinstance(block.get("text"), str)]
-        return "\n".join(texts) or None
-    return None
-
-
-def _event(line: bytes) -> dict[str, Any] | None:
+def _open(path: Path) -> IO[bytes] | None:
     try:
-        event = json.loads(line)
-    except ValueError:
-        return None  # the last line of a program that was killed, or one that is longer than we read
-    if not isinstance(event, dict) or event.get("type") not in _SHOWN or event.get("isSidechain") is True:
+        # O_NONBLOCK: opening a named pipe that an agent left in place would wait for its writer.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
         return None
-    if isinstance(answered := event.get("toolUseResult"), dict) and isinstance(answered.get("answers"), dict):
-        _answers_as_json(event, answered["answers"])
-    return event
+    file = os.fdopen(descriptor, "rb")
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        file.close()
+        return None
+    return file
 
 
-def _answers_as_json(event: dict[str, Any], answers: dict[str, Any]) -> None:
-    """The app reads the answers to a question from the tool's result, as JSON; the program writes a sentence there."""
-    message = event.get("message")
-    blocks = message.get("content") if isinstance(message, dict) else None
-    for block in blocks if isinstance(blocks, list) else []:
-        if isinstance(block, dict) and block.get("type") == "tool_result":
-            block["content"] = json.dumps({"answers": answers}, ensure_ascii=False)
+def _folders(root: Path) -> list[Path]:
+    with contextlib.suppress(OSError), os.scandir(root) as entries:
+        return [Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False)]
+    return []
 
 
 def _is_regular(path: Path) -> bool:

@@ -129,7 +129,7 @@ def _validate(home: Home, text: str, changing: str | None = None, on_disk: str |
 
     def wrong(location: list[str], message: str) -> ConfigError:
         name, hint = ".".join(location), "`parachute config` lists all settings."
-        if variable := _variable(location):
+        if location[0] in Settings.model_fields and (variable := _variable(location)):
             return ConfigError(f"The variable {variable}: {message}.")
         if changing and f"{name}.".startswith(f"{changing}."):
             # The file does not say this yet, so there is no line to name.

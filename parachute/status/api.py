@@ -12,7 +12,7 @@ router = APIRouter(tags=["status"])
 _PLAIN = Response(b'{"status":"ok","version":"%s"}' % __version__.encode(), media_type="application/json")
 
 
-@router.get("/api/health")
+@router.api_route("/api/health", methods=["GET", "HEAD"])
 async def health(request: Request, detailed: bool = False) -> Any:
     """Whether the server answers, open to everyone; details only for callers who may read."""
     if not detailed:

@@ -100,6 +100,12 @@ class MessagesAPI:
         with self._lock:
             self._script.extend(replies)
 
+    def forget_script(self) -> None:
+        """Drop the replies that were not used, and the default."""
+        with self._lock:
+            self._script.clear()
+            self._default = None
+
     def default(self, reply: Scripted | None) -> None:
         """Set what is answered when the queue is empty; None makes that an error 400 again."""
         with self._lock:

@@ -1,0 +1,46 @@
+"""Changes of a session's configuration, checked before any of them is made."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from parachute.errors import InvalidInput, NotFound
+from parachute.sessions.models import Session
+
+_RESPONSE_MODES = ("all_messages", "mention_only")
+_MODEL = re.compile(r"[A-Za-z0-9._:/@\[\]-]{0,100}")
+
+
+def change_of(changes: dict[str, Any]) -> Callable[[Session], None]:
+    """What to do to a session for these members of the request (contract, section 2), trust level apart.
+
+    Errors: InvalidInput naming the field and what is allowed, NotFound for a workspace.
+    """
+    if workspace := changes.get("workspaceId"):
+        raise NotFound(f"workspaceId: there is no workspace {workspace[:64]!r}.")
+    overrides = changes.get("configOverrides") or {}
+    if unknown := set(overrides) - {"model"}:
+        raise InvalidInput(f"configOverrides: expected only `model`, not {', '.join(sorted(unknown))[:200]!r}.")
+    model = overrides.get("model")
+    if model is not None and not (isinstance(model, str) and _MODEL.fullmatch(model)):
+        raise InvalidInput("configOverrides.model: expected the name of a model, of at most 100 characters.")
+    mode = changes.get("responseMode")
+    if mode is not None and mode not in _RESPONSE_MODES:
+        raise InvalidInput("responseMode: expected `all_messages` or `mention_only`.")
+    pattern = changes.get("mentionPattern")
+
+    def change(session: Session) -> None:
+        if workspace == "":
+            session.workspace_id = None
+        if "model" in overrides:
+            session.model = model or None
+        known = session.metadata.get("bot_settings")
+        bot = dict(known) if isinstance(known, dict) else {}
+        if mode is not None:
+            bot["response_mode"] = mode
+        if pattern is not None:
+            bot["mention_pattern"] = pattern or None
+        if bot:
+            session.metadata["bot_settings"] = bot
+
+    return change

@@ -1,0 +1,115 @@
+"""One line of a transcript, made safe to read: an agent can write anything into its own transcript."""
+
+import json
+import re
+from datetime import datetime
+from typing import Any
+
+_SHOWN = frozenset({"user", "assistant", "system"})
+_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})")
+_EXACT = 2**53  # larger integers are not exact in JSON as most programs read it
+
+_TEXTS = ("subtype", "uuid", "parentUuid")
+_SWITCHES = ("isCompactSummary", "isMeta", "isSidechain")
+
+
+def event_of(line: bytes) -> tuple[dict[str, Any], bool] | None:
+    """The event of a line, and whether it was changed; None for what is none, or is not shown.
+
+    Members that the app reads have the type that it casts to (contract, section 2), or are left out.
+    """
+    try:
+        event = json.loads(line.decode(), parse_constant=_no_number)
+        if not isinstance(event, dict) or event.get("type") not in _SHOWN or event.get("isSidechain") is True:
+            return None
+        changed = _clean(event)
+    except (ValueError, TypeError, RecursionError):
+        return None  # the last line of a program that was killed, or one that is longer than we read
+    return event, changed
+
+
+def _clean(event: dict[str, Any]) -> bool:
+    wrong = [name for name in _TEXTS if not isinstance(event.get(name), str | None)]
+    wrong += [name for name in _SWITCHES if not isinstance(event.get(name), bool | None)]
+    if "timestamp" in event and not _is_time(event["timestamp"]):
+        wrong.append("timestamp")
+    changed = bool(wrong)
+    if "message" in event:
+        message = event["message"]
+        if isinstance(message, dict) and isinstance(message.get("content"), str | list):
+            changed |= _clean_message(message)
+        else:
+            wrong.append("message")
+            changed = True
+    for name in wrong:
+        del event[name]
+    answered = event.get("toolUseResult")
+    if isinstance(answered, dict) and isinstance(answered.get("answers"), dict):
+        changed |= _answers_as_json(event, answered["answers"])
+    return changed
+
+
+def _clean_message(message: dict[str, Any]) -> bool:
+    wrong = [name for name in ("model",) if not isinstance(message.get(name), str | None)]
+    wrong += [name for name in ("isCompactSummary",) if not isinstance(message.get(name), bool | None)]
+    for name in wrong:
+        del message[name]
+    if isinstance(message["content"], str):
+        return bool(wrong)
+    kept = [block for block in message["content"] if isinstance(block, dict) and _is_block(block)]
+    changed = len(kept) != len(message["content"])
+    message["content"] = kept
+    return changed or bool(wrong)
+
+
+def _is_block(block: dict[str, Any]) -> bool:
+    def has(kind: type, *names: str) -> bool:
+        return all(isinstance(block.get(name), kind) for name in names)
+
+    match block.get("type"):
+        case "text":
+            return has(str, "text")
+        case "thinking":
+            return has(str, "thinking")
+        case "tool_use":
+            return has(str, "id", "name") and has(dict, "input")
+        case "tool_result":
+            if block.get("content") is None:
+                block["content"] = ""
+            return has(str, "tool_use_id") and _is_result(block["content"])
+        case kind:
+            return isinstance(kind, str)
+
+
+def _is_result(content: Any) -> bool:
+    if isinstance(content, str):
+        return True
+    return isinstance(content, list) and all(
+        isinstance(part, dict)
+        and isinstance(part.get("type"), str)
+        and (part["type"] != "text" or isinstance(part.get("text"), str))
+        for part in content
+    )
+
+
+def _is_time(value: Any) -> bool:
+    if isinstance(value, str) and _MOMENT.fullmatch(value):
+        try:
+            datetime.fromisoformat(value)
+        except ValueError:
+            return False
+        return True
+    return value is None or (isinstance(value, int) and not isinstance(value, bool) and abs(value) < _EXACT)
+
+
+def _answers_as_json(event: dict[str, Any], answers: dict[str, Any]) -> bool:
+    """The app reads the answers to a question from the tool's result, as JSON; the program writes a sentence there."""
+    content = event["message"]["content"] if "message" in event else None
+    results = [block for block in content if block["type"] == "tool_result"] if isinstance(content, list) else []
+    for block in results:
+        block["content"] = json.dumps({"answers": answers}, ensure_ascii=False)
+    return bool(results)
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")

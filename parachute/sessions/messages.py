@@ -1,0 +1,69 @@
+"""Messages and texts in the events of a transcript."""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+_NEWEST = 500
+
+
+def messages_of(events: Iterable[dict[str, Any]], limit: int = _NEWEST) -> list[dict[str, Any]]:
+    """The newest messages of a transcript in the app's short form, tool calls joined with their results."""
+    found: list[dict[str, Any]] = []
+    calls: dict[str, dict[str, Any]] = {}
+    for event in events:
+        if event["type"] not in ("user", "assistant") or "message" not in event:
+            continue
+        content = event["message"]["content"]
+        kept: list[dict[str, Any]] = []
+        for block in [{"type": "text", "text": content}] if isinstance(content, str) else content:
+            if block["type"] == "text":
+                kept.append({"type": "text", "text": block["text"]})
+            elif block["type"] == "tool_use":
+                call = {name: block[name] for name in ("type", "id", "name", "input")}
+                calls[block["id"]] = call
+                kept.append(call)
+            elif block["type"] == "tool_result" and (call := calls.get(block["tool_use_id"], {})):
+                call["result"] = result_text(block["content"])
+                call["isError"] = block.get("is_error") is True
+        if kept:
+            found.append(
+                {
+                    "id": event.get("uuid"),
+                    "role": event["type"],
+                    "content": kept,
+                    "timestamp": time if isinstance(time := event.get("timestamp"), str) else None,
+                    "isCompactSummary": event.get("isCompactSummary") is True,
+                }
+            )
+    return found[-limit:]
+
+
+def user_text(event: dict[str, Any]) -> str | None:
+    """The text of a message that a person wrote, or None."""
+    return _text(event) if event["type"] == "user" and not event.get("isMeta") else None
+
+
+def assistant_text(event: dict[str, Any]) -> str | None:
+    """The text of an agent's message, or None."""
+    return _text(event) if event["type"] == "assistant" else None
+
+
+def result_text(content: Any) -> str:
+    """The result of a tool as one text."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        return "\n".join(
+            str(block.get("text", "")) if block.get("type") == "text" else f"[{block.get('type')}]"
+            for block in content
+            if isinstance(block, dict)
+        )
+    return "" if content is None else json.dumps(content, ensure_ascii=False)
+
+
+def _text(event: dict[str, Any]) -> str | None:
+    content = event["message"]["content"] if "message" in event else None
+    if isinstance(content, list):
+        content = "\n".join(block["text"] for block in content if block["type"] == "text")
+    return content or None

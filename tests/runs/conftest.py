@@ -1,0 +1,76 @@
+"""One computer for all tests of runs that do not disturb each other, and a new one for those that do."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from tests.support.computer import Computer
+from tests.support.messages_api import MessagesAPI
+
+KEY = "sk-ant-api03-real"
+
+
+@pytest.fixture(scope="session")
+def _shared() -> Iterator[tuple[MessagesAPI, Computer]]:
+    with MessagesAPI() as service:
+        environment = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": service.url}
+        with Computer(environment=environment) as running:
+            yield service, running
+
+
+@pytest.fixture
+def api(_shared: tuple[MessagesAPI, Computer]) -> Iterator[MessagesAPI]:
+    """The scripted model service of the shared computer; what a test left in its script is gone for the next one."""
+    service = _shared[0]
+    service.forget_script()
+    yield service
+    service.forget_script()
+
+
+@pytest.fixture
+def computer(_shared: tuple[MessagesAPI, Computer], api: MessagesAPI) -> Computer:
+    """A computer that is shared with other tests."""
+    return _shared[1]
+
+
+@pytest.fixture
+def own_api() -> Iterator[MessagesAPI]:
+    """A scripted model service for one test."""
+    with MessagesAPI() as service:
+        yield service
+
+
+MakeComputer = Callable[..., Computer]
+
+
+@pytest.fixture
+def make_computer(own_api: MessagesAPI) -> Iterator[MakeComputer]:
+    """Start a computer for one test, with settings and further environment."""
+    made: list[Computer] = []
+
+    def make(environment: dict[str, str] | None = None, **settings: Any) -> Computer:
+        base = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": own_api.url}
+        made.append(Computer(settings=settings, environment={**base, **(environment or {})}))
+        made[-1].start()
+        return made[-1]
+
+    yield make
+    for computer in made:
+        computer.__exit__(None, None, None)
+
+
+@pytest.fixture
+def own_computer(make_computer: MakeComputer) -> Computer:
+    """A computer for one test."""
+    return make_computer()
+
+
+async def eventually(condition: Callable[[], Any], what: str, seconds: float = 15) -> Any:
+    """Wait for a condition that no event announces, without blocking the loop; its value."""
+    deadline = asyncio.get_running_loop().time() + seconds
+    while not (value := condition()):
+        assert asyncio.get_running_loop().time() < deadline, f"waited {seconds} s until {what}"
+        await asyncio.sleep(0.02)
+    return value

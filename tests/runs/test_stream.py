@@ -1,0 +1,123 @@
+"""The events of a run, in the shapes and the order that the app relies on."""
+
+import httpx2
+import pytest
+
+from tests.contract.models import check_stream
+from tests.support.computer import Computer
+from tests.support.messages_api import MessagesAPI, big_text, several, text, thinking, tool_use
+from tests.support.replies import MEBIBYTE
+from tests.support.sse import ChatStream, bubble_of, chat
+
+
+async def answered(client: httpx2.AsyncClient, message: str = "Hello!", session: str = "new", **fields: object) -> ChatStream:
+    """Send a message and read its whole answer, which has to fit the contract."""
+    async with chat(client, message, session_id=session, **fields) as stream:
+        after = await stream.drain()
+    assert after == []
+    assert not stream.synthetic_done
+    stream.assert_clean()
+    check_stream(stream.events)
+    return stream
+
+
+async def test_the_events_come_in_order_and_the_row_is_there_at_the_first(computer: Computer, api: MessagesAPI) -> None:
+    api.script(thinking("I look.", then=several(text("Wait.", chunks=2), tool_use("Bash", {"command": "echo hi"}))), text("hi!"))
+    async with computer.client() as client, chat(client, "  \n Say hi \nplease") as stream:
+        first = await stream.until("session")
+        row = (await client.get(f"/api/chat/{first['sessionId']}")).json()
+        assert row["title"] == "Say hi"
+        await stream.collect()
+    check_stream(stream.events)
+    kinds = [event["type"] for event in stream.events]
+    unique = [kind for index, kind in enumerate(kinds) if index == 0 or kinds[index - 1] != kind]
+    assert unique == [
+        "session", "user_message", "prompt_metadata", "session", "init", "model", "thinking", "text", "tool_use",
+        "tool_result", "text", "done",
+    ]  # fmt: skip
+    assert [event["seq"] for event in stream.events] == sorted({event["seq"] for event in stream.events})
+    done = stream.terminal
+    assert done is not None
+    assert (done["sessionId"], done["title"]) == (first["sessionId"], "Say hi")
+    assert isinstance(done["durationMs"], int)
+    assert done["model"] == stream.of_type("model")[0]["model"]
+    assert done["sessionResume"]["method"] == "new"
+    assert [block.kind for block in bubble_of(stream.events)] == ["thinking", "thinking", "tool", "text"]
+
+
+async def test_two_text_blocks_are_one_text_and_a_tool_between_makes_them_two(computer: Computer, api: MessagesAPI) -> None:
+    api.script(several(text("One.", chunks=2), text("Two.")))
+    async with computer.client() as client:
+        stream = await answered(client)
+        assert [block.text for block in bubble_of(stream.events)] == ["One.\n\nTwo."]
+        api.script(several(text("Before."), tool_use("Bash", {"command": "true"})), text("After."))
+        stream = await answered(client)
+    assert [(block.kind, block.text) for block in bubble_of(stream.events)] == [
+        ("thinking", "Before."),
+        ("tool", ""),
+        ("text", "After."),
+    ]
+
+
+async def test_texts_grow_and_never_shrink(computer: Computer, api: MessagesAPI) -> None:
+    said = "".join(f"word{number} " for number in range(400)) + "äöü 🦜 \u2028 end"
+    api.script(text(said, chunks=200, delay=0.001))
+    async with computer.client() as client:
+        stream = await answered(client)
+    texts = [event["content"] for event in stream.of_type("text")]
+    assert texts[-1] == said
+    assert all(later.startswith(earlier) for earlier, later in zip(texts, texts[1:], strict=False))
+    assert len(texts) < 100
+
+
+async def test_eight_mebibytes_of_text(computer: Computer, api: MessagesAPI) -> None:
+    api.script(big_text())
+    async with computer.client() as client:
+        stream = await answered(client)
+        assert len(stream.text) == 8 * MEBIBYTE
+        session = stream.terminal["sessionId"]
+        again = await client.get(f"/api/chat/{session}/events")
+        assert len(again.content) > 8 * MEBIBYTE
+        await client.delete(f"/api/chat/{session}")
+
+
+async def test_an_eight_mebibyte_tool_result(computer: Computer, api: MessagesAPI) -> None:
+    command = "head -c 8388608 /dev/zero | tr '\\0' x > big.txt; cat big.txt"
+    api.script(tool_use("Bash", {"command": command}), text("Long."))
+    async with computer.client() as client:
+        stream = await answered(client)
+    (result,) = stream.of_type("tool_result")
+    assert "xxxx" in result["content"]
+    assert stream.text == "Long."
+
+
+async def test_a_failed_tool_is_a_result_with_its_error(computer: Computer, api: MessagesAPI) -> None:
+    api.script(tool_use("Read", {"file_path": "/nowhere"}), text("Not there."))
+    async with computer.client() as client:
+        stream = await answered(client)
+    (result,) = stream.of_type("tool_result")
+    assert result["isError"] is True
+    assert "/nowhere" in stream.of_type("tool_use")[0]["tool"]["input"]["file_path"]
+
+
+@pytest.mark.parametrize("message", ["read @/etc/passwd please", "@/etc/hostname", "look at @~/.bashrc"])
+async def test_a_path_in_a_message_reads_nothing(computer: Computer, api: MessagesAPI, message: str) -> None:
+    api.script(text("No."))
+    async with computer.client() as client:
+        await answered(client, message, trustLevel="direct")
+    sent = str(api.conversation[-1].body["messages"])
+    assert message in sent
+    assert "root:" not in sent
+    assert "tool_use" not in sent
+
+
+async def test_the_stream_needs_no_further_request_to_be_complete_in_the_transcript(
+    computer: Computer, api: MessagesAPI
+) -> None:
+    api.script(tool_use("Bash", {"command": "echo kept"}), text("Done."))
+    async with computer.client() as client:
+        stream = await answered(client)
+        session = stream.terminal["sessionId"]
+        transcript = (await client.get(f"/api/chat/{session}/transcript?after_compact=true")).json()
+        assert "kept" in str(transcript["events"])
+        assert (await client.get(f"/api/chat/{session}/stream-status")).json() == {"active": False}
