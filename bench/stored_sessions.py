@@ -26,9 +26,10 @@ def store_sessions(vault: Vault, count: int) -> None:
         {**asdict(session), "metadata": json.dumps(session.metadata), "summary": session.summary()}
         for session in _sessions(count)
     )
-    names = [*Session.__dataclass_fields__, "summary"]
-    statement = f"INSERT INTO sessions ({', '.join(names)}) VALUES ({', '.join(':' + name for name in names)})"
     connection = sqlite3.connect(database.path)
+    # The table's own columns: a session also knows things that are not stored in it.
+    names = [name for _, name, *_ in connection.execute("PRAGMA table_info(sessions)")]
+    statement = f"INSERT INTO sessions ({', '.join(names)}) VALUES ({', '.join(':' + name for name in names)})"
     with connection:
         connection.executemany(statement, rows)
     connection.close()
