@@ -104,10 +104,12 @@ class Database:
                     raise
 
     async def write(self, statement: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> int:
-        """One statement in a transaction of its own; the number of rows that it changed."""
-        async with self.transaction() as connection:
-            cursor = await connection.execute(statement, parameters)
-            return cursor.rowcount
+        """One statement, which is a transaction of its own; the number of rows that it changed."""
+        assert self._writer is not None
+        with self._explained("written"):
+            async with self._write_lock:
+                cursor = await self._writer.execute(statement, parameters)
+                return cursor.rowcount
 
     @contextmanager
     def _explained(self, done: str) -> Iterator[None]:

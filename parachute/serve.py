@@ -1,8 +1,11 @@
 """Core's process: `python -m parachute.serve`, on the sockets that it was started with."""
 
+import gc
+
+gc.disable()  # nothing that an import makes is garbage: looking for it would cost a twentieth of the start
+
 import asyncio
 import contextlib
-import ctypes
 import logging
 import os
 import signal
@@ -10,21 +13,25 @@ import socket
 import sys
 
 import uvicorn
+from fastapi import FastAPI
 
 from parachute.app import create
 from parachute.errors import ParachuteError
 from parachute.settings.home import Home
 from parachute.settings.store import load
-from parachute.supervisor.credentials import Credentials
+from parachute.supervisor.credentials import Credentials, keep_private
 from parachute.supervisor.notify import notify, watchdog_interval
 
 _LISTEN_FD = 3  # SD_LISTEN_FDS_START
 _GRACEFUL_SECONDS = 5
-_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4  # linux/prctl.h
 
 
 class _Server(uvicorn.Server):
-    """Uvicorn that says when it is ready, and that it is alive."""
+    """Uvicorn that says when it is ready, and ends the runs before it waits for the streams that follow them."""
+
+    def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
+        super().__init__(config)
+        self._app = app
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -33,6 +40,8 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         notify("STOPPING=1")
+        if runs := getattr(self._app.state, "runs", None):
+            await runs.close()
         await super().shutdown(sockets)
 
 
@@ -41,12 +50,16 @@ def main() -> int:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     # It would write a line for every request to the model.
     logging.getLogger("httpx2").setLevel(logging.WARNING)
-    _tie_to_parent()
+    keep_private()
     count = os.environ.pop("LISTEN_FDS", "")
     if not count.isdigit() or int(count) < 1:
         print("Core is started by its socket: use `parachute start`.", file=sys.stderr)  # noqa: T201
         return 1
-    sockets = [socket.socket(fileno=_LISTEN_FD + number) for number in range(int(count))]
+    try:
+        sockets = [socket.socket(fileno=_LISTEN_FD + number) for number in range(int(count))]
+    except OSError as error:
+        print(f"Core was started without its sockets: {error}.", file=sys.stderr)  # noqa: T201
+        return 1
     for listener in sockets:
         listener.set_inheritable(False)
     try:
@@ -58,6 +71,8 @@ def main() -> int:
     except ParachuteError as error:
         print(error, file=sys.stderr)  # noqa: T201
         return 1
+    gc.freeze()
+    gc.enable()
     config = uvicorn.Config(
         app,
         access_log=False,
@@ -68,31 +83,17 @@ def main() -> int:
         ws="none",
         timeout_graceful_shutdown=_GRACEFUL_SECONDS,
     )
-    return asyncio.run(_serve(_Server(config), sockets))
+    return asyncio.run(_serve(_Server(config, app), sockets))
 
 
 async def _serve(server: _Server, sockets: list[socket.socket]) -> int:
     loop = asyncio.get_running_loop()
     watchdog = asyncio.create_task(_watchdog())
-
-    def stop() -> None:
-        server.should_exit = True
-        # End the runs now: streams that are still read would keep the server open until its patience ends.
-        runs = (
-            getattr(server.config.loaded_app.state, "runs", None)
-            if hasattr(server.config.loaded_app, "state")
-            else None
-        )
-        if runs is not None:
-            stopping.append(asyncio.create_task(runs.close()))
-
-    stopping: list[asyncio.Task[None]] = []
-    with contextlib.ExitStack() as stack:
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, stop)
-            stack.callback(loop.remove_signal_handler, number)
-        server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign,assignment]
-        await server.serve(sockets)
+    # Uvicorn would end us by the same signal again; a graceful end has status 0.
+    server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign,assignment]
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, setattr, server, "should_exit", True)
+    await server.serve(sockets)
     watchdog.cancel()
     return 0 if server.started else 1
 
@@ -102,14 +103,6 @@ async def _watchdog() -> None:
     while interval:
         notify("WATCHDOG=1")
         await asyncio.sleep(interval)
-
-
-def _tie_to_parent() -> None:
-    """End with the supervisor, and let no other process of the same user read our memory or environment."""
-    if sys.platform == "linux":
-        libc = ctypes.CDLL(None)
-        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
-        libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 if __name__ == "__main__":

@@ -140,7 +140,11 @@ class AgentClient:
     async def _pre_tool_use(self, hook_input: Any, call: str | None, context: Any) -> dict[str, Any]:
         if self.handler is None:
             return _hook_answer("deny", "No turn is running.")
-        decision = await self.handler.decide(hook_input["tool_name"], hook_input["tool_input"], call)
+        try:
+            decision = await self.handler.decide(hook_input["tool_name"], hook_input["tool_input"], call)
+        except Exception:
+            log.exception("The rules for a tool call failed.")
+            return _hook_answer("deny", "This call could not be judged, so it is refused.")
         if decision.allowed is None:
             return {}
         return _hook_answer("allow" if decision.allowed else "deny", decision.reason)

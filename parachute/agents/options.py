@@ -74,6 +74,9 @@ def build(
     return ClaudeAgentOptions(
         tools=list(specification.tools),
         system_prompt={"type": "file", "path": str(prompt)},
+        # Otherwise a resumed session keeps the prompt of its first turn: a changed level, folder or instruction would
+        # never reach the model. The SDK has no option for it where the prompt is a file.
+        extra_args={"system-prompt-snapshot": "off"},
         setting_sources=[],
         skills=[],
         strict_mcp_config=True,

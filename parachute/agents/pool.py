@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import ctypes
+import gc
 import logging
 import time
 from collections.abc import Awaitable, Callable
@@ -151,6 +153,8 @@ class AgentPool:
                 await client.close()
             finally:
                 self._clients.discard(client)
+                if not self._clients:
+                    _return_memory()
             # A session that has another process by now still needs its line to the model and its sandbox.
             if self.released and all(other.specification.session != session for other in self._clients):
                 await self.released(session)
@@ -168,6 +172,13 @@ class AgentPool:
                     self._end(self._idle.pop(session))
             if self._spare and (self._spare.ended or short or self._spare.last_used < oldest_allowed):
                 self.drop_spare()
+
+
+def _return_memory() -> None:
+    """Give back to the system what the SDK and its buffers no longer use: glibc keeps it otherwise."""
+    gc.collect()
+    with contextlib.suppress(AttributeError):  # only glibc has it
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _free_megabytes() -> int | None:

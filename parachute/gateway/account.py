@@ -1,12 +1,16 @@
 """What the provider says about the account: its models, and the limits of a subscription."""
 
+import math
 from datetime import UTC, datetime
 from typing import Any
 
 from parachute.gateway.models import Credential, CredentialKind, Provider
 
 _VERSION = {"anthropic-version": "2023-06-01"}
-_OAUTH_BETA = {"anthropic-beta": "oauth-2025-04-20"}
+OAUTH_MARK = "oauth-2025-04-20"
+"""The name in `anthropic-beta` without which Anthropic refuses an OAuth token."""
+
+_OAUTH_BETA = {"anthropic-beta": OAUTH_MARK}
 _WINDOWS = ("five_hour", "seven_day", "seven_day_sonnet", "seven_day_opus")
 
 
@@ -31,14 +35,17 @@ async def models(
         timeout=20,
     )
     response.raise_for_status()
+    listed = response.json()
+    entries = listed.get("data") if isinstance(listed, dict) else None
     found: list[dict[str, Any]] = []
-    for entry in response.json().get("data", []):
-        identifier = str(entry.get("id", ""))
+    for entry in entries if isinstance(entries, list) else []:
+        if not isinstance(entry, dict) or not isinstance(identifier := entry.get("id"), str):
+            continue
         found.append(
             {
                 "id": identifier,
                 "display_name": str(entry.get("display_name") or identifier),
-                "created_at": str(entry.get("created_at") or datetime.fromtimestamp(0, UTC).isoformat()),
+                "created_at": _moment(entry.get("created_at")) or "1970-01-01T00:00:00Z",
                 "family": next((name for name in ("opus", "sonnet", "haiku") if name in identifier), "other"),
                 "is_latest": False,
             }
@@ -60,11 +67,34 @@ async def subscription(client: Any, provider: Provider, credential: Credential) 
     )
     response.raise_for_status()
     value = response.json()
+    if not isinstance(value, dict):
+        raise ValueError("the answer is not an object")
     report: dict[str, Any] = {}
     for name in _WINDOWS:
         window = value.get(name)
         if isinstance(window, dict):
-            report[name] = {"utilization": window.get("utilization") or 0, "resets_at": window.get("resets_at")}
+            used, resets = _number(window.get("utilization")), _moment(window.get("resets_at"))
+            report[name] = {"utilization": used or 0, "resets_at": resets}
     if isinstance(extra := value.get("extra_usage"), dict):
-        report["extra_usage"] = extra
+        limit = _number(extra.get("monthly_limit"))
+        report["extra_usage"] = {
+            "is_enabled": extra.get("is_enabled") is True,
+            "monthly_limit": round(limit) if limit is not None else None,
+            "used_credits": _number(extra.get("used_credits")),
+            "utilization": _number(extra.get("utilization")),
+        }
     return report
+
+
+def _number(value: Any) -> float | int | None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return value if is_number else None
+
+
+def _moment(value: Any) -> str | None:
+    """The time with its zone, as the app can read it."""
+    try:
+        moment = datetime.fromisoformat(value) if isinstance(value, str) else datetime.fromtimestamp(value, UTC)
+    except (ValueError, TypeError, OverflowError, OSError):
+        return None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat().replace("+00:00", "Z")

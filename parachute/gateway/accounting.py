@@ -6,6 +6,8 @@ from typing import Any
 from parachute.gateway.models import Usage
 
 _LINE_LIMIT = 1024 * 1024
+_ANSWER_LIMIT = 32 * 1024 * 1024
+_COUNT_LIMIT = 10**12
 
 
 class UsageReader:
@@ -19,7 +21,8 @@ class UsageReader:
     def feed(self, data: bytes) -> None:
         """Look at the next piece."""
         if not self._streaming:
-            self._rest += data
+            if len(self._rest) <= _ANSWER_LIMIT:
+                self._rest += data
             return
         *lines, rest = (self._rest + data).split(b"\n")
         # A line longer than this is text; usage lines are short.
@@ -36,7 +39,7 @@ class UsageReader:
     def _take(self, text: bytes) -> None:
         try:
             value: Any = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             return
         if not isinstance(value, dict):
             return
@@ -51,5 +54,6 @@ class UsageReader:
             ("cache_read_tokens", "cache_read_input_tokens"),
             ("cache_write_tokens", "cache_creation_input_tokens"),
         ):
-            if isinstance(number := counts.get(field), int):
+            number = counts.get(field)
+            if isinstance(number, int) and 0 <= number < _COUNT_LIMIT:
                 setattr(self.usage, name, number)

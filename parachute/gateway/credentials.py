@@ -25,33 +25,64 @@ class CredentialSource:
         """ANTHROPIC_BASE_URL of the shell that started the server."""
         return self._environment.get("ANTHROPIC_BASE_URL")
 
-    def find(self) -> Credential | None:
-        """The first credential that there is, expired or not, or None."""
+    def find(self, *, login: bool = True) -> Credential | None:
+        """The first credential that there is, expired or not, or None; without `login` not the one of `claude login`.
+
+        Error: ParachuteError naming a file that cannot be read: going on without it would answer with another mind.
+        """
         if key := self._environment.get("ANTHROPIC_API_KEY"):
             return Credential(CredentialKind.API_KEY, key, "ANTHROPIC_API_KEY")
         for name in ("CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN"):
             if token := self._environment.get(name):
                 return Credential(CredentialKind.OAUTH, token, name)
-        for path in (self._home.credentials, self._claude_folder / ".credentials.json"):
-            if credential := _from_file(path):
-                return credential
-        return None
+        if credential := _from_file(self._home.credentials):
+            return credential
+        return _from_file(self._claude_folder / ".credentials.json") if login else None
 
 
 def _from_file(path: Path) -> Credential | None:
     """A credential from a file of ours (`{"api_key"}` or `{"oauth_token"}`) or of the CLI (`{"claudeAiOauth": {…}}`)."""
     try:
         value: Any = json.loads(read_regular(path, _LIMIT))
-        if isinstance(key := value.get("api_key"), str):
-            return Credential(CredentialKind.API_KEY, key, str(path))
-        if isinstance(token := value.get("oauth_token"), str):
-            return Credential(CredentialKind.OAUTH, token, str(path))
-        login = value["claudeAiOauth"]
+        if not isinstance(value, dict):
+            raise ValueError("expected an object")
+        for name, kind in (("api_key", CredentialKind.API_KEY), ("oauth_token", CredentialKind.OAUTH)):
+            if name in value:
+                return Credential(kind, _secret(value, name), str(path))
+        login = value.get("claudeAiOauth")
+        if login is None:
+            return None  # the CLI keeps the credentials of MCP servers in the same file
+        if not isinstance(login, dict):
+            raise ValueError("claudeAiOauth: expected an object")
         expires = login.get("expiresAt")
+        if expires is not None and (isinstance(expires, bool) or not isinstance(expires, int | float)):
+            raise ValueError("claudeAiOauth.expiresAt: expected milliseconds since 1970")
         return Credential(
-            CredentialKind.OAUTH, str(login["accessToken"]), str(path), expires / 1000 if expires is not None else None
+            CredentialKind.OAUTH,
+            _secret(login, "accessToken"),
+            str(path),
+            expires / 1000 if expires is not None else None,
         )
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, ParachuteError):
-        return None
+    except (OSError, ValueError, RecursionError, ParachuteError) as error:
+        # Not the text of the error where it may quote the file.
+        reason = "it is not JSON" if isinstance(error, json.JSONDecodeError | UnicodeDecodeError) else str(error)
+        raise ParachuteError(
+            f"The credentials in {path} cannot be read: {reason.rstrip('.')}.",
+            "Mend or remove the file; `claude login` writes a new one.",
+            key="credentials_unreadable",
+        ) from error
+
+
+def _secret(value: dict[str, Any], name: str) -> str:
+    secret = value.get(name)
+    # As a header it must be printable ASCII, and a line break in it would begin another header.
+    if (
+        not isinstance(secret, str)
+        or not secret.strip()
+        or not secret.strip().isascii()
+        or not secret.strip().isprintable()
+    ):
+        raise ValueError(f"{name}: expected a text")
+    return secret.strip()

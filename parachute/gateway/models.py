@@ -36,6 +36,8 @@ class Provider:
     socket: str | None = None
     model: str | None = None
     chosen_because: str = ""
+    takes_login: bool = False
+    """Whether the credential of `claude login` may go there: to Anthropic, or where the owner says that Anthropic is."""
 
 
 @dataclass(slots=True)

@@ -15,11 +15,11 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from parachute.audit.service import Audit
-from parachute.errors import Unavailable
+from parachute.errors import ParachuteError, Unavailable
 from parachute.files import private_folder
 from parachute.gateway import providers
 from parachute.gateway.credentials import CredentialSource
-from parachute.gateway.models import CredentialKind, Problem, Provider, Usage
+from parachute.gateway.models import Credential, CredentialKind, Problem, Provider, Usage
 from parachute.gateway.prices import dollars
 from parachute.gateway.store import UsageStore, today
 from parachute.settings.home import Home
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 SOCKET_NAME = "model.sock"
+_CLOSE_SECONDS = 2.0
 
 _PLACEHOLDERS = {
     CredentialKind.API_KEY: ("ANTHROPIC_API_KEY", "sk-ant-api03-"),
@@ -50,6 +51,7 @@ class Line:
     server: asyncio.Server | None = None
     state: ServerState = field(default_factory=ServerState)
     problem: Problem | None = None
+    closed: bool = False
 
     def accepts(self, token: str) -> bool:
         """Whether a request carries this line's token."""
@@ -82,11 +84,15 @@ class Gateway:
         """The provider in force now."""
         return providers.choose(self._settings, self.credentials, self._home)
 
+    def credential(self, provider: Provider) -> Credential | None:
+        """The credential that goes to a provider, looked up anew."""
+        return None if provider.name == "offline" else self.credentials.find(login=provider.takes_login)
+
     async def open(self, session: str) -> Line:
         """The line of a session, opened if it is not yet; its folder is what a sandbox mounts."""
         if line := self._lines.get(session):
             return line
-        credential = self.credentials.find()
+        credential = self.credential(self.provider)
         kind = credential.kind if credential else CredentialKind.API_KEY
         folder = private_folder(self._home.run / "sandbox" / session / "box")
         line = Line(session, folder, kind, _PLACEHOLDERS[kind][1] + secrets.token_urlsafe(32))
@@ -102,8 +108,13 @@ class Gateway:
                 path,
             )
         except BaseException:
-            del self._lines[session]
+            self._lines.pop(session, None)
             raise
+        if self._lines.get(session) is not line:
+            # Closed while it was being opened.
+            line.server.close()
+            path.unlink(missing_ok=True)
+            raise Unavailable(f"The line of session {session} was closed.", "Send the message again.")
         # The agent inside the box has another user id on some engines; the folder above is 0700.
         path.chmod(0o666)
         return line
@@ -113,14 +124,18 @@ class Gateway:
         line = self._lines.pop(session, None)
         if line is None:
             return
+        line.closed = True
         if line.server:
             line.server.close()
-        for connection in list(line.state.connections):
-            connection.shutdown()
-        for task in list(line.state.tasks):
-            task.cancel()
         # At once, without a thread: a new line of the same session must not meet the remains of this one.
         (line.folder / SOCKET_NAME).unlink(missing_ok=True)
+        for connection in list(line.state.connections):
+            # What is under way learns of it as of a caller who has left, and ends its request to the model.
+            connection.transport.abort()
+        if tasks := list(line.state.tasks):
+            _, late = await asyncio.wait(tasks, timeout=_CLOSE_SECONDS)
+            for task in late:
+                task.cancel()
 
     async def close_all(self) -> None:
         """Close every line and every connection to a provider."""
@@ -160,15 +175,22 @@ class Gateway:
         """US dollars spent since midnight."""
         day = today()
         if self._spent is None or self._spent[0] != day:
-            self._spent = (day, (await self._usage.of_day(day)).dollars)
+            found = (await self._usage.of_day(day)).dollars
+            # Somebody else may have looked it up and spent since: then theirs stands.
+            if self._spent is None or self._spent[0] != day:
+                self._spent = (day, found)
         return self._spent[1]
 
     async def account(self, session: str, model: str, usage: Usage, provider: Provider) -> None:
         """Count a finished request."""
         usage.dollars = dollars(model, usage) if provider.name == "anthropic" else 0.0
-        day, spent = today(), await self.spent_today()
-        self._spent = (day, spent + usage.dollars)
-        await self._usage.add(session, model, usage)
+        spent = await self.spent_today()
+        self._spent = (today(), spent + usage.dollars)
+        try:
+            await self._usage.add(session, model, usage)
+        except ParachuteError as error:
+            # It counts towards today's limit all the same.
+            log.error("%s used %d tokens that could not be written down: %s", session, usage.output_tokens, error)
 
     async def used_by(self, session: str) -> Usage:
         """All that a session has used."""
@@ -176,15 +198,20 @@ class Gateway:
 
     async def status(self) -> dict[str, Any]:
         """Provider, credential and spending, for people."""
-        provider, credential = self.provider, self.credentials.find()
+        try:
+            provider = self.provider
+            name, because, credential = provider.name, provider.chosen_because, self.credential(provider)
+        except ParachuteError as error:
+            name, because, credential = None, str(error), None
         return {
-            "provider": provider.name,
-            "because": provider.chosen_because,
+            "provider": name,
+            "because": because,
             "credential": None
-            if provider.name == "offline" or credential is None
+            if credential is None
             else {"source": credential.source, "kind": credential.kind.value, "expired": credential.expired},
             "spent_today": round(await self.spent_today(), 4),
             "daily_spending_limit": self._settings.daily_spending_limit,
+            "limit_reached": await self.over_limit(),
         }
 
     async def models(self, show_all: bool) -> list[dict[str, Any]]:
@@ -193,20 +220,21 @@ class Gateway:
 
         provider = self.provider
         with _provider_errors(provider):
-            return await account.models(await self.client(provider), provider, self.credentials.find(), show_all)
+            return await account.models(await self.client(provider), provider, self.credential(provider), show_all)
 
     async def subscription(self) -> dict[str, Any]:
         """The limits of a subscription; with other credentials `error` says why there are none."""
         from parachute.gateway import account
 
-        provider, credential = self.provider, self.credentials.find()
         report: dict[str, Any] = {"spent_today": round(await self.spent_today(), 4)}
-        if provider.name != "anthropic" or credential is None or credential.kind is not CredentialKind.OAUTH:
-            return {**report, "error": "Limits are known only when you are signed in with a Claude subscription."}
         try:
+            provider = self.provider
+            credential = self.credential(provider)
+            if provider.name != "anthropic" or credential is None or credential.kind is not CredentialKind.OAUTH:
+                return {**report, "error": "Limits are known only when you are signed in with a Claude subscription."}
             with _provider_errors(provider):
                 return {**report, **await account.subscription(await self.client(provider), provider, credential)}
-        except Unavailable as error:
+        except ParachuteError as error:
             return {**report, "error": error.message}
 
     async def client(self, provider: Provider) -> "AsyncClient":
@@ -257,5 +285,5 @@ def _provider_errors(provider: Provider) -> Iterator[None]:
 
     try:
         yield
-    except (httpx2.HTTPError, ValueError) as error:
+    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
         raise Unavailable(f"{provider.base_url} does not answer: {error}.") from error

@@ -11,13 +11,13 @@ import threading
 from pathlib import Path
 
 from parachute.errors import ParachuteError
-from parachute.offline.activation import adopt_listener
-from parachute.offline.activity import Activity
 from parachute.offline.app import OfflineApp
 from parachute.offline.engine import Engine
 from parachute.offline.llama import private_folder
-from parachute.offline.server import OfflineServer
 from parachute.offline.settings import OfflineSettings
+from parachute.supervisor.activation import adopt_listener
+from parachute.supervisor.activity import Activity
+from parachute.supervisor.idle_server import IdleServer
 from parachute.supervisor.notify import notify, watchdog_interval
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -27,7 +27,7 @@ async def serve(settings: OfflineSettings, listener: socket.socket, folder: Path
     """Answer on `listener` until idle or told to stop by a signal."""
     activity = Activity()
     engine = Engine(settings, activity, folder)
-    server = OfflineServer(OfflineApp(settings, engine, activity), listener, activity, settings.idle_seconds)
+    server = IdleServer(OfflineApp(settings, engine, activity), listener, activity, settings.idle_seconds)
     loop = asyncio.get_running_loop()
 
     def stop() -> None:

@@ -4,7 +4,6 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from parachute.errors import ParachuteError
-from parachute.offline.activity import Activity
 from parachute.offline.engine import Engine
 from parachute.offline.errors import UnknownPath
 from parachute.offline.exchange import Disconnected, Exchange, Receive, Scope, Send
@@ -12,6 +11,7 @@ from parachute.offline.memory import resident_bytes
 from parachute.offline.messages import count_tokens, create_message
 from parachute.offline.model_file import model_name
 from parachute.offline.settings import OfflineSettings
+from parachute.supervisor.activity import Activity
 
 _log = logging.getLogger(__name__)
 # The list of models wants a date, and a file has no honest one.

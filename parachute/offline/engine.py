@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Literal
 
 from parachute.errors import ParachuteError
-from parachute.offline.activity import Activity
 from parachute.offline.context_window import fit
 from parachute.offline.conversation import Turn
 from parachute.offline.errors import ModelUnavailable, Overloaded, Stopping
 from parachute.offline.llama import LlamaModel, Usage, load_model, read_ahead
 from parachute.offline.model_file import find_model
 from parachute.offline.settings import OfflineSettings
+from parachute.supervisor.activity import Activity
 
 MAX_WAITING = 8
 # Between our count of the prompt and the engine's own.

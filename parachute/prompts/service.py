@@ -6,6 +6,8 @@ from importlib.resources import files as package_files
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from parachute.errors import NotFound, ParachuteError
 from parachute.files import read_regular
 from parachute.sandbox.service import ATTACHMENTS_INSIDE, VAULT_INSIDE, Execution
@@ -98,7 +100,9 @@ class Prompts:
         except (OSError, ValueError, ParachuteError) as error:
             raise NotFound(f"agentPath: there is no agent {agent_path[:200]!r} in the vault.") from error
         front, body = _front_matter(text)
-        return Prompt(body.strip(), source="agent", source_path=str(inside), agent_name=front.get("name", path.stem))
+        return Prompt(
+            body.strip(), source="agent", source_path=str(inside), agent_name=str(front.get("name") or path.stem)
+        )
 
     def _context_folders(self, directory: Path | None, contexts: tuple[str, ...]) -> list[Path]:
         root = self._vault.root.resolve()
@@ -148,9 +152,12 @@ def _place(execution: Execution) -> str:
     return " ".join(parts)
 
 
-def _front_matter(text: str) -> tuple[dict[str, str], str]:
+def _front_matter(text: str) -> tuple[dict[str, Any], str]:
     match = re.match(r"---\n(.*?)\n---\n", text, re.DOTALL)
     if not match:
         return {}, text
-    pairs = (line.partition(":") for line in match[1].splitlines())
-    return {name.strip(): value.strip() for name, _, value in pairs if value.strip()}, text[match.end() :]
+    try:
+        fields = yaml.safe_load(match[1])
+    except yaml.YAMLError:  # a person wrote it; the prompt below it is still good
+        fields = None
+    return fields if isinstance(fields, dict) else {}, text[match.end() :]

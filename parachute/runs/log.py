@@ -11,6 +11,11 @@ from parachute.runs.store import RunStore
 log = logging.getLogger(__name__)
 
 FLUSH_SECONDS = 0.05
+SLOW_FLUSH_SECONDS = 0.25
+"""Between batches in the middle of a long text: of that a crash may cost a quarter of a second, and the card lives longer."""
+
+_STORED_AT_ONCE = TERMINAL | {"tool_use"}
+
 TEXT_SECONDS = 0.05
 """Time between two cumulative texts of one reader: 20 a second is what an eye can follow."""
 
@@ -25,7 +30,8 @@ class EventLog:
         self._unsaved: list[tuple[int, Event]] = []
         self._changed = asyncio.Event()
         self._flusher: asyncio.Task[None] | None = None
-        self._finishing = asyncio.Event()
+        self._urgent = asyncio.Event()
+        self._delay = FLUSH_SECONDS
         self._flush_lock = asyncio.Lock()
         self.closed = False
         self.stored = True
@@ -43,6 +49,8 @@ class EventLog:
             self._unsaved.append(entry)
         if event["type"] in TERMINAL:
             self.closed = True
+        if event["type"] in _STORED_AT_ONCE:
+            self._urgent.set()
         if self._flusher is None:
             self._flusher = asyncio.create_task(self._flush_later())
         changed, self._changed = self._changed, asyncio.Event()
@@ -64,7 +72,7 @@ class EventLog:
     async def finish(self) -> None:
         """Store the rest; call it once, after the terminal event."""
         # Woken and not cancelled: the batch that it writes at this moment would be lost.
-        self._finishing.set()
+        self._urgent.set()
         if self._flusher:
             await asyncio.wait({self._flusher})
         await self.flush()
@@ -100,7 +108,10 @@ class EventLog:
     async def _flush_later(self) -> None:
         while self._unsaved:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._finishing.wait(), FLUSH_SECONDS)
+                await asyncio.wait_for(self._urgent.wait(), self._delay)
+            self._urgent.clear()
+            only_text = all(event["type"] == TEXT_DELTA for _, event in self._unsaved)
+            self._delay = min(2 * self._delay, SLOW_FLUSH_SECONDS) if only_text else FLUSH_SECONDS
             await self.flush()
         self._flusher = None
 

@@ -65,7 +65,7 @@ class Runs:
         decoded = await asyncio.to_thread(attachments.decode, request.attachments) if request.attachments else []
         if request.workspace_id:
             raise NotFound(f"workspaceId: there is no workspace {request.workspace_id[:64]!r}.")
-        level = normalize_trust_level(request.trust_level) if request.trust_level else None
+        level = normalize_trust_level(request.trust_level) if request.trust_level is not None else None
         if is_new:
             session = await self._new_session(request, level or "sandboxed")
         else:

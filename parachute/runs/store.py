@@ -15,16 +15,19 @@ def m0001_runs(connection: sqlite3.Connection) -> None:
         "started_at TEXT NOT NULL, ended_at TEXT) STRICT"
     )
     connection.execute("CREATE INDEX runs_by_session ON runs (session, id)")
+    # A batch's id is its run and its last seq in one number: rows are only ever added behind the last one, which touches
+    # a single page, and an SD card wears with every page that is written.
+    connection.execute("CREATE TABLE batches (id INTEGER PRIMARY KEY, events TEXT NOT NULL) STRICT")
     connection.execute(
-        "CREATE TABLE batches (run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE, last INTEGER NOT NULL, "
-        "events TEXT NOT NULL, PRIMARY KEY (run, last)) STRICT, WITHOUT ROWID"
+        "CREATE TRIGGER batches_of_deleted_run AFTER DELETE ON runs BEGIN "
+        "DELETE FROM batches WHERE id BETWEEN old.id << 32 AND (old.id << 32) + 0xFFFFFFFF; END"
     )
 
 
 ALL = (m0001_runs,)
 
-PAGE_SIZE = 1024
-"""Bytes; each batch of a slow answer writes a page or two, and an SD card wears with every one."""
+PAGE_SIZE = 512
+"""Bytes; SQLite's smallest, since each batch of a slow answer writes at least one."""
 
 
 class RunStore:
@@ -54,7 +57,7 @@ class RunStore:
     async def append(self, run: int, events: list[tuple[int, Event]]) -> None:
         """Store a batch of (seq, event)."""
         text = json.dumps(events, ensure_ascii=False, separators=(",", ":"))
-        await self._database.write("INSERT INTO batches VALUES (?, ?, ?)", (run, events[-1][0], text))
+        await self._database.write("INSERT INTO batches VALUES (?, ?)", ((run << 32) + events[-1][0], text))
 
     async def end(self, run: int, status: str) -> None:
         """Record how a run ended; interrupted runs before it in the same session are history now."""
@@ -74,7 +77,9 @@ class RunStore:
 
     async def events(self, run: int) -> list[tuple[int, Event]]:
         """All logged events of a run."""
-        rows = await self._database.rows("SELECT events FROM batches WHERE run = ? ORDER BY last", (run,))
+        first, last = run << 32, (run << 32) + 0xFFFFFFFF
+        query = "SELECT events FROM batches WHERE id BETWEEN ? AND ? ORDER BY id"
+        rows = await self._database.rows(query, (first, last))
         return [(seq, event) for (text,) in rows for seq, event in json.loads(text)]
 
     async def forget(self, session: str) -> None:

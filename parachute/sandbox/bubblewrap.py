@@ -34,7 +34,7 @@ _ETC = (
 )
 _OWN_ETC = ("passwd", "group", "hosts")  # programs ask who and where they are; the machine's own answers stay outside
 
-_ISOLATION = [
+ISOLATION = [
     "--unshare-user",
     "--unshare-ipc",
     "--unshare-pid",
@@ -62,21 +62,13 @@ def command(specification: Specification, opened: Mapping[str, int]) -> list[str
 
     `opened` maps the target of each mount to a descriptor of its source; a mount without one is left out.
     """
-    arguments = ["bwrap", *_ISOLATION, *_kernel_files()]
-    for folder in (*_SYSTEM, *_ETC, *_python_folders()):
-        arguments += ["--ro-bind-try", folder, folder]
-    for link in _LINKS:
-        path = Path(link)
-        if path.is_symlink():
-            arguments += ["--symlink", str(path.readlink()), link]
-        elif path.is_dir():
-            arguments += ["--ro-bind", link, link]
-    for name in _OWN_ETC:
-        arguments += ["--ro-bind", str(_runner_folder() / "etc" / name), f"/etc/{name}"]
-    scratch = f"/scratch/{specification.session}"
+    arguments = ["bwrap", *ISOLATION, *kernel_files()]
+    # First, since what follows may lie below them: an interpreter in /tmp, a project in a folder called /run.
     for folder, megabytes in (("/tmp", 256), ("/run", 16), (HOME, 256)):  # noqa: S108 - inside the box
-        arguments += _memory(folder, megabytes)
-    arguments += ["--perms", "0755", "--dir", "/scratch", *_memory(scratch, specification.scratch_megabytes)]
+        arguments += memory_folder(folder, megabytes)
+    arguments += system_files()
+    scratch = f"/scratch/{specification.session}"
+    arguments += ["--perms", "0755", "--dir", "/scratch", *memory_folder(scratch, specification.scratch_megabytes)]
     arguments += ["--ro-bind", str(_runner_folder()), RUNNER, "--ro-bind", specification.program, PROGRAM]
     arguments += ["--ro-bind", specification.sockets, SOCKETS]
     arguments += ["--bind", specification.transcripts, specification.transcripts_target]
@@ -97,9 +89,9 @@ def command(specification: Specification, opened: Mapping[str, int]) -> list[str
     }
     for name, value in environment.items():
         arguments += ["--setenv", name, value]
-    runner = [sys.executable, "-IS", f"{RUNNER}/runner.py", "--single"]
+    runner = [interpreter(), "-IS", f"{RUNNER}/runner.py", "--single"]
     runner += ["--idle-seconds", str(specification.idle_seconds)]
-    if _counts_processes_by_namespace(os.uname().release):
+    if counts_processes_by_namespace(os.uname().release):
         runner += ["--processes", str(_PROCESSES)]
     return [*arguments, "--", *runner, "--", PROGRAM]
 
@@ -110,7 +102,7 @@ def unavailable() -> str | None:
         return "bubblewrap is not installed."
     # Every option that is not as old as bubblewrap itself has to be in here.
     root = os.open("/", os.O_PATH | os.O_CLOEXEC)
-    isolated = ["bwrap", *_ISOLATION, "--ro-bind-fd", str(root), "/", *_kernel_files()]
+    isolated = ["bwrap", *ISOLATION, "--ro-bind-fd", str(root), "/", *kernel_files()]
     try:
         probe = subprocess.run(
             [*isolated, "--", "/bin/sh", "-c", ":"],
@@ -129,16 +121,38 @@ def unavailable() -> str | None:
     return None
 
 
-def _kernel_files() -> list[str]:
+def system_files() -> list[str]:
+    """The system's programs and libraries, read-only, with the interpreter and our own answers to who and where one is."""
+    arguments: list[str] = []
+    for folder in (*_SYSTEM, *_ETC, *_python_folders()):
+        arguments += ["--ro-bind-try", folder, folder]
+    for link in _LINKS:
+        path = Path(link)
+        if path.is_symlink():
+            arguments += ["--symlink", str(path.readlink()), link]
+        elif path.is_dir():
+            arguments += ["--ro-bind", link, link]
+    for name in _OWN_ETC:
+        arguments += ["--ro-bind", str(_runner_folder() / "etc" / name), f"/etc/{name}"]
+    return arguments
+
+
+def kernel_files() -> list[str]:
+    """Own /proc and /dev."""
     # bubblewrap leaves /proc/sys as it is where its folder is not writable; root's agents could write the files in it.
-    return [*("--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"), *("--dev", "/dev"), *_memory("/dev/shm", 64)]  # noqa: S108
+    return [
+        *("--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"),
+        *("--dev", "/dev"),
+        *memory_folder("/dev/shm", 64),
+    ]  # noqa: S108
 
 
-def _memory(folder: str, megabytes: int) -> list[str]:
+def memory_folder(folder: str, megabytes: int) -> list[str]:
+    """An empty folder that lives in memory."""
     return ["--perms", "0700", "--size", str(megabytes << 20), "--tmpfs", folder]
 
 
-def _counts_processes_by_namespace(release: str) -> bool:
+def counts_processes_by_namespace(release: str) -> bool:
     """Whether RLIMIT_NPROC counts a user namespace's processes (Linux 5.14), not all that the owner has on the machine."""
     version = re.match(r"(\d+)\.(\d+)", release)
     return version is not None and (int(version[1]), int(version[2])) >= (5, 14)
@@ -150,12 +164,12 @@ def _runner_folder() -> Path:
     return Path(parachute_runner.__path__[0])
 
 
+def interpreter() -> str:
+    """The interpreter itself, not that of a virtual environment: the runner needs the standard library only."""
+    return str(Path(sys.base_prefix) / "bin" / f"python{sys.version_info.major}.{sys.version_info.minor}")
+
+
 def _python_folders() -> list[str]:
-    """Folders that the interpreter needs and that are not part of the system: its installation, and its environment."""
-    folders = {Path(sys.base_prefix), Path(sys.prefix), Path(sys.executable).resolve().parent.parent}
-    home = Path.home()
-    return sorted(
-        str(folder)
-        for folder in folders
-        if not any(folder.is_relative_to(system) for system in _SYSTEM) and not home.is_relative_to(folder)
-    )
+    """The interpreter's installation, unless it is part of the system."""
+    inside = any(Path(sys.base_prefix).is_relative_to(folder) for folder in _SYSTEM)
+    return [] if inside else [sys.base_prefix]

@@ -5,6 +5,7 @@ import os
 import platform
 import resource
 import sys
+from typing import NoReturn
 
 from parachute.errors import ParachuteError
 from parachute.sandbox import bubblewrap
@@ -25,6 +26,11 @@ def main() -> None:
         command = bubblewrap.command(specification, open_mounts(specification))
     except (ParachuteError, IndexError) as error:
         sys.exit(f"This sandbox cannot be started: {error}")
+    become(command)
+
+
+def become(command: list[str]) -> NoReturn:
+    """Replace this process by a box, within limits and without the keys of the owner's login session."""
     for limit, value in (
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_NOFILE, _OPEN_FILES),

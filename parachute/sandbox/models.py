@@ -5,6 +5,7 @@ import re
 import unicodedata
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from parachute.errors import InvalidInput
 from parachute.files import atomic_write, read_regular
@@ -60,8 +61,9 @@ class Specification:
             value = json.loads(read_regular(path, _SPECIFICATION_LIMIT))
             mounts = tuple(Mount(**mount) for mount in value.pop("mounts"))
             specification = cls(mounts=mounts, **value)
-            for part in (specification, *mounts):
-                _check_types(part)
+            _check_types(specification)
+            for mount in mounts:
+                _check_types(mount)
         except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
             raise InvalidInput(f"{path} is not the specification of a sandbox: {error}.") from error
         if specification.session != session:
@@ -69,11 +71,11 @@ class Specification:
         return specification
 
 
-def _check_types(value: Specification | Mount) -> None:
+def _check_types(value: "Specification | Mount") -> None:
+    allowed: dict[Any, tuple[type, ...]] = {str: (str,), bool: (bool,), int: (int,), float: (int, float)}
     for field in fields(value):
-        expected = {"str": str, "bool": bool, "int": int, "float": int | float}.get(str(field.type), tuple)
-        if not isinstance(getattr(value, field.name), expected):
-            raise TypeError(f"{field.name} is not of type {field.type}")
+        if type(getattr(value, field.name)) not in allowed.get(field.type, (tuple,)):
+            raise TypeError(f"{field.name} has the wrong type")
 
 
 def encoded_directory(directory: str) -> str | None:

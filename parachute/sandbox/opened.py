@@ -19,7 +19,9 @@ def open_mounts(specification: Specification) -> dict[str, int]:
             opened[mount.target] = _open(mount)
         except OSError as error:
             if mount.writable:
-                raise InvalidInput(f"{mount.source} cannot be used as a working directory: {error.strerror}.") from error
+                raise InvalidInput(
+                    f"{mount.source} cannot be used as a working directory: {error.strerror}."
+                ) from error
     return opened
 
 

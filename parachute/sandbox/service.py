@@ -22,11 +22,6 @@ VAULT_INSIDE = "/vault"
 PROJECT_INSIDE = "/project"
 ATTACHMENTS_INSIDE = "/attachments"
 
-_SYSTEM_FOLDERS = tuple(
-    Path(name) for name in ("/bin", "/boot", "/dev", "/etc", "/lib", "/nix", "/proc", "/run", "/sbin", "/sys", "/usr")
-)
-"""Never a project; /run holds sockets through which programs outside do what they are told."""
-
 INSTALL_HINT = "`sudo apt-get install bubblewrap` installs it on Debian and Ubuntu."
 
 
@@ -93,22 +88,23 @@ class Sandboxes:
             await control.ask(self._home, "close", unit=f"sandbox@{session}")
 
     def check_directory(self, directory: Path) -> Path:
-        """A folder that an agent may work in, without links; error: InvalidInput saying which may not and why."""
-        real, vault, home = directory.resolve(), self._vault.root.resolve(), Path.home().resolve()
+        """A folder that an agent may work in, without links: in the vault, or below one of `project_folders`.
+
+        Error: InvalidInput. Names that begin with a dot hold settings and keys of programs, and are never a project.
+        """
+        real, vault = directory.resolve(), self._vault.root.resolve()
         if real == vault:
             return self._vault.root
         private = (folder.resolve() for folder in (self._home.root, self._vault.state, self._vault.transcripts))
-        if any(folder.is_relative_to(real) or real.is_relative_to(folder) for folder in private):
-            raise InvalidInput(
-                f"workingDirectory: {directory} holds this computer's own data; choose a project's folder."
-            )
-        if home.is_relative_to(real) or any(real.is_relative_to(folder) for folder in _SYSTEM_FOLDERS):
-            raise InvalidInput(f"workingDirectory: {directory} is too much; choose a project's folder.")
-        if real.parent == home and real.name.startswith("."):
-            raise InvalidInput(
-                f"workingDirectory: {directory} holds settings and keys of programs; choose a project's folder."
-            )
-        return real
+        if any(folder.is_relative_to(real) for folder in private):
+            raise InvalidInput(f"workingDirectory: {directory} holds this computer's own data; choose a project's folder.")
+        for root in (vault, *(folder.resolve() for folder in self._settings.project_folders)):
+            if real.is_relative_to(root) and not any(part.startswith(".") for part in real.relative_to(root).parts):
+                return real
+        raise InvalidInput(
+            f"workingDirectory: {directory} is neither in the vault nor below one of `project_folders`.",
+            f"`parachute config set project_folders '[{real.parent}]'` lets agents work there.",
+        )
 
     async def _direct(self, directory: Path | None, line: Line, warnings: tuple[tuple[str, str], ...]) -> Execution:
         if not self._direct_opened:

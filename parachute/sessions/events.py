@@ -1,6 +1,7 @@
 """One line of a transcript, made safe to read: an agent can write anything into its own transcript."""
 
 import json
+import math
 import re
 from datetime import datetime
 from typing import Any
@@ -9,23 +10,28 @@ _SHOWN = frozenset({"user", "assistant", "system"})
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})")
 _EXACT = 2**53  # larger integers are not exact in JSON as most programs read it
 
+_DEPTH = 200
+
 _TEXTS = ("subtype", "uuid", "parentUuid")
 _SWITCHES = ("isCompactSummary", "isMeta", "isSidechain")
 
 
-def event_of(line: bytes) -> tuple[dict[str, Any], bool] | None:
-    """The event of a line, and whether it was changed; None for what is none, or is not shown.
+def event_of(line: bytes) -> tuple[dict[str, Any], bytes] | None:
+    """The event of a line, and its JSON in UTF-8; None for what is none, or is not shown.
 
     Members that the app reads have the type that it casts to (contract, section 2), or are left out.
     """
     try:
-        event = json.loads(line.decode(), parse_constant=_no_number)
+        event = json.loads(line.decode(), parse_constant=_finite, parse_float=_finite)
         if not isinstance(event, dict) or event.get("type") not in _SHOWN or event.get("isSidechain") is True:
             return None
-        changed = _clean(event)
+        if line.count(b"[") + line.count(b"{") > _DEPTH and _is_deep(event):
+            return None
+        if _clean(event):
+            line = json.dumps(event, ensure_ascii=False).encode(errors="replace")
     except (ValueError, TypeError, RecursionError):
         return None  # the last line of a program that was killed, or one that is longer than we read
-    return event, changed
+    return event, line.strip()
 
 
 def _clean(event: dict[str, Any]) -> bool:
@@ -56,10 +62,16 @@ def _clean_message(message: dict[str, Any]) -> bool:
         del message[name]
     if isinstance(message["content"], str):
         return bool(wrong)
-    kept = [block for block in message["content"] if isinstance(block, dict) and _is_block(block)]
-    changed = len(kept) != len(message["content"])
+    changed = bool(wrong)
+    kept = []
+    for block in message["content"]:
+        if isinstance(block, dict) and block.get("type") == "tool_result" and block.get("content") is None:
+            block["content"], changed = "", True
+        if isinstance(block, dict) and _is_block(block):
+            kept.append(block)
+    changed |= len(kept) != len(message["content"])
     message["content"] = kept
-    return changed or bool(wrong)
+    return changed
 
 
 def _is_block(block: dict[str, Any]) -> bool:
@@ -74,9 +86,7 @@ def _is_block(block: dict[str, Any]) -> bool:
         case "tool_use":
             return has(str, "id", "name") and has(dict, "input")
         case "tool_result":
-            if block.get("content") is None:
-                block["content"] = ""
-            return has(str, "tool_use_id") and _is_result(block["content"])
+            return has(str, "tool_use_id") and _is_result(block.get("content"))
         case kind:
             return isinstance(kind, str)
 
@@ -111,5 +121,23 @@ def _answers_as_json(event: dict[str, Any], answers: dict[str, Any]) -> bool:
     return bool(results)
 
 
-def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
+def _is_deep(value: Any) -> bool:
+    """Whether objects lie deeper in each other than _DEPTH, found without recursion."""
+    level = [value]
+    for _ in range(_DEPTH):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is no number of JSON")
+    return number

@@ -130,7 +130,8 @@ class Sessions:
         """
         found = await self.get(session)
         apply = change_of(changes)
-        level = changes.get("trustLevel") and normalize_trust_level(changes["trustLevel"])
+        word = changes.get("trustLevel")
+        level = None if word is None else normalize_trust_level(word)
         if level == "direct" and found.from_outside and not admin:
             raise NotAllowed("trustLevel: raising a session of a bot needs a key with admin rights.")
         if level:

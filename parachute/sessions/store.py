@@ -140,8 +140,10 @@ class SessionStore:
     async def _index(self, connection: Connection, session: str, texts: Iterable[tuple[str, str]]) -> None:
         for kind, text in texts:
             if text:
+                # An agent may write halves of characters, which no encoding has.
+                body = text.encode(errors="replace").decode()
                 cursor = await connection.execute(
-                    "INSERT INTO words (session, kind, body) VALUES (?, ?, ?)", (session, kind, text)
+                    "INSERT INTO words (session, kind, body) VALUES (?, ?, ?)", (session, kind, body)
                 )
                 await connection.execute("INSERT INTO words_of_session VALUES (?, ?)", (session, cursor.lastrowid))
 

@@ -24,6 +24,7 @@ _ANSWER_LIMIT = 8 * 1024 * 1024
 """Bytes of events in one answer; the newest are kept."""
 
 _PREVIEW = 120
+_SEGMENTS = 1000
 _OWN = "-scratch-"
 
 Kept = int | Literal["last", "all"]
@@ -82,7 +83,8 @@ class Transcript:
 
     def add(self, event: dict[str, Any], line: bytes) -> None:
         """Take the next event in."""
-        if event["type"] == "system" and event.get("subtype") == "compact_boundary":
+        is_boundary = event["type"] == "system" and event.get("subtype") == "compact_boundary"
+        if is_boundary and len(self.segments) < _SEGMENTS:
             self.segments.append(Segment(len(self.segments)))
             if self.kept == "last":
                 self.lines.clear()
@@ -186,7 +188,7 @@ def encoded(value: Any) -> bytes:
 
 
 def _events(file: IO[bytes]) -> Iterator[tuple[dict[str, Any], bytes]]:
-    """Each event with its JSON in UTF-8."""
+    """Each event with its JSON."""
     left, inside_long_line = _FILE_LIMIT, False
     while left > 0 and (line := file.readline(min(_LINE_LIMIT, left))):
         left -= len(line)
@@ -194,8 +196,7 @@ def _events(file: IO[bytes]) -> Iterator[tuple[dict[str, Any], bytes]]:
         is_rest, inside_long_line = inside_long_line, not line.endswith(b"\n")
         found = None if is_rest else event_of(line)
         if found is not None:
-            event, changed = found
-            yield event, encoded(event) if changed else line.strip()
+            yield found
 
 
 def _open(path: Path) -> IO[bytes] | None:

@@ -107,6 +107,10 @@ class Settings(BaseSettings):
         description="US dollars that agents may spend in a day; empty for no limit.",
     )
 
+    project_folders: list[ExpandedPath] = Field(
+        default=[Path("~/Projects").expanduser()],
+        description="Folders outside the vault below which agents may work when a conversation asks for it.",
+    )
     trust_mode: bool = Field(
         default=True, description="In direct sessions, allow what no hard rule forbids without asking each time."
     )

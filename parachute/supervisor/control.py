@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -9,6 +10,8 @@ from parachute.errors import InvalidInput, ParachuteError, Unavailable
 from parachute.settings.home import Home
 
 _LINE_LIMIT = 64 * 1024
+
+log = logging.getLogger(__name__)
 
 Handler = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
 
@@ -19,20 +22,7 @@ async def serve(home: Home, handle: Handler) -> asyncio.Server:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while line := await reader.readline():
-                try:
-                    request = json.loads(line)
-                    if not isinstance(request, dict):
-                        raise InvalidInput("expected a JSON object.")
-                    reply = {"ok": True, **await handle(request)}
-                except ParachuteError as error:
-                    reply = {"ok": False, "message": error.message, "hint": error.hint, "key": error.key}
-                except ValueError as error:
-                    reply = {
-                        "ok": False,
-                        "message": f"The request cannot be read: {error}.",
-                        "hint": None,
-                        "key": "error",
-                    }
+                reply = await _reply(line, handle)
                 writer.write(json.dumps(reply).encode() + b"\n")
                 await writer.drain()
         except (ConnectionError, ValueError):
@@ -44,6 +34,23 @@ async def serve(home: Home, handle: Handler) -> asyncio.Server:
     server = await asyncio.start_unix_server(answer, home.control_socket, limit=_LINE_LIMIT)
     home.control_socket.chmod(0o600)
     return server
+
+
+async def _reply(line: bytes, handle: Handler) -> dict[str, Any]:
+    try:
+        request = json.loads(line)
+        if not isinstance(request, dict):
+            raise InvalidInput("expected a JSON object.")
+        return {"ok": True, **await handle(request)}
+    except ParachuteError as error:
+        found = error
+    except (ValueError, RecursionError) as error:
+        found = InvalidInput(f"The request cannot be read: {error}.")
+    except Exception as error:
+        # The caller has to hear of it, and every other unit must go on.
+        log.exception("A request failed")
+        found = ParachuteError(f"The supervisor could not do it: {error}.")
+    return {"ok": False, "message": found.message, "hint": found.hint, "key": found.key}
 
 
 async def ask(home: Home, operation: str, seconds: float = 90, **fields: Any) -> dict[str, Any]:

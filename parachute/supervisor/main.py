@@ -9,11 +9,12 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from typing import NoReturn
 
 from parachute.errors import ParachuteError
 from parachute.settings.home import Home
 from parachute.supervisor import control, units
-from parachute.supervisor.credentials import Credentials
+from parachute.supervisor.credentials import CREDENTIALS_FD, Credentials, keep_private
 from parachute.supervisor.notify import notify
 from parachute.supervisor.process_launcher import ProcessLauncher
 from parachute.supervisor.service import Supervisor
@@ -30,6 +31,9 @@ def main() -> int:
     parser.add_argument("--host", required=True)
     parser.add_argument("--port", type=int, required=True)
     options = parser.parse_args()
+    if Credentials.in_environment():
+        _start_again()
+    keep_private()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     try:
         return asyncio.run(_run(Home.find(), Credentials.take(), options.host, options.port))
@@ -38,13 +42,23 @@ def main() -> int:
         return 1
 
 
+def _start_again() -> NoReturn:
+    """Become the same program without credentials in its environment: what a process was started with stays readable."""
+    pipe = Credentials.take().pipe()
+    os.set_inheritable(pipe, True)
+    os.environ[CREDENTIALS_FD] = str(pipe)
+    command = [sys.executable, "-m", "parachute.supervisor", *sys.argv[1:]]
+    os.execv(command[0], command)  # noqa: S606 - no shell is the point
+
+
 async def _run(home: Home, credentials: Credentials, host: str, port: int) -> int:
+    units.check_home(home)
     with _single_instance(home):
         launcher = ProcessLauncher(home, credentials)
         core = units.core(host, port)
         supervisor = Supervisor(home, launcher, core)
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, supervisor.ended.set)
         server = await control.serve(home, supervisor.handle)
         web: asyncio.Server | None = None

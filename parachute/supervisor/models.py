@@ -19,12 +19,27 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Confinement:
+    """What a unit may reach, where systemd enforces it: these folders and files, its own sockets, no network.
+
+    Every path has to exist when the unit starts. `writes_code` is for programs that compile while they run.
+    """
+
+    read: tuple[Path, ...] = ()
+    write: tuple[Path, ...] = ()
+    memory_bytes: int | None = None
+    processes: int | None = None
+    writes_code: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Unit:
     """One program with its listening sockets.
 
     `listen` holds paths of Unix sockets and (host, port) pairs, passed on from file descriptor 3 up in this order. A unit
     that is `on_demand` starts with its first connection and may end when it is idle; others start at once and are restarted.
-    `notifies`: it says READY=1 when it serves, and sends WATCHDOG=1 within every `watchdog_seconds` after that.
+    `notifies`: it says READY=1 when it serves, at the latest after `start_seconds`, and sends WATCHDOG=1 within every
+    `watchdog_seconds` after that.
     """
 
     name: str
@@ -32,10 +47,12 @@ class Unit:
     listen: tuple[Path | tuple[str, int], ...] = ()
     on_demand: bool = False
     notifies: bool = False
+    start_seconds: float = 180
     watchdog_seconds: float | None = None
     stop_seconds: float = 10
     with_credentials: bool = False
     environment: dict[str, str] = field(default_factory=dict)
+    confinement: Confinement | None = None
 
 
 @dataclass(slots=True)
@@ -65,13 +82,19 @@ class Launcher(Protocol):
     """Opens a unit's sockets, starts it, watches it and ends it."""
 
     async def open(self, unit: Unit) -> None:
-        """Open the sockets and, unless the unit is on demand, start it; nothing happens if it is open already."""
+        """Open the sockets and, unless the unit is on demand, start it; one that is open and has failed gets another chance."""
 
     async def start(self, name: str) -> None:
         """Start a unit that is open but down."""
 
+    async def ready(self, name: str, seconds: float = 60) -> None:
+        """Wait until a unit serves; error: Unavailable with the reason."""
+
+    async def restart(self, name: str) -> None:
+        """End the unit's process and start another; connections wait in its sockets meanwhile."""
+
     async def stop(self, name: str) -> None:
-        """End the unit's process; its sockets stay open, and connections wait in them."""
+        """End the unit's process until somebody starts it; connections wait, or are refused where systemd has the sockets."""
 
     async def close(self, name: str) -> None:
         """End the unit's process and close its sockets."""

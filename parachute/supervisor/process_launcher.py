@@ -2,32 +2,30 @@
 
 import asyncio
 import contextlib
-import ctypes
-import fcntl
 import os
+import select
 import signal
 import socket
-import stat
-import sys
 import time
-from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
+from weakref import WeakValueDictionary
 
-from parachute_runner.keeper import children, descendants
+from parachute_runner import processes
 
 from parachute.errors import InvalidInput, Unavailable
 from parachute.settings.home import Home
-from parachute.supervisor.credentials import Credentials
+from parachute.supervisor import listeners
+from parachute.supervisor.credentials import CREDENTIALS_FD, Credentials
 from parachute.supervisor.models import State, Status, Unit
 from parachute.supervisor.notify import NotifySocket
 
 _FIRST_FD = 3  # SD_LISTEN_FDS_START
 _START_LIMIT = 5
 _START_PERIOD = 300.0
-_BACKLOG = 128
-_HIGH_FD = 100  # our own descriptors stay above those that a child is given, so that no dup2 overwrites its next source
-_PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
+_SHORT_LIFE, _SHORT_LIVES = 1.0, 20
+_OWN_VARIABLES = ("LISTEN_FDNAMES", "LISTEN_FDS", "LISTEN_PID", "NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC")
+"""What whoever started the supervisor said to it alone."""
 
 
 @dataclass(slots=True)
@@ -42,6 +40,8 @@ class _Entry:
     wanted: bool = True
     watchdog: asyncio.TimerHandle | None = None
     restart: asyncio.TimerHandle | None = None
+    ended_because: str | None = None
+    short_lives: int = 0
 
 
 class ProcessLauncher:
@@ -52,56 +52,51 @@ class ProcessLauncher:
         self._credentials = credentials
         self._entries: dict[str, _Entry] = {}
         # An open that arrives while the same unit is being closed has to wait for the end of that.
-        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._loop = asyncio.get_running_loop()
         self._loop.add_signal_handler(signal.SIGCHLD, self._reap)
-        if sys.platform == "linux":
-            # What a killed unit leaves behind becomes our child, and can be ended.
-            ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        # What a killed unit leaves behind becomes our child, and can be ended.
+        processes.adopt_orphans()
 
     async def open(self, unit: Unit) -> None:
-        async with self._locks[unit.name]:
-            if unit.name in self._entries:
+        async with self._lock(unit.name):
+            if entry := self._entries.get(unit.name):
+                if entry.status.state is State.FAILED:
+                    entry.failures.clear()
+                    self._ignore_connections(entry)
+                    self._begin(entry)
                 return
-            sockets = [_listen(address) for address in unit.listen]
-            entry = _Entry(unit, Status(unit.name), sockets)
+            entry = _Entry(unit, Status(unit.name), listeners.listen(unit.listen))
             self._entries[unit.name] = entry
-            if unit.on_demand:
-                self._wait_for_connection(entry)
-            else:
-                self._spawn(entry)
+            self._begin(entry)
 
     async def start(self, name: str) -> None:
-        entry = self._entry(name)
-        entry.wanted = True
-        entry.failures.clear()
-        if entry.status.process is None:
-            self._spawn(entry)
+        # The lock: an end that is under way has to come first. Waiting for readiness must not hold off a stop.
+        async with self._lock(name):
+            entry = self._entry(name)
+            entry.wanted = True
+            entry.failures.clear()
+            if entry.status.process is None:
+                self._spawn(entry)
         await self.ready(name)
 
+    async def restart(self, name: str) -> None:
+        await self.stop(name)
+        await self.start(name)
+
     async def stop(self, name: str) -> None:
-        entry = self._entry(name)
-        entry.wanted = False
-        self._cancel_timers(entry)
-        self._ignore_connections(entry)
-        if entry.status.process is not None:
-            await self._end(entry)
-        self._set(entry, State.STOPPED)
+        async with self._lock(name):
+            await self._stop(self._entry(name))
 
     async def close(self, name: str) -> None:
-        async with self._locks[name]:
+        async with self._lock(name):
             if name not in self._entries:
                 return
-            await self.stop(name)
+            await self._stop(self._entries[name])
             entry = self._entries.pop(name)
-            for listener, address in zip(entry.sockets, entry.unit.listen, strict=True):
-                listener.close()
-                if isinstance(address, Path):
-                    address.unlink(missing_ok=True)
+            listeners.close(entry.sockets, entry.unit.listen)
             if entry.notify:
                 entry.notify.close()
-        if not self._locks[name].locked():
-            del self._locks[name]
 
     async def ready(self, name: str, seconds: float = 60) -> None:
         """Wait until a unit that notifies serves; error: Unavailable with the reason."""
@@ -130,6 +125,22 @@ class ProcessLauncher:
             raise InvalidInput(f"The unit {name!r} is not open.")
         return self._entries[name]
 
+    def _lock(self, name: str) -> asyncio.Lock:
+        return self._locks.setdefault(name, asyncio.Lock())
+
+    def _begin(self, entry: _Entry) -> None:
+        if entry.unit.on_demand:
+            self._wait_for_connection(entry)
+        else:
+            self._spawn(entry)
+
+    async def _stop(self, entry: _Entry) -> None:
+        entry.wanted = False
+        self._cancel_timers(entry)
+        self._ignore_connections(entry)
+        await self._end(entry)
+        self._set(entry, State.STOPPED)
+
     def _wait_for_connection(self, entry: _Entry) -> None:
         self._set(entry, State.LISTENING)
         for listener in entry.sockets:
@@ -145,11 +156,14 @@ class ProcessLauncher:
         self._cancel_timers(entry)
         entry.exited.clear()
         entry.ready.clear()
-        environment = {**os.environ, **unit.environment, "PARACHUTE_HOME": str(self._home.root)}
+        entry.ended_because = None
+        inherited = {name: value for name, value in os.environ.items() if name not in _OWN_VARIABLES}
+        environment = {**inherited, **unit.environment, "PARACHUTE_HOME": str(self._home.root)}
         actions: list[tuple[int, ...] | tuple[int, int, str, int, int]] = []
         if entry.sockets:
             environment["LISTEN_FDS"] = str(len(entry.sockets))
         for number, listener in enumerate(entry.sockets):
+            listener.setblocking(True)  # as systemd passes it; parent and child share this flag
             actions.append((os.POSIX_SPAWN_DUP2, listener.fileno(), _FIRST_FD + number))
         if unit.notifies:
             if entry.notify is None:
@@ -161,11 +175,11 @@ class ProcessLauncher:
                 environment["WATCHDOG_USEC"] = str(int(unit.watchdog_seconds * 1_000_000))
         secret: int | None = None
         if unit.with_credentials:
-            secret = _raised(self._credentials.pipe())
+            secret = listeners.raised(self._credentials.pipe())
             number = _FIRST_FD + len(entry.sockets)
             actions.append((os.POSIX_SPAWN_DUP2, secret, number))
-            environment["PARACHUTE_CREDENTIALS_FD"] = str(number)
-        log = _raised(os.open(self.log(unit.name), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
+            environment[CREDENTIALS_FD] = str(number)
+        log = listeners.raised(os.open(self.log(unit.name), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
         actions += [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)]
         actions += [(os.POSIX_SPAWN_DUP2, log, 1), (os.POSIX_SPAWN_DUP2, log, 2)]
         try:
@@ -173,6 +187,7 @@ class ProcessLauncher:
                 unit.command[0], unit.command, environment, file_actions=actions, setpgroup=0, setsigmask=()
             )
         except OSError as error:
+            entry.exited.set()
             self._failed(entry, f"{unit.name} could not be started: {error}.")
             return
         finally:
@@ -180,20 +195,29 @@ class ProcessLauncher:
             if secret is not None:
                 os.close(secret)
         self._set(entry, State.STARTING if unit.notifies else State.RUNNING)
+        if unit.notifies:
+            self._expect(entry, unit.start_seconds, "did not become ready")
 
     def _notified(self, entry: _Entry, text: str) -> None:
+        if entry.status.process is None or entry.status.state is State.STOPPING:
+            return  # said before it ended, read after
         if "READY=1" in text.splitlines():
             self._set(entry, State.RUNNING)
             entry.ready.set()
-        if entry.unit.watchdog_seconds and entry.status.process is not None:
-            if entry.watchdog:
-                entry.watchdog.cancel()
-            entry.watchdog = self._loop.call_later(entry.unit.watchdog_seconds, self._watchdog_missed, entry)
+        if entry.ready.is_set():
+            self._expect(entry, entry.unit.watchdog_seconds, "did not answer its watchdog")
 
-    def _watchdog_missed(self, entry: _Entry) -> None:
+    def _expect(self, entry: _Entry, seconds: float | None, otherwise: str) -> None:
+        """End the unit unless it says something within this time; None: it may take as long as it likes."""
+        if entry.watchdog:
+            entry.watchdog.cancel()
+        entry.watchdog = self._loop.call_later(seconds, self._overdue, entry, otherwise) if seconds else None
+
+    def _overdue(self, entry: _Entry, what: str) -> None:
         if entry.status.process is not None:
-            entry.status.reason = f"{entry.unit.name} did not answer its watchdog and was ended."
-            os.killpg(entry.status.process, signal.SIGABRT)
+            entry.ended_because = f"{what} and was ended"
+            # A milder signal would wait as long as the process is stopped.
+            os.kill(entry.status.process, signal.SIGKILL)
 
     def _reap(self) -> None:
         units = {entry.status.process: entry for entry in self._entries.values()}
@@ -201,32 +225,29 @@ class ProcessLauncher:
             while (found := os.waitpid(-1, os.WNOHANG))[0]:
                 process, wait_status = found
                 if entry := units.get(process):
-                    self._exited(entry, os.waitstatus_to_exitcode(wait_status))
+                    self._exited(entry, process, os.waitstatus_to_exitcode(wait_status))
+        # What an ended unit left behind becomes our child once its own parent is gone, perhaps after several steps.
+        processes.kill_orphans([entry.status.process for entry in self._entries.values()])
 
-    def _exited(self, entry: _Entry, code: int) -> None:
-        process, entry.status.process = entry.status.process, None
+    def _exited(self, entry: _Entry, process: int, code: int) -> None:
+        entry.status.process = None
         self._cancel_timers(entry)
-        if process is not None:
-            # What it started goes with it: after a kill -9 nobody else would end it.
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process, signal.SIGKILL)
-            self._end_orphans()
+        # What it started goes with it: after a kill -9 nobody else would end it.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process, signal.SIGKILL)
         entry.exited.set()
         if not entry.wanted:
             return
         if code == 0 and entry.unit.on_demand:
-            self._wait_for_connection(entry)
-            return
-        died = f"was ended by signal {-code}" if code < 0 else f"ended with status {code}"
+            entry.short_lives = entry.short_lives + 1 if _left_waiting(entry) else 0
+            if not entry.short_lives:
+                entry.failures.clear()
+            if entry.short_lives < _SHORT_LIVES:
+                self._wait_for_connection(entry)
+                return
+            entry.ended_because = "ended again and again without taking its connection"
+        died = entry.ended_because or (f"was ended by signal {-code}" if code < 0 else f"ended with status {code}")
         self._failed(entry, f"{entry.unit.name} {died}.")
-
-    def _end_orphans(self) -> None:
-        units = {entry.status.process for entry in self._entries.values()}
-        for orphan in children(os.getpid()):
-            if orphan not in units:
-                for process in (*descendants(orphan), orphan):
-                    with contextlib.suppress(ProcessLookupError):
-                        os.kill(process, signal.SIGKILL)
 
     def _failed(self, entry: _Entry, reason: str) -> None:
         now = time.monotonic()
@@ -252,13 +273,12 @@ class ProcessLauncher:
         if process is None:
             return
         self._set(entry, State.STOPPING)
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(process, signal.SIGTERM)
+        os.kill(process, signal.SIGTERM)
         try:
             await asyncio.wait_for(entry.exited.wait(), entry.unit.stop_seconds)
         except TimeoutError:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process, signal.SIGKILL)
+            if entry.status.process is not None:
+                os.kill(process, signal.SIGKILL)
             await entry.exited.wait()
 
     def _cancel_timers(self, entry: _Entry) -> None:
@@ -275,37 +295,12 @@ class ProcessLauncher:
             entry.status.reason = None
 
 
+def _left_waiting(entry: _Entry) -> bool:
+    """Whether a unit has ended soon although a connection waits: this may be by chance, or go on for ever."""
+    return time.time() - entry.status.since < _SHORT_LIFE and bool(select.select(entry.sockets, [], [], 0)[0])
+
+
 def _refuse(listener: socket.socket) -> None:
+    listener.setblocking(False)
     with contextlib.suppress(OSError):
         listener.accept()[0].close()
-
-
-def _listen(address: Path | tuple[str, int]) -> socket.socket:
-    if isinstance(address, Path):
-        address.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if address.exists() and stat.S_ISSOCK(address.lstat().st_mode):
-            address.unlink()
-        listener = socket.socket(socket.AF_UNIX)
-        listener.bind(str(address))
-        address.chmod(0o600)
-    else:
-        host, port = address
-        try:
-            listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
-        except OSError as error:
-            raise Unavailable(
-                f"Port {port} on {host} cannot be used: {error.strerror or error}.",
-                "Another program has it: end that one, or start with --port.",
-            ) from error
-        # Accepted connections inherit it; without it each small event of a stream waits 40 ms for an acknowledgement.
-        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    listener.listen(_BACKLOG)
-    listener.setblocking(False)
-    return socket.socket(fileno=_raised(listener.detach()))
-
-
-def _raised(descriptor: int) -> int:
-    """The same file under a number above those that children are given."""
-    raised = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _HIGH_FD)
-    os.close(descriptor)
-    return raised

@@ -1,5 +1,6 @@
 """The fixed table of units: a message can name one, but never what is run."""
 
+import os
 import re
 import sys
 from collections.abc import Mapping
@@ -20,7 +21,7 @@ def core(host: str, port: int) -> Unit:
     """The API."""
     return Unit(
         "core",
-        (sys.executable, "-m", "parachute.serve"),
+        _child("parachute.serve"),
         listen=((host, port),),
         notifies=True,
         watchdog_seconds=60,
@@ -41,10 +42,11 @@ def by_name(home: Home, name: str, environment: Mapping[str, str] | None = None)
         command = _direct_runner()
         return Unit(name, command, listen=(_socket(home.run / "direct" / "agent.sock"),), on_demand=True)
     if name == "model":
-        command = (sys.executable, "-m", "parachute.offline")
-        return Unit(name, command, listen=(model_socket(home),), on_demand=True, environment=environment)
+        return Unit(
+            name, _child("parachute.offline"), listen=(model_socket(home),), on_demand=True, environment=environment
+        )
     if match := _SANDBOX.fullmatch(name):
-        command = (sys.executable, "-m", "parachute.sandbox.launch", match[1])
+        command = _child("parachute.sandbox.launch", match[1])
         return Unit(name, command, listen=(agent_socket(home, match[1]),), on_demand=True, stop_seconds=5)
     raise InvalidInput(f"{name!r} is not a unit that can be opened.")
 
@@ -64,22 +66,30 @@ def model_socket(home: Home) -> Path:
     return _socket(home.run / "model" / "model.sock")
 
 
+def check_home(home: Home) -> None:
+    """See that every socket's path fits; error: InvalidInput saying what to set."""
+    agent_socket(home, "0" * 36)
+
+
+def _child(program: str, *arguments: str) -> tuple[str, ...]:
+    return (sys.executable, "-m", "parachute.supervisor.child", str(os.getpid()), program, *arguments)
+
+
 def _direct_runner() -> tuple[str, ...]:
     # Found without importing the SDK, which would cost this small process 70 MB.
     from importlib.util import find_spec
 
-    runner, sdk = find_spec("parachute_runner"), find_spec("claude_agent_sdk")
-    if not runner or not runner.submodule_search_locations or not sdk or not sdk.submodule_search_locations:
+    runner, sdk = find_spec("parachute_runner.runner"), find_spec("claude_agent_sdk")
+    if not runner or not runner.origin or not sdk or not sdk.submodule_search_locations:
         raise InvalidInput("The package claude-agent-sdk is not installed.")
-    script = Path(runner.submodule_search_locations[0]) / "runner.py"
     program = Path(sdk.submodule_search_locations[0]) / "_bundled" / "claude"
-    return (sys.executable, "-IS", str(script), "--", str(program))
+    return _child(runner.origin, "--", str(program))
 
 
 def _socket(path: Path) -> Path:
-    if len(str(path)) > _PATH_LIMIT:
+    if len(os.fsencode(path)) > _PATH_LIMIT:
         raise InvalidInput(
-            f"The path {path} is too long for a socket ({_PATH_LIMIT} characters).",
+            f"The path {path} is too long for a socket ({_PATH_LIMIT} bytes).",
             "Set PARACHUTE_HOME to a folder with a shorter path.",
         )
     return path

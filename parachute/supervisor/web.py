@@ -35,7 +35,7 @@ class SupervisorWeb:
         connection = h11.Connection(h11.SERVER)
         try:
             request = await asyncio.wait_for(self._receive(connection, reader), _SECONDS)
-            status, answer = await self._route(request)
+            status, answer = await self._answer(request)
         except h11.RemoteProtocolError as error:
             status, answer = error.error_status_hint, {"detail": f"The request cannot be read: {error}."}
         except (TimeoutError, ConnectionError):
@@ -70,6 +70,14 @@ class SupervisorWeb:
             else:
                 raise ConnectionError("the caller left")
 
+    async def _answer(self, request: h11.Request) -> tuple[int, dict[str, Any]]:
+        try:
+            return await self._route(request)
+        except ParachuteError as error:
+            return error.status, {"detail": str(error)}
+        except (OSError, ValueError, h11.RemoteProtocolError) as error:
+            return 502, {"detail": f"The main server does not answer: {error}."}
+
     async def _route(self, request: h11.Request) -> tuple[int, dict[str, Any]]:
         headers = {name.decode().lower(): value.decode(errors="replace") for name, value in request.headers}
         if headers.get("host", "").lower() not in self._hosts:
@@ -81,20 +89,15 @@ class SupervisorWeb:
         if path == "/supervisor/status" and method == "GET":
             return 200, self._supervisor.summary()
         if path == "/supervisor/models" and method == "GET":
-            return await self._models(request.target)
-        operation = {"start": "start", "stop": "stop", "restart": "restart"}.get(
-            path.removeprefix("/supervisor/server/")
-        )
-        if operation is None or not path.startswith("/supervisor/server/"):
+            return await self._models(request.target, headers)
+        operation = path.removeprefix("/supervisor/server/")
+        if operation == path or operation not in ("start", "stop", "restart"):
             return 404, {"detail": f"There is no {path}."}
         if method != "POST":
             return 405, {"detail": f"{path} takes POST."}
         if not self._may_control(headers):
             return 401, {"detail": "Starting and stopping needs an API key with admin rights."}
-        try:
-            await self._supervisor.handle({"operation": operation})
-        except ParachuteError as error:
-            return error.status, {"detail": str(error)}
+        await self._supervisor.handle({"operation": operation})
         return 200, {"status": "ok"}
 
     def _may_control(self, headers: dict[str, str]) -> bool:
@@ -105,15 +108,19 @@ class SupervisorWeb:
             return False
         return key is not None and any(scope.module == "*" and "admin" in scope.capabilities for scope in key.scopes)
 
-    async def _models(self, target: bytes) -> tuple[int, dict[str, Any]]:
+    async def _models(self, target: bytes, received: dict[str, str]) -> tuple[int, dict[str, Any]]:
         """Core knows the models: ask it, on the main port."""
         status = self._supervisor.summary()
         if not status["main_server_healthy"]:
             return 503, {"detail": "The main server is stopped."}
-        reader, writer = await asyncio.open_connection("127.0.0.1", status["main_server_port"])
+        host, port = status["main_server_host"], status["main_server_port"]
+        if host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not bound
+            host = "127.0.0.1"
+        reader, writer = await asyncio.wait_for(asyncio.open_connection(host, port), _SECONDS)
         client = h11.Connection(h11.CLIENT)
         try:
-            headers = [("host", f"127.0.0.1:{status['main_server_port']}"), ("connection", "close")]
+            headers = [("host", f"[{host}]:{port}" if ":" in host else f"{host}:{port}"), ("connection", "close")]
+            headers += [(name, received[name]) for name in ("authorization", "x-api-key") if name in received]
             writer.write(client.send(h11.Request(method="GET", target=target, headers=headers)) or b"")
             writer.write(client.send(h11.EndOfMessage()) or b"")
             code, body = 502, bytearray()

@@ -7,6 +7,9 @@ from parachute.errors import InvalidInput, Unavailable
 from parachute.files import private_folder
 
 
+_NAME_LIMIT, _PATH_LIMIT = 255, 4096  # bytes: linux/limits.h
+
+
 @dataclass(frozen=True, slots=True)
 class Vault:
     """A vault on this machine."""
@@ -54,6 +57,10 @@ class Vault:
         """The path that `relative` stored; `~` stands for the user's home."""
         if "\0" in stored:
             raise InvalidInput("path: must not contain a zero byte.")
+        if len(stored.encode(errors="replace")) >= _PATH_LIMIT or any(
+            len(part.encode(errors="replace")) > _NAME_LIMIT for part in stored.split("/")
+        ):
+            raise InvalidInput(f"path: {stored[:80]!r}… is longer than the names of files can be.")
         try:
             path = Path(stored).expanduser()
         except RuntimeError as error:

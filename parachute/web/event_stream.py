@@ -33,9 +33,8 @@ class EventStream(Response):
             while True:
                 if following is None:
                     following = asyncio.ensure_future(anext(self._events))
-                done, _ = await asyncio.wait(
-                    {following, gone}, timeout=PING_SECONDS, return_when=asyncio.FIRST_COMPLETED
-                )
+                both: set[asyncio.Future[Any]] = {following, gone}
+                done, _ = await asyncio.wait(both, timeout=PING_SECONDS, return_when=asyncio.FIRST_COMPLETED)
                 if gone in done:
                     return
                 if not done:
@@ -46,13 +45,22 @@ class EventStream(Response):
                 except StopAsyncIteration:
                     break
                 following = None
-                text = json.dumps({**event, "seq": seq}, ensure_ascii=False)
-                await _send(send, b"data: " + text.encode(errors="replace") + b"\n\n")
+                await _send(send, b"data: " + _encoded({**event, "seq": seq}) + b"\n\n")
             await send({"type": "http.response.body", "body": b""})
         finally:
             gone.cancel()
             if following is not None:
                 following.cancel()
+
+
+def _encoded(event: Mapping[str, Any]) -> bytes:
+    try:
+        text = json.dumps(event, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        # A model wrote NaN or Infinity into the input of a tool: Python reads it, other programs' JSON does not.
+        plain = json.loads(json.dumps(event), parse_constant=lambda _: None)
+        text = json.dumps(plain, ensure_ascii=False)
+    return text.encode(errors="replace")
 
 
 async def _send(send: Send, body: bytes) -> None:

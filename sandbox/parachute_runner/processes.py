@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Collection, Iterable
 
-_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36  # linux/prctl.h
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 1, 4, 36  # linux/prctl.h
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 _END_SECONDS = 5.0
 """After so long a process that took no SIGKILL (it waits in the kernel, or belongs to root) is left alone."""
@@ -24,6 +24,12 @@ def end_with_parent(number: int = signal.SIGKILL) -> None:
     """Get this signal when the process that started us ends, however it does (Linux)."""
     if _LIBC is not None:
         _LIBC.prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0)
+
+
+def hide() -> None:
+    """Let no agent of the same user open our files through /proc, or trace us; a program that we start is not hidden."""
+    if _LIBC is not None:
+        _LIBC.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def end_all(whole_namespace: bool) -> bool:

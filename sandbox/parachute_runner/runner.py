@@ -108,17 +108,18 @@ def main() -> None:
     options = parser.parse_args()
     if os.environ.get("LISTEN_FDS") != "1":
         sys.exit("The runner is started by its socket: LISTEN_FDS=1 and a listening socket as file descriptor 3.")
+    processes.hide()
     # A folder of the machine that stayed open in here would be a way out, through its `..`.
     os.closerange(_LISTEN_FD + 1, os.sysconf("SC_OPEN_MAX"))
     if options.processes:
         resource.setrlimit(resource.RLIMIT_NPROC, (options.processes, options.processes))
     processes.adopt_orphans()
-    if os.getpid() != 1:
-        processes.end_with_parent(signal.SIGTERM)
     listener = socket.socket(fileno=_LISTEN_FD)
     listener.set_inheritable(False)
     listener.setblocking(True)
     Runner(listener, options.program, single=options.single, idle_seconds=options.idle_seconds).serve()
+    # Without the interpreter's tidying, which takes time in which the next connection would wait in vain.
+    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """One computer for all tests of runs that do not disturb each other, and a new one for those that do."""
 
-import asyncio
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -65,12 +64,3 @@ def make_computer(own_api: MessagesAPI) -> Iterator[MakeComputer]:
 def own_computer(make_computer: MakeComputer) -> Computer:
     """A computer for one test."""
     return make_computer()
-
-
-async def eventually(condition: Callable[[], Any], what: str, seconds: float = 15) -> Any:
-    """Wait for a condition that no event announces, without blocking the loop; its value."""
-    deadline = asyncio.get_running_loop().time() + seconds
-    while not (value := condition()):
-        assert asyncio.get_running_loop().time() < deadline, f"waited {seconds} s until {what}"
-        await asyncio.sleep(0.02)
-    return value

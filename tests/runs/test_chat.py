@@ -28,7 +28,9 @@ async def test_a_message_is_answered_and_remembered(computer: Computer, api: Mes
     assert api.conversation[-1].headers["x-api-key"] == "sk-ant-api03-real"
 
 
-async def test_a_sandboxed_agent_writes_and_runs_commands_without_being_asked(computer: Computer, api: MessagesAPI) -> None:
+async def test_a_sandboxed_agent_writes_and_runs_commands_without_being_asked(
+    computer: Computer, api: MessagesAPI
+) -> None:
     api.script(
         thinking("I will look.", then=tool_use("Bash", {"command": "echo one > a.txt; cat a.txt; id -u; pwd"})),
         text("Done."),

@@ -1,28 +1,22 @@
 """The events of a run, in the shapes and the order that the app relies on."""
 
-import httpx2
+import itertools
+
 import pytest
 
 from tests.contract.models import check_stream
+from tests.runs.answers import answered, ended
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, big_text, several, text, thinking, tool_use
 from tests.support.replies import MEBIBYTE
-from tests.support.sse import ChatStream, bubble_of, chat
-
-
-async def answered(client: httpx2.AsyncClient, message: str = "Hello!", session: str = "new", **fields: object) -> ChatStream:
-    """Send a message and read its whole answer, which has to fit the contract."""
-    async with chat(client, message, session_id=session, **fields) as stream:
-        after = await stream.drain()
-    assert after == []
-    assert not stream.synthetic_done
-    stream.assert_clean()
-    check_stream(stream.events)
-    return stream
+from tests.support.sse import bubble_of, chat
 
 
 async def test_the_events_come_in_order_and_the_row_is_there_at_the_first(computer: Computer, api: MessagesAPI) -> None:
-    api.script(thinking("I look.", then=several(text("Wait.", chunks=2), tool_use("Bash", {"command": "echo hi"}))), text("hi!"))
+    api.script(
+        thinking("I look.", then=several(text("Wait.", chunks=2), tool_use("Bash", {"command": "echo hi"}))),
+        text("hi!"),
+    )
     async with computer.client() as client, chat(client, "  \n Say hi \nplease") as stream:
         first = await stream.until("session")
         row = (await client.get(f"/api/chat/{first['sessionId']}")).json()
@@ -36,8 +30,7 @@ async def test_the_events_come_in_order_and_the_row_is_there_at_the_first(comput
         "tool_result", "text", "done",
     ]  # fmt: skip
     assert [event["seq"] for event in stream.events] == sorted({event["seq"] for event in stream.events})
-    done = stream.terminal
-    assert done is not None
+    done = ended(stream)
     assert (done["sessionId"], done["title"]) == (first["sessionId"], "Say hi")
     assert isinstance(done["durationMs"], int)
     assert done["model"] == stream.of_type("model")[0]["model"]
@@ -45,7 +38,9 @@ async def test_the_events_come_in_order_and_the_row_is_there_at_the_first(comput
     assert [block.kind for block in bubble_of(stream.events)] == ["thinking", "thinking", "tool", "text"]
 
 
-async def test_two_text_blocks_are_one_text_and_a_tool_between_makes_them_two(computer: Computer, api: MessagesAPI) -> None:
+async def test_two_text_blocks_are_one_text_and_a_tool_between_makes_them_two(
+    computer: Computer, api: MessagesAPI
+) -> None:
     api.script(several(text("One.", chunks=2), text("Two.")))
     async with computer.client() as client:
         stream = await answered(client)
@@ -66,16 +61,16 @@ async def test_texts_grow_and_never_shrink(computer: Computer, api: MessagesAPI)
         stream = await answered(client)
     texts = [event["content"] for event in stream.of_type("text")]
     assert texts[-1] == said
-    assert all(later.startswith(earlier) for earlier, later in zip(texts, texts[1:], strict=False))
+    assert all(later.startswith(earlier) for earlier, later in itertools.pairwise(texts))
     assert len(texts) < 100
 
 
 async def test_eight_mebibytes_of_text(computer: Computer, api: MessagesAPI) -> None:
-    api.script(big_text())
+    api.script(big_text().using(output_tokens=10))  # so much text would be over the spending limit
     async with computer.client() as client:
         stream = await answered(client)
         assert len(stream.text) == 8 * MEBIBYTE
-        session = stream.terminal["sessionId"]
+        session = ended(stream)["sessionId"]
         again = await client.get(f"/api/chat/{session}/events")
         assert len(again.content) > 8 * MEBIBYTE
         await client.delete(f"/api/chat/{session}")
@@ -117,7 +112,7 @@ async def test_the_stream_needs_no_further_request_to_be_complete_in_the_transcr
     api.script(tool_use("Bash", {"command": "echo kept"}), text("Done."))
     async with computer.client() as client:
         stream = await answered(client)
-        session = stream.terminal["sessionId"]
+        session = ended(stream)["sessionId"]
         transcript = (await client.get(f"/api/chat/{session}/transcript?after_compact=true")).json()
         assert "kept" in str(transcript["events"])
         assert (await client.get(f"/api/chat/{session}/stream-status")).json() == {"active": False}

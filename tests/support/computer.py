@@ -43,7 +43,11 @@ class Computer:
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> "Computer":
-        self.start()
+        try:
+            self.start()
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
         return self
 
     def __exit__(
@@ -53,7 +57,7 @@ class Computer:
             self.stop()
         finally:
             if kind is not None:
-                print(self.logs(), file=sys.stderr)
+                print(self.logs(), file=sys.stderr)  # noqa: T201
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def start(self) -> None:
@@ -94,7 +98,7 @@ class Computer:
 
     def processes(self) -> list[psutil.Process]:
         """The supervisor and every process below it."""
-        if self._process is None:
+        if self._process is None or self._process.poll() is not None:
             return []
         supervisor = psutil.Process(self._process.pid)
         return [supervisor, *supervisor.children(recursive=True)]
@@ -120,7 +124,9 @@ class Computer:
         core = self.find_process("parachute.serve")
         os.kill(core.pid, signal.SIGKILL)
         psutil.wait_procs([core], timeout=10)
-        self.wait_until(lambda: self._answers() and self.find_process("parachute.serve").pid != core.pid, "core is back")
+        self.wait_until(
+            lambda: self._answers() and self.find_process("parachute.serve").pid != core.pid, "core is back"
+        )
 
     def client(self, **options: Any) -> httpx2.AsyncClient:
         """An HTTP client for it, as an app on the same machine."""

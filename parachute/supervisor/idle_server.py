@@ -1,13 +1,14 @@
-"""The server on the adopted socket, and how it leaves without losing a connection."""
+"""The server of a process that was started by its socket, and how it leaves without losing a connection."""
 
 import asyncio
 import socket
+from types import FrameType
+from typing import Any
 
 import uvicorn
 
-from parachute.offline.activation import connection_waits
-from parachute.offline.activity import Activity
-from parachute.offline.app import OfflineApp
+from parachute.supervisor.activation import connection_waits
+from parachute.supervisor.activity import Activity
 
 # Accepting and setting up a connection takes the event loop three turns.
 _SETTLING_TURNS = 10
@@ -17,10 +18,22 @@ _LINGER_STEP_SECONDS = 0.05
 _STOP_SECONDS = 3
 
 
-class OfflineServer(uvicorn.Server):
-    """Serves until it is idle or told to stop."""
+class IdleServer(uvicorn.Server):
+    """Serves an ASGI application until it is idle or told to stop.
 
-    def __init__(self, app: OfflineApp, listener: socket.socket, activity: Activity, idle_seconds: float) -> None:
+    The application reports what is under way to `activity`, and ends every connection after its one answer: a second request
+    could arrive just as this process leaves, and would be lost. `idle_seconds` None: it stays. Create it inside of the event
+    loop. What runs has `stop_seconds` when it is told to leave.
+    """
+
+    def __init__(
+        self,
+        app: Any,
+        listener: socket.socket,
+        activity: Activity,
+        idle_seconds: float | None,
+        stop_seconds: int = _STOP_SECONDS,
+    ) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
@@ -32,17 +45,22 @@ class OfflineServer(uvicorn.Server):
                 access_log=False,
                 server_header=False,
                 date_header=False,
-                timeout_graceful_shutdown=_STOP_SECONDS,
+                timeout_graceful_shutdown=stop_seconds,
             )
         )
         self._listener = listener
         self._activity = activity
         self._idle_seconds = idle_seconds
+        self._loop = asyncio.get_running_loop()
         self._stop = asyncio.Event()
 
     def stop(self) -> None:
         """Leave now; what still runs has a few seconds."""
         self._stop.set()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Leave as `stop` says; the original would raise the signal again in the end, and the exit code would tell of it."""
+        self._loop.call_soon_threadsafe(self.stop)
 
     async def main_loop(self) -> None:
         """Replaces ten wake-ups a second by waiting for one of the two reasons to leave."""
@@ -58,6 +76,9 @@ class OfflineServer(uvicorn.Server):
             await asyncio.gather(idle, stop, return_exceptions=True)
 
     async def _leave_when_idle(self) -> None:
+        if self._idle_seconds is None:
+            await asyncio.get_running_loop().create_future()
+            return
         while True:
             await self._activity.idle(self._idle_seconds)
             if not connection_waits(self._listener):

@@ -1,0 +1,119 @@
+"""Events, who hears of them, and what is allowed in both."""
+
+import json
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from parachute.errors import InvalidInput
+
+DATA_LIMIT = 256 * 1024
+"""Bytes of an event's data as JSON: an event says what happened, and where the rest can be read."""
+
+_NAME = re.compile(r"[a-z][a-z0-9_-]*(\.[a-z0-9_-]+)+")
+_PATTERN = re.compile(r"[a-z][a-z0-9_-]*(\.[a-z0-9_-]+)*\.\*")
+_NAME_CHARACTERS = 100
+_PATTERNS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened; `id` sorts by time and tells repeats of a delivery, `source` is `core` or a module's name."""
+
+    id: str
+    name: str
+    source: str
+    data: dict[str, Any]
+    timestamp: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """An event that a subscriber did not take, after the last try or because too much was waiting for it."""
+
+    event: Event
+    subscriber: str
+    attempts: int
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """The next event for a subscriber; `due_at` is in seconds since 1970."""
+
+    event: Event
+    attempts: int
+    due_at: float
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What is kept, and how a delivery is repeated; seconds and bytes.
+
+    `backlog` and `backlog_bytes` are per subscriber. A failed try is repeated after `first_seconds`, and then twice as
+    long each time up to `most_seconds`; after `tries` it is a dead letter.
+    """
+
+    tries: int = 10
+    first_seconds: float = 1.0
+    most_seconds: float = 300.0
+    delivery_seconds: float = 120.0
+    backlog: int = 1000
+    backlog_bytes: int = 32 * 1024 * 1024
+    delivered: int = 10_000
+    delivered_bytes: int = 64 * 1024 * 1024
+    delivered_days: float = 7.0
+    dead_letters: int = 1000
+    dead_bytes: int = 64 * 1024 * 1024
+
+    def delay(self, attempts: int) -> float:
+        """Seconds until the next try, after so many that failed."""
+        return min(self.most_seconds, self.first_seconds * 2.0 ** (attempts - 1))
+
+
+Listener = Callable[[str, dict[str, Any]], Awaitable[None]]
+"""Hears (name, data) inside core, once and at once."""
+
+Deliver = Callable[[str, Event], Awaitable[None]]
+"""Brings an event to a subscriber (by its name); whatever it raises means that the event was not taken."""
+
+
+def checked_name(name: str) -> str:
+    """The name, if it can be one of an event; error: InvalidInput."""
+    if len(name) > _NAME_CHARACTERS or not _NAME.fullmatch(name):
+        raise InvalidInput(
+            f"event name: {name[:_NAME_CHARACTERS]!r} is none; write two or more parts of small letters, digits, `-` "
+            "and `_`, such as `daily.entry.created`."
+        )
+    return name
+
+
+def checked_patterns(patterns: Sequence[str]) -> tuple[str, ...]:
+    """Names of events and `prefix.*`, without repeats; error: InvalidInput."""
+    if len(patterns) > _PATTERNS:
+        raise InvalidInput(f"events: at most {_PATTERNS} of them.")
+    for pattern in patterns:
+        if len(pattern) > _NAME_CHARACTERS or not (_PATTERN.fullmatch(pattern) or _NAME.fullmatch(pattern)):
+            raise InvalidInput(
+                f"events: {pattern[:_NAME_CHARACTERS]!r} is neither the name of an event nor a beginning such as `daily.*`."
+            )
+    return tuple(sorted(set(patterns)))
+
+
+def matches(patterns: Sequence[str], name: str) -> bool:
+    """Whether one of the patterns stands for this name."""
+    return any(name.startswith(each[:-1]) if each.endswith(".*") else name == each for each in patterns)
+
+
+def encoded(data: dict[str, Any]) -> str:
+    """The data of an event as JSON; error: InvalidInput if it is too large, or no JSON."""
+    try:
+        text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        size = len(text.encode())
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInput(f"event data: it cannot be written as JSON ({error}).") from error
+    if size > DATA_LIMIT:
+        raise InvalidInput(f"event data: {size:,} bytes are more than the {DATA_LIMIT:,} allowed.")
+    return text

@@ -1,0 +1,78 @@
+"""Listening sockets, as a unit is given them."""
+
+import contextlib
+import fcntl
+import os
+import socket
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+from parachute.errors import Unavailable
+from parachute.files import private_folder
+
+_BACKLOG = 128
+_HIGH_FD = 100  # our own descriptors stay above those that a child is given, so that no dup2 overwrites its next source
+
+Address = Path | tuple[str, int]
+
+
+def listen(addresses: Sequence[Address]) -> list[socket.socket]:
+    """A listening socket for each address; error: Unavailable, and then none is open."""
+    sockets: list[socket.socket] = []
+    try:
+        for address in addresses:
+            sockets.append(_local(address) if isinstance(address, Path) else _network(*address))
+    except OSError as error:
+        close(sockets, addresses)
+        raise Unavailable(f"{address} cannot be listened on: {error.strerror or error}.") from error
+    except Unavailable:
+        close(sockets, addresses)
+        raise
+    return sockets
+
+
+def close(sockets: Sequence[socket.socket], addresses: Sequence[Address]) -> None:
+    """Close sockets that `listen` opened and remove what stands for them in the file system."""
+    for listener, address in zip(sockets, addresses, strict=False):
+        listener.close()
+        if isinstance(address, Path):
+            address.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # others have something in it
+                address.parent.rmdir()
+
+
+def raised(descriptor: int) -> int:
+    """The same file under a number above those that children are given."""
+    number = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _HIGH_FD)
+    os.close(descriptor)
+    return number
+
+
+def _local(path: Path) -> socket.socket:
+    private_folder(path.parent)
+    with contextlib.suppress(FileNotFoundError):
+        if stat.S_ISSOCK(path.lstat().st_mode):
+            path.unlink()  # left by a supervisor that was killed
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(path))
+    path.chmod(0o600)
+    return _listening(listener)
+
+
+def _network(host: str, port: int) -> socket.socket:
+    try:
+        listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except OSError as error:
+        raise Unavailable(
+            f"Port {port} on {host} cannot be used: {error.strerror or error}.",
+            "Another program has it: end that one, or start with --port.",
+        ) from error
+    # Accepted connections inherit it; without it each small event of a stream waits 40 ms for an acknowledgement.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return _listening(listener)
+
+
+def _listening(listener: socket.socket) -> socket.socket:
+    listener.listen(_BACKLOG)
+    return socket.socket(fileno=raised(listener.detach()))

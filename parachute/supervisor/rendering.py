@@ -1,0 +1,231 @@
+"""A unit as the files that systemd's user manager reads; pure functions, so that every line can be looked at in a test."""
+
+import ipaddress
+import sys
+from pathlib import Path
+
+from parachute.errors import InvalidInput
+from parachute.settings.home import Home
+from parachute.supervisor.models import Confinement, Unit
+
+PREFIX = "parachute-"
+_STARTS, _START_PERIOD = 5, 300
+
+
+def service_name(name: str) -> str:
+    """The systemd name of a unit's service."""
+    return f"{PREFIX}{name}.service"
+
+
+def socket_name(name: str) -> str:
+    """The systemd name of a unit's sockets."""
+    return f"{PREFIX}{name}.socket"
+
+
+def render(unit: Unit, home: Home, log: Path, *, wanted_at_boot: bool = False) -> dict[str, str]:
+    """The files of a unit by their name below the folder of units; credentials are never in them.
+
+    A unit `kind@instance` becomes a template that all instances share, where it has nothing of its own: then opening one
+    more needs no reload of the manager, which would look at every unit of the user again.
+    """
+    base, _, instance = unit.name.partition("@")
+    shared = bool(instance) and _is_shared(unit, home, instance)
+    name = f"{base}@" if shared else unit.name
+    files = {service_name(name): _service(unit, home, log, instance if shared else "", wanted_at_boot)}
+    if unit.listen:
+        files[socket_name(name)] = _socket(unit, home, instance if shared else "", wanted_at_boot)
+    if unit.confinement:
+        files[f"{service_name(unit.name)}.d/50-confinement.conf"] = confine(unit.confinement, notifies=unit.notifies)
+    return files
+
+
+def confine(confinement: Confinement, *, notifies: bool) -> str:
+    """A drop-in that lets a service reach what is named, and nothing else."""
+    lines = [
+        "[Service]",
+        "# The file system is read-only, but for what is bound below.",
+        "ProtectSystem=strict",
+        "# Empty folders instead of all homes and of /run/user: keys, credentials and other modules' data are not there.",
+        "ProtectHome=tmpfs",
+        *(f'BindReadOnlyPaths="{_path(path)}"' for path in (*_program(), *confinement.read)),
+        *(f'BindPaths="{_path(path)}"' for path in confinement.write),
+    ]
+    if notifies:
+        lines += ["# It is below /run/user: without it the service could never say that it is ready.", _NOTIFY]
+    lines += [
+        "# Its own /tmp, without other programs' files and sockets.",
+        "PrivateTmp=yes",
+        "# Only null, random and the like.",
+        "PrivateDevices=yes",
+        "# A network in which nothing is but itself: the way out is the egress proxy, a socket in a folder bound above.",
+        "PrivateNetwork=yes",
+        "RestrictAddressFamilies=AF_UNIX",
+        "# Processes of others are not to be seen; their environment may hold what this service may not know.",
+        "PrivatePIDs=yes",
+        "PrivateIPC=yes",
+        "# No program can give it more rights than it has, by setuid or otherwise.",
+        "NoNewPrivileges=yes",
+        "RestrictSUIDSGID=yes",
+        "# No namespaces of its own: most ways out of a confinement of the last years began with one.",
+        "RestrictNamespaces=yes",
+        "# The kernel's settings and control groups can be read, not written.",
+        "ProtectKernelTunables=yes",
+        "ProtectControlGroups=yes",
+        "# Calls that ordinary services make; the others end it.",
+        "SystemCallFilter=@system-service",
+        "SystemCallArchitectures=native",
+        "LockPersonality=yes",
+        "RestrictRealtime=yes",
+        "# Files that it makes are for their owner only.",
+        "UMask=0077",
+    ]
+    if not confinement.writes_code:
+        lines += ["# What it has written it cannot run from memory.", "MemoryDenyWriteExecute=yes"]
+    if confinement.memory_bytes:
+        lines += ["# Over this it is ended, not slowed down: swap would slow down everybody.", _memory(confinement)]
+    if confinement.processes:
+        lines += ["# Processes and threads together.", f"TasksMax={confinement.processes}"]
+    return "\n".join(lines) + "\n"
+
+
+_NOTIFY = "BindReadOnlyPaths=%t/systemd/notify"
+
+
+def _memory(confinement: Confinement) -> str:
+    return f"MemoryMax={confinement.memory_bytes}\nMemorySwapMax=0"
+
+
+def _program() -> list[Path]:
+    """Where the interpreter and our own code are, as far as ProtectHome would hide them."""
+    import parachute_runner
+
+    import parachute
+
+    folders = {Path(sys.prefix), Path(sys.base_prefix)}
+    folders |= {Path(package.__path__[0]).parent for package in (parachute, parachute_runner)}
+    hidden = [Path("/home"), Path("/root"), Path.home()]
+    found = {folder for folder in folders if any(folder.is_relative_to(place) for place in hidden)}
+    return sorted(folder for folder in found if not any(folder.is_relative_to(other) for other in found - {folder}))
+
+
+def _service(unit: Unit, home: Home, log: Path, instance: str, wanted_at_boot: bool) -> str:
+    command = [_quoted(argument) for argument in unit.command]
+    if instance:
+        command[-1] = "%i"
+    environment = {**unit.environment, "PARACHUTE_HOME": str(home.root)}
+    lines = ["[Unit]", f"Description=Parachute: {_described(unit, instance)}"]
+    if unit.listen:
+        sockets = socket_name(f"{unit.name.partition('@')[0]}@%i" if instance else unit.name)
+        lines += ["# Without its sockets it would have nothing to serve on.", f"Requires={sockets}", f"After={sockets}"]
+    lines += [
+        "# One that fails again and again is given up, and its sockets refuse instead of letting callers wait.",
+        f"StartLimitIntervalSec={_START_PERIOD}",
+        f"StartLimitBurst={_STARTS}",
+        "",
+        "[Service]",
+        f"ExecStart={' '.join(command)}",
+        *(f"Environment={_quoted(f'{name}={value}', dollars=False)}" for name, value in sorted(environment.items())),
+    ]
+    if unit.notifies:
+        lines += ["Type=notify", "NotifyAccess=main", f"TimeoutStartSec={unit.start_seconds:g}"]
+    else:
+        lines += ["# `exec`, not `simple`: a program that is not there is a failed start.", "Type=exec"]
+    if unit.watchdog_seconds:
+        lines += [
+            f"WatchdogSec={unit.watchdog_seconds:g}",
+            "# SIGABRT would wait as long as the process is stopped.",
+            "WatchdogSignal=SIGKILL",
+        ]
+    lines += [
+        f"TimeoutStopSec={unit.stop_seconds:g}",
+        "# The main process is asked to end and tells its own; what is then left of the control group is killed.",
+        "KillMode=mixed",
+        "# An agent's command that takes too much memory does not end the whole service.",
+        "OOMPolicy=continue",
+        f"Restart={'on-failure' if unit.on_demand else 'always'}",
+        "RestartSec=50ms",
+        "RestartSteps=3",
+        "RestartMaxDelaySec=3200ms",
+        "# A dump of memory could hold keys.",
+        "LimitCORE=0",
+        "# Where `parachute logs` looks.",
+        f"StandardOutput=append:{_path(log)}",
+        "StandardError=inherit",
+    ]
+    if wanted_at_boot:
+        lines += ["", "[Install]", "WantedBy=default.target"]
+    return "\n".join(lines) + "\n"
+
+
+def _socket(unit: Unit, home: Home, instance: str, wanted_at_boot: bool) -> str:
+    lines = ["[Unit]", f"Description=Parachute: sockets of {_described(unit, instance)}", "", "[Socket]"]
+    for address in unit.listen:
+        if isinstance(address, Path):
+            path = (_instance_path(address, home, instance) if instance else None) or address
+            lines.append(f"ListenStream={_path(path)}")
+        else:
+            lines.append(f"ListenStream={_endpoint(*address)}")
+    lines += [
+        "# Only the owner connects.",
+        "SocketMode=0600",
+        "DirectoryMode=0700",
+        "Accept=no",
+        "Backlog=128",
+        "# Small events of a stream would each wait 40 ms for an acknowledgement.",
+        "NoDelay=yes",
+        "BindIPv6Only=ipv6-only",
+        f"FileDescriptorName={unit.name.partition('@')[0]}",
+        "RemoveOnStop=yes",
+        "# A service that ends again and again without taking its connection is given up after 20 starts in two seconds.",
+        "TriggerLimitIntervalSec=2s",
+        "TriggerLimitBurst=20",
+        "# This younger limit would come first, and let it go on for ever.",
+        "PollLimitIntervalSec=0",
+    ]
+    if wanted_at_boot:
+        lines += ["", "[Install]", "WantedBy=sockets.target"]
+    return "\n".join(lines) + "\n"
+
+
+def _is_shared(unit: Unit, home: Home, instance: str) -> bool:
+    paths = all(isinstance(address, Path) and _instance_path(address, home, instance) for address in unit.listen)
+    return unit.command[-1] == instance and paths and not unit.environment
+
+
+def _instance_path(path: Path, home: Home, instance: str) -> Path | None:
+    """run/KIND/%i/... for run/KIND/INSTANCE/..., None for any other path; names alone could match by chance."""
+    try:
+        kind, found, *rest = path.relative_to(home.root / "run").parts
+    except ValueError:
+        return None
+    return home.root.joinpath("run", kind, "%i", *rest) if found == instance else None
+
+
+def _described(unit: Unit, instance: str) -> str:
+    return f"{unit.name.partition('@')[0]} %i" if instance else unit.name.replace("%", "%%")
+
+
+def _endpoint(host: str, port: int) -> str:
+    try:
+        address = ipaddress.ip_address("127.0.0.1" if host == "localhost" else host)
+    except ValueError as error:
+        raise InvalidInput(f"host: {host!r} is not an address; a service needs one, such as 127.0.0.1.") from error
+    return f"[{address}]:{port}" if address.version == 6 else f"{address}:{port}"
+
+
+def _path(path: Path) -> str:
+    text = str(path)
+    if not path.is_absolute() or any(character in text for character in '\n\r":\\'):
+        raise InvalidInput(f"{text!r} cannot be named in a unit: expected an absolute path without quotes or colons.")
+    # %i is ours; a per cent sign of the path itself is not.
+    return "/".join(part if part == "%i" else part.replace("%", "%%") for part in text.split("/"))
+
+
+def _quoted(text: str, *, dollars: bool = True) -> str:
+    if any(ord(character) < 32 and character not in "\n\t" for character in text):
+        raise InvalidInput(f"{text!r} holds a control character, which a unit cannot.")
+    for plain, escaped in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\t", "\\t"), ("%", "%%")):
+        text = text.replace(plain, escaped)
+    if dollars:
+        text = text.replace("$", "$$")
+    return f'"{text}"'

@@ -1,0 +1,330 @@
+"""The launcher for machines with systemd: units of the user manager, which go on when the supervisor is started anew."""
+
+import asyncio
+import contextlib
+import os
+import stat
+import time
+from collections.abc import Coroutine
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from weakref import WeakValueDictionary
+
+from parachute.errors import InvalidInput, Unavailable
+from parachute.files import atomic_write
+from parachute.settings.home import Home
+from parachute.supervisor import rendering
+from parachute.supervisor.models import State, Status, Unit
+from parachute.supervisor.systemd_manager import Manager, Properties
+
+
+@dataclass(slots=True)
+class _Entry:
+    """`unit` is None for one that ran already when the supervisor came, until somebody opens it."""
+
+    unit: Unit | None
+    status: Status
+    service: Properties = field(default_factory=dict)
+    socket: Properties = field(default_factory=dict)
+    watches: list[str] = field(default_factory=list)
+    changed: asyncio.Condition = field(default_factory=asyncio.Condition)
+    died: str | None = None
+
+
+class SystemdLauncher:
+    """Keeps units as services of the user manager; make it with `connect`.
+
+    Units are written to the manager's folder below XDG_RUNTIME_DIR: they follow from what is asked for, and must not come
+    back by themselves after a boot at which nobody asked. Files of the same name in ~/.config, which `parachute service
+    install` wrote, stay as they are.
+    """
+
+    def __init__(self, home: Home, manager: Manager, folder: Path) -> None:
+        self._home = home
+        self._manager = manager
+        self._folder = folder
+        self._installed = Path.home() / ".config" / "systemd" / "user"
+        self._entries: dict[str, _Entry] = {}
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._reload = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @classmethod
+    async def connect(cls, home: Home) -> "SystemdLauncher":
+        """Connect to the user manager and adopt what runs; error: Unavailable."""
+        runtime = os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}"
+        launcher = cls(home, await Manager.connect(), Path(runtime, "systemd", "user"))
+        await launcher._adopt()
+        return launcher
+
+    def disconnect(self) -> None:
+        """Leave the units to themselves: the next supervisor adopts them."""
+        self._manager.disconnect()
+
+    async def open(self, unit: Unit) -> None:
+        async with self._lock(unit.name):
+            entry = self._entries.get(unit.name)
+            if entry and entry.unit == unit and entry.status.state is not State.FAILED:
+                return
+            _check_paths(unit, listening=entry is not None and entry.socket.get("ActiveState") == "active")
+            await self._write(unit)
+            if entry is None:
+                entry = await self._watch(unit.name, unit)
+            entry.unit = unit
+            if entry.status.state is State.FAILED:
+                await self._manager.reset(*self._names(unit))
+            try:
+                await self._begin(unit)
+            except Unavailable:
+                await self._end(unit.name, entry)
+                raise
+
+    async def start(self, name: str) -> None:
+        async with self._lock(name):
+            entry = self._entry(name)
+            unit = self._unit(entry)
+            if entry.status.state is not State.RUNNING:
+                entry.status.reason = None
+                await self._manager.reset(*self._names(unit))
+                await self._listen(unit)
+                if await self._manager.job("StartUnit", rendering.service_name(name)) != "done":
+                    raise Unavailable(entry.status.reason or f"{name} could not be started.", self._where(name))
+        await self.ready(name)
+
+    async def restart(self, name: str) -> None:
+        async with self._lock(name):
+            entry = self._entry(name)
+            unit = self._unit(entry)
+            entry.status.reason = None
+            await self._manager.reset(*self._names(unit))
+            await self._listen(unit)
+            await self._manager.job("RestartUnit", rendering.service_name(name))
+        await self.ready(name)
+
+    async def stop(self, name: str) -> None:
+        async with self._lock(name):
+            await self._stop(name, self._entry(name))
+
+    async def close(self, name: str) -> None:
+        async with self._lock(name):
+            if entry := self._entries.get(name):
+                await self._end(name, entry)
+
+    async def ready(self, name: str, seconds: float = 60) -> None:
+        entry = self._entry(name)
+        if entry.unit and not entry.unit.notifies:
+            return
+
+        def settled() -> bool:
+            return entry.service.get("ActiveState") in ("active", "failed") or entry.status.reason is not None
+
+        async with entry.changed:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(entry.changed.wait_for(settled), seconds)
+        if entry.service.get("ActiveState") != "active":
+            reason = entry.status.reason or f"{name} did not answer within {seconds:.0f} seconds."
+            raise Unavailable(reason, self._where(name))
+
+    def status(self) -> list[Status]:
+        return [entry.status for entry in self._entries.values()]
+
+    def log(self, name: str) -> Path:
+        """Where the output of a unit goes; all of a kind share one file."""
+        return self._home.logs / f"{name.partition('@')[0]}.log"
+
+    def _where(self, name: str) -> str:
+        return f"Its log is {self.log(name)}."
+
+    def _entry(self, name: str) -> _Entry:
+        if name not in self._entries:
+            raise InvalidInput(f"The unit {name!r} is not open.")
+        return self._entries[name]
+
+    def _unit(self, entry: _Entry) -> Unit:
+        if entry.unit is None:
+            raise InvalidInput(f"The unit {entry.status.name!r} runs from before, and has not been opened since.")
+        return entry.unit
+
+    def _lock(self, name: str) -> asyncio.Lock:
+        return self._locks.setdefault(name, asyncio.Lock())
+
+    def _names(self, unit: Unit) -> list[str]:
+        sockets = [rendering.socket_name(unit.name)] if unit.listen else []
+        return [rendering.service_name(unit.name), *sockets]
+
+    async def _adopt(self) -> None:
+        """Take over what an earlier supervisor left running, and remove the files of what does not run any more."""
+        loaded = await self._manager.loaded(f"{rendering.PREFIX}*.service", f"{rendering.PREFIX}*.socket")
+        names = {found.removeprefix(rendering.PREFIX).rpartition(".")[0] for found in loaded} - {"supervisor"}
+        for name in sorted(names):
+            await self._watch(name, None)
+        kept = {f"{kind}@" for kind, at, _ in (name.partition("@") for name in names) if at} | names
+        if self._folder.is_dir():
+            for path in self._folder.glob(f"{rendering.PREFIX}*"):
+                name = path.name.removesuffix(".d").removeprefix(rendering.PREFIX).rpartition(".")[0]
+                if name not in kept:
+                    _remove(path)
+
+    async def _watch(self, name: str, unit: Unit | None) -> _Entry:
+        entry = _Entry(unit, Status(name, since=time.time()))
+        self._entries[name] = entry
+        for full, kept in ((rendering.service_name(name), entry.service), (rendering.socket_name(name), entry.socket)):
+            if unit is None or unit.listen or kept is entry.service:
+                changed = _Changes(self, entry, kept)
+                entry.watches.append(await self._manager.watch(full, changed))
+        return entry
+
+    async def _write(self, unit: Unit) -> None:
+        changed = False
+        for name, text in rendering.render(unit, self._home, self.log(unit.name)).items():
+            path = self._folder / name
+            if (self._installed / name).exists() or (path.exists() and path.read_text() == text):
+                continue
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            await asyncio.to_thread(atomic_write, path, text)
+            changed = True
+        if changed:
+            async with self._reload:
+                await self._manager.call("Reload")
+
+    async def _begin(self, unit: Unit) -> None:
+        await self._listen(unit)
+        if not unit.on_demand:
+            # Not waited for, as it may take its time until it is ready.
+            await self._manager.call("StartUnit", "ss", rendering.service_name(unit.name), "replace")
+
+    async def _listen(self, unit: Unit) -> None:
+        if not unit.listen:
+            return
+        if await self._manager.job("StartUnit", rendering.socket_name(unit.name)) != "done":
+            address = unit.listen[0]
+            where = str(address) if isinstance(address, Path) else f"Port {address[1]} on {address[0]}"
+            raise Unavailable(f"{where} cannot be listened on.", "Another program may have it: end that one.")
+
+    async def _stop(self, name: str, entry: _Entry) -> None:
+        names = [rendering.service_name(name)]
+        if entry.unit is None or entry.unit.listen:
+            # Otherwise the next connection would start it again; the socket goes first, and takes the service with it.
+            names.insert(0, rendering.socket_name(name))
+        for full in names:
+            with contextlib.suppress(Unavailable):  # it is not loaded any more
+                await self._manager.job("StopUnit", full)
+        await self._manager.reset(*names)
+        entry.died = None
+        entry.status.reason = None
+        self._update(entry)
+
+    async def _end(self, name: str, entry: _Entry) -> None:
+        await self._stop(name, entry)
+        for watch in entry.watches:
+            self._manager.forget(watch)
+        del self._entries[name]
+        for suffix in ("service", "socket", "service.d"):
+            _remove(self._folder / f"{rendering.PREFIX}{name}.{suffix}")
+        for address in entry.unit.listen if entry.unit else ():
+            if isinstance(address, Path):
+                with contextlib.suppress(OSError):  # others have something in it
+                    address.parent.rmdir()
+
+    def changed(self, entry: _Entry, ended: bool) -> None:
+        """Take over what the manager says about a unit; `ended`: its service has just become inactive."""
+        if reason := self._reason(entry):
+            entry.died = entry.status.reason = reason
+        self._update(entry)
+        if ended and entry.unit and entry.unit.on_demand:
+            # It has ended well: that must not count as one of the starts after which it is given up.
+            self._later(self._manager.reset(rendering.service_name(entry.status.name)))
+        self._later(_tell(entry.changed))
+
+    def _later(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _reason(self, entry: _Entry) -> str | None:
+        name, result = entry.status.name, entry.service.get("Result", "success")
+        if entry.socket.get("Result") == "trigger-limit-hit":
+            return f"{name} ended again and again without taking its connection."
+        code, status = entry.service.get("ExecMainCode"), entry.service.get("ExecMainStatus")
+        if result == "success":
+            return None
+        if result == "start-limit-hit":
+            given_up = f"It failed 5 times in five minutes; see {self.log(name)}."
+            died = entry.died or f"{name} could not be started."
+            return died if died.endswith(given_up) else f"{died} {given_up}"
+        if result == "watchdog":
+            return f"{name} did not answer its watchdog and was ended."
+        if result == "timeout" and entry.service.get("SubState") != "stop-sigterm":
+            return f"{name} did not become ready and was ended."
+        if result == "exit-code" and status == 203:  # EXIT_EXEC of systemd
+            return f"{name} could not be started: the program is not there, or may not be run."
+        if code in (2, 3):  # CLD_KILLED, CLD_DUMPED
+            return f"{name} was ended by signal {status}."
+        if result == "exit-code":
+            return f"{name} ended with status {status}."
+        return f"{name} failed: {result}."
+
+    def _update(self, entry: _Entry) -> None:
+        state = _state(entry)
+        status = entry.status
+        if status.state is not state:
+            status.state = state
+            status.since = time.time()
+        status.process = entry.service.get("MainPID") or None
+        status.restarts = entry.service.get("NRestarts", 0)
+        if state is State.RUNNING:
+            status.reason = None
+
+
+@dataclass(slots=True)
+class _Changes:
+    """Takes changed properties of a service or its sockets to the entry."""
+
+    launcher: SystemdLauncher
+    entry: _Entry
+    kept: Properties
+
+    def __call__(self, properties: Properties) -> None:
+        before = self.kept.get("ActiveState", "inactive")
+        self.kept.update(properties)
+        ended = self.kept is self.entry.service and before != "inactive" == self.kept.get("ActiveState")
+        self.launcher.changed(self.entry, ended)
+
+
+def _state(entry: _Entry) -> State:
+    state, sub = entry.service.get("ActiveState", "inactive"), str(entry.service.get("SubState", ""))
+    listening = entry.socket.get("ActiveState")
+    if state in ("active", "reloading"):
+        return State.RUNNING
+    if state == "activating":
+        return State.STOPPED if sub.startswith("auto-restart") else State.STARTING
+    if state == "deactivating":
+        return State.STOPPING
+    if state == "failed" or listening == "failed":
+        return State.FAILED
+    on_demand = entry.unit is None or entry.unit.on_demand
+    return State.LISTENING if listening == "active" and on_demand else State.STOPPED
+
+
+async def _tell(condition: asyncio.Condition) -> None:
+    async with condition:
+        condition.notify_all()
+
+
+def _check_paths(unit: Unit, *, listening: bool) -> None:
+    for address in unit.listen:
+        if isinstance(address, Path) and not listening:
+            with contextlib.suppress(FileNotFoundError):
+                # systemd would remove whatever is there.
+                if not stat.S_ISSOCK(address.lstat().st_mode):
+                    raise Unavailable(f"{address} cannot be listened on: there is a file of that name.")
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        for file in path.iterdir():
+            file.unlink()
+        path.rmdir()
+    else:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,105 @@
+"""One whole computer for the tests of a file, and its owner."""
+
+import asyncio
+import json
+import sqlite3
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from parachute.keys.cli_token import CliToken
+from tests.support.computer import Computer
+from tests.support.messages_api import MessagesAPI, text
+from tests.support.sse import chat
+
+KEY = "sk-ant-api03-the-real-one"
+MESSAGE = "What does Ottilie's telescope cost?"
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[MessagesAPI]:
+    """A model that always answers."""
+    with MessagesAPI() as service:
+        service.default(text("It is a present."))
+        yield service
+
+
+@pytest.fixture(scope="module")
+def house(model: MessagesAPI) -> Iterator[Computer]:
+    """A computer whose model is `model`."""
+    environment = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url}
+    with Computer(environment=environment) as running:
+        yield running
+
+
+@pytest.fixture
+async def owner(house: Computer) -> AsyncIterator[httpx2.AsyncClient]:
+    """The owner, as the command line proves it."""
+    async with house.client(headers={"authorization": f"Bearer {CliToken(house.home.root).obtain()}"}) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def remembered() -> dict[str, str]:
+    """What a test may leave for the next ones of its file."""
+    return {}
+
+
+@pytest.fixture
+async def session(house: Computer, owner: httpx2.AsyncClient, remembered: dict[str, str]) -> str:
+    """A session with one answer, the same for all tests of a file."""
+    if "session" not in remembered:
+        remembered["session"] = await talk(owner)
+        await settled(house)
+    return remembered["session"]
+
+
+async def talk(client: httpx2.AsyncClient, message: str = MESSAGE, session: str = "new", **fields: Any) -> str:
+    """Send a message, read the answer to its end, and return the id of the session."""
+    async with chat(client, message, session, **fields) as stream:
+        await stream.collect()
+    assert stream.terminal is not None
+    assert stream.terminal["type"] == "done", stream.terminal
+    return str(stream.terminal["sessionId"])
+
+
+def state_of(house: Computer) -> str:
+    """All that is stored: every row of every database, and every file with its size, but for logs and sockets."""
+    found: dict[str, Any] = {}
+    for path in (*sorted(house.vault.glob(".parachute/*.db")), house.home.trust_database):
+        connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)
+        tables = connection.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT IN ('marks', 'sqlite_sequence')"
+        ).fetchall()
+        for (name,) in tables:
+            found[f"{path.name} {name}"] = repr(connection.execute(f"SELECT * FROM {name}").fetchall())
+        connection.close()
+    for root in (house.vault, house.home.root):
+        for path in sorted(root.rglob("*")):
+            parts = path.relative_to(root).parts
+            if {"audit", "logs", "run", "sandboxes"} & set(parts) or ".db" in path.name or path.suffix == ".lock":
+                continue
+            # The agent's program writes on in the transcript after its answer.
+            found[str(path)] = path.stat().st_size if path.is_file() and path.suffix != ".jsonl" else "there"
+    return json.dumps(found, indent=1)
+
+
+async def settled(house: Computer) -> None:
+    """Wait until every run has been written down as ended."""
+    path = house.vault / ".parachute" / "runs.db"
+
+    def ended() -> bool:
+        with sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True) as connection:
+            (running,) = connection.execute("SELECT COUNT(*) FROM runs WHERE status = 'running'").fetchone()
+        connection.close()
+        return bool(running == 0)
+
+    await asyncio.to_thread(house.wait_until, ended, "no run is under way")
+
+
+def vault_text(house: Computer, pattern: str) -> str:
+    """The text of all files of the vault's own folder that match."""
+    return "".join(path.read_text() for path in sorted(Path(house.vault / ".parachute").glob(pattern)))

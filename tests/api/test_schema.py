@@ -1,0 +1,139 @@
+"""Requests made up from the API's own description: none may fail inside the computer."""
+
+from collections import Counter
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx2
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+
+from parachute.keys.cli_token import CliToken
+from tests.support.computer import Computer
+from tests.support.messages_api import Gate, MessagesAPI, hold, text, tool_use
+from tests.support.sse import ChatStream, chat
+
+from .conftest import KEY, talk
+
+EXAMPLES = 10
+LEFT_OUT = ("/supervisor/server/restart", "/supervisor/server/stop")
+"""These end the server that is asked; the tests of the supervisor call them."""
+
+MADE_UP = {"GET /api/chat", "GET /api/health", "GET /api/status", "GET /api/auth/keys", "POST /api/auth/keys"}
+"""Routes whose description alone says what is right: most requests that are made up from it succeed."""
+
+
+@pytest.fixture
+async def asking(model: MessagesAPI) -> AsyncIterator[Computer]:
+    """A computer that asks before it does something in a direct session."""
+    environment = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url}
+    with Computer(settings={"trust_mode": False}, environment=environment) as running:
+        yield running
+
+
+async def test_no_request_fails_inside(asking: Computer, model: MessagesAPI) -> None:
+    headers = {"authorization": f"Bearer {CliToken(asking.home.root).obtain()}"}
+    good: Counter[str] = Counter()
+    async with asking.client(headers=headers) as client:
+        await talk(client)
+        schema = schemathesis.openapi.from_dict((await client.get("/openapi.json")).json())
+        operations = [found.ok() for found in schema.get_all_operations()]
+        routes = {f"{operation.method.upper()} {operation.path}": operation for operation in operations}
+        for route, operation in routes.items():
+            if not operation.path.startswith(LEFT_OUT):
+                _try(asking, operation, route, headers, good)
+        made_up = dict(good)
+        for route in await _rightly(client, model):
+            assert route in routes, f"{route} is not in the description"
+            good[route] += 1
+    missing = [route for route, operation in routes.items() if not good[route] and operation.path not in LEFT_OUT]
+    assert not missing, f"No request of these routes succeeded: {missing}"
+    few = {route: made_up.get(route, 0) for route in MADE_UP if made_up.get(route, 0) < EXAMPLES // 2}
+    assert not few, f"Too few of {EXAMPLES} requests succeeded: {few}"
+    assert "Traceback" not in asking.logs()
+
+
+def _try(house: Computer, operation: Any, route: str, headers: dict[str, str], good: Counter[str]) -> None:
+    """Send made-up requests of one route."""
+
+    @settings(
+        max_examples=EXAMPLES,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=operation.as_strategy())
+    def attempt(case: Any) -> None:
+        response = case.call(base_url=house.url, headers=headers, timeout=60)
+        assert response.status_code < 500, f"{route}: {response.status_code} {response.text[:500]}"
+        if response.status_code >= 400 and case.method != "HEAD":
+            assert isinstance(response.json()["detail"], str), f"{route}: {response.text[:200]}"
+        good[route] += 200 <= response.status_code < 300
+
+    attempt()
+
+
+async def _rightly(client: httpx2.AsyncClient, model: MessagesAPI) -> list[str]:
+    """Use every route as it is meant to be; the routes that answered 200."""
+    done: list[str] = []
+
+    async def call(route: str, body: Any = None, **names: str) -> Any:
+        method, path = route.split(" ")
+        response = await client.request(method, path.format(**names), json=body)
+        assert response.status_code == 200, f"{route}: {response.status_code} {response.text[:300]}"
+        done.append(route)
+        return response.json() if method != "HEAD" and "json" in response.headers["content-type"] else None
+
+    session = await talk(client)
+    done.append("POST /api/chat")
+    for route in ("GET /api/health", "HEAD /api/health", "GET /api/status", "GET /api/usage", "GET /api/chat"):
+        await call(route)
+    for route in ("GET /supervisor/status", "GET /supervisor/models", "POST /supervisor/server/start"):
+        await call(route)
+    for path in ("", "/transcript", "/events", "/stream-status", "/pending-questions"):
+        await call("GET /api/chat/{session}" + path, session=session)
+    for path in ("archive", "unarchive", "activate"):
+        await call("POST /api/chat/{session}/" + path, {}, session=session)
+    await call("PATCH /api/chat/{session}/config", {"trustLevel": "direct"}, session=session)
+    await call("GET /api/chat/active-streams")
+    await call("POST /api/chat/reindex")
+    await call("GET /api/auth/settings")
+    key = await call("POST /api/auth/keys", {"label": "Phone"})
+    await call("GET /api/auth/keys")
+    await call("DELETE /api/auth/keys/{identifier}", identifier=key["id"])
+    await _in_conversation(client, model, call, session)
+    await call("DELETE /api/chat/{session}", session=session)
+    return done
+
+
+async def _in_conversation(client: httpx2.AsyncClient, model: MessagesAPI, call: Any, session: str) -> None:
+    """What can be said only while something is being answered."""
+    options = [{"label": "Yes", "description": ""}, {"label": "No", "description": ""}]
+    question = {
+        "question": "Tea?",
+        "header": "Tea",
+        "options": options,
+        "multiSelect": False,
+    }
+    gate = Gate()
+    model.script(
+        tool_use("AskUserQuestion", {"questions": [question]}),
+        tool_use("Bash", {"command": "touch made-by-test"}),
+        hold(gate, text("Never said.")),
+    )
+    stream: ChatStream
+    async with chat(client, "Go on.", session, canAnswerPermissions=True) as stream:
+        asked = await stream.until("user_question")
+        answer = {"request_id": asked["requestId"], "answers": {"Tea?": "Yes"}}
+        await call("POST /api/chat/{session}/answer", answer, session=session)
+        asked = await stream.until("permission_request")
+        path = {"session": session, "request_id": asked["requestId"]}
+        await call("POST /api/chat/{session}/permissions/{request_id}", {"allow": False}, **path)
+        await gate.reached()
+        await call("POST /api/chat/{session}/inject", {"message": "And sugar."}, session=session)
+        await call("POST /api/chat/{session}/abort", session=session)
+        await stream.collect()
+    gate.open()

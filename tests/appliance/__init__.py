@@ -1,0 +1,1 @@
+"""Tests in a booted Debian with real systemd: `make appliance`."""

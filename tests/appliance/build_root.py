@@ -1,0 +1,152 @@
+"""Builds the guest's root, unless it is in the cache: `python -m tests.appliance.build_root`."""
+
+import fcntl
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.appliance import recipe
+
+_TOOLS = {
+    "mmdebstrap": "mmdebstrap",
+    "systemd-nspawn": "systemd-container",
+    "nsenter": "util-linux",
+    "setpriv": "util-linux",
+    "unshare": "util-linux",
+}
+_KEPT_SECONDS = 30 * 86400
+_DEBIAN_KEYS = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+
+
+def missing() -> str | None:
+    """What this machine lacks for booting a guest, as a sentence, or None."""
+    if sys.platform != "linux":
+        return "The appliance tests boot systemd in a container, which needs Linux."
+    if os.geteuid() != 0:
+        return "The appliance tests mount file systems, which only root may: run them as root."
+    packages = {package for program, package in _TOOLS.items() if not shutil.which(program)}
+    if not _DEBIAN_KEYS.exists():
+        packages.add("debian-archive-keyring")
+    if packages:
+        return f"Programs are missing:  apt-get install {' '.join(sorted(packages))}"
+    return None
+
+
+def build() -> tuple[Path, Path]:
+    """The layers of the guest's root, the upper one first; built if they are not there yet."""
+    recipe.cache().mkdir(parents=True, exist_ok=True)
+    with _locked():
+        debian = _layer(recipe.debian(), _build_debian)
+        python = _layer(recipe.python(), lambda folder: _build_python(folder, debian))
+        _remove_old((debian, python))
+    return python, debian
+
+
+def _layer(layer: recipe.Layer, build: Callable[[Path], None]) -> Path:
+    if not layer.path.exists():
+        sys.stderr.write(f"Building {layer.path} ...\n")
+        # Built beside its place and then renamed, so that an interrupted build is never taken for a whole one.
+        with tempfile.TemporaryDirectory(prefix="building-", dir=recipe.cache()) as place:
+            folder = Path(place) / "root"
+            build(folder)
+            folder.rename(layer.path)
+    os.utime(layer.path)
+    return layer.path
+
+
+def _build_debian(folder: Path) -> None:
+    hook = f"--customize-hook=chroot \"$1\" sh -c '{recipe.setup_script()}'"
+    _run(
+        "mmdebstrap",
+        "--quiet",
+        "--mode=root",
+        "--variant=minbase",
+        "--format=directory",
+        f"--include={','.join(recipe.PACKAGES)}",
+        hook,
+        recipe.SUITE,
+        str(folder),
+    )
+
+
+def _build_python(folder: Path, debian: Path) -> None:
+    environment = folder / recipe.ENVIRONMENT.lstrip("/")
+    packages = environment / "lib" / f"python{recipe.PYTHON}" / "site-packages"
+    packages.mkdir(parents=True)
+    (environment / "bin").mkdir()
+    (environment / "bin" / "python").symlink_to(f"/usr/bin/python{recipe.PYTHON}")
+    (environment / "bin" / "python3").symlink_to("python")
+    (environment / "pyvenv.cfg").write_text(f"home = /usr/bin\nversion = {recipe.PYTHON}\n")
+    # The guest has another Python than this machine, so nothing may be compiled here: wheels only.
+    _run(
+        sys.executable,
+        *("-m", "uv", "pip", "install", "--quiet", "--no-deps", "--require-hashes", "--only-binary", ":all:"),
+        *("--target", str(packages), "--python-version", recipe.PYTHON),
+        *("--python-platform", f"{platform.machine()}-manylinux_2_40", "-r", str(recipe.REQUIREMENTS)),
+    )
+    (packages / "parachute.pth").write_text(f"{recipe.SOURCE}\n{recipe.SOURCE}/sandbox\n")
+    command = folder / "usr" / "local" / "bin" / "parachute"
+    command.parent.mkdir(parents=True)
+    command.write_text(recipe.command_script())
+    command.chmod(0o755)
+    _compile(folder, debian)
+
+
+def _compile(folder: Path, debian: Path) -> None:
+    # Its users cannot write here: what is not compiled now would be compiled again by every process of every test.
+    inside = recipe.ENVIRONMENT
+    script = f"""
+        set -eu
+        mkdir /run/work /run/root
+        mount -t overlay overlay -o "lowerdir=$2,upperdir=$1,workdir=$3" /run/root
+        chroot /run/root {inside}/bin/python -m compileall -q -j 0 {inside}/lib
+    """
+    with tempfile.TemporaryDirectory(prefix="work-", dir=folder.parent) as work:
+        unshared = ("unshare", "--mount", "sh", "-c", f"mount -t tmpfs tmpfs /run\n{script}", "sh")
+        _run(*unshared, str(folder), str(debian), work)
+
+
+def _run(*command: str) -> None:
+    subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
+
+
+@contextmanager
+def _locked() -> Iterator[None]:
+    descriptor = os.open(recipe.cache() / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _remove_old(used: tuple[Path, ...]) -> None:
+    for path in recipe.cache().iterdir():
+        # With the lock held, a build that is not ours is one that was cut off.
+        cut_off = path.name.startswith("building-")
+        if path.is_dir() and path not in used and (cut_off or time.time() - path.stat().st_mtime > _KEPT_SECONDS):
+            shutil.rmtree(path)
+
+
+def main() -> int:
+    """0 when the root is there; 1 with a sentence when it cannot be built here."""
+    if reason := missing():
+        sys.stderr.write(f"{reason}\n")
+        return 1
+    try:
+        build()
+    except subprocess.CalledProcessError as error:
+        sys.stderr.write(f"The guest's root could not be built: {error.cmd[0]} ended with {error.returncode}.\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,88 @@
+"""What the guest's root is made of, and where it is kept between runs."""
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+TREE = Path(__file__).resolve().parents[2]
+REQUIREMENTS = TREE / "requirements" / "run.txt"
+
+SUITE = "trixie"
+PYTHON = "3.13"
+PACKAGES = (
+    "bubblewrap",
+    "ca-certificates",
+    "curl",
+    "dbus",
+    "dbus-user-session",
+    "git",
+    "libgomp1",  # the engine of the offline model
+    "libpam-systemd",
+    "procps",
+    "python3",
+    "python3-venv",
+    "systemd",
+    "systemd-sysv",
+)
+USER, USER_ID = "parachute", 1000
+SOURCE = "/opt/parachute/source"
+ENVIRONMENT = "/opt/parachute/environment"
+
+_SETUP = f"""
+set -eu
+useradd --create-home --uid {USER_ID} --shell /bin/bash {USER}
+mkdir -p /var/lib/systemd/linger
+touch /var/lib/systemd/linger/{USER}
+# Empty, not absent: each boot gets an identity of its own, and none counts as the first one, which takes longer.
+: > /etc/machine-id
+: > /etc/resolv.conf
+# The kernel is that of the machine, and there is no network to update from.
+systemctl mask --quiet systemd-modules-load.service apt-daily.timer apt-daily-upgrade.timer
+mkdir -p {SOURCE}
+"""
+
+_COMMAND = f"""#!{ENVIRONMENT}/bin/python
+import sys
+from parachute.cli.main import main
+sys.exit(main())
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One folder of the cache; its name changes with everything that decides what is in it."""
+
+    kind: str
+    contents: tuple[str, ...]
+
+    @property
+    def path(self) -> Path:
+        digest = hashlib.sha256("\0".join(self.contents).encode()).hexdigest()[:16]
+        return cache() / f"{self.kind}-{digest}"
+
+
+def cache() -> Path:
+    """Where built layers are kept, outside of the tree: they are large, and the same for every clone."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "parachute-appliance"
+
+
+def debian() -> Layer:
+    """The system: systemd, Python and the user."""
+    return Layer("debian", (SUITE, *PACKAGES, _SETUP))
+
+
+def python() -> Layer:
+    """The locked requirements, for the Python of the system below."""
+    return Layer("python", (*debian().contents, PYTHON, ENVIRONMENT, _COMMAND, REQUIREMENTS.read_text()))
+
+
+def setup_script() -> str:
+    """What is run in the new system once its packages are there."""
+    return _SETUP
+
+
+def command_script() -> str:
+    """The program `parachute` of the guest."""
+    return _COMMAND

@@ -1,0 +1,102 @@
+"""A bus on a real database, and subscribers that keep what they are given."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+
+from parachute.audit.service import Audit
+from parachute.database import Database
+from parachute.events import store
+from parachute.events.models import Event, Limits
+from parachute.events.service import Events
+
+SECONDS = 30
+QUICK = Limits(first_seconds=0.01, most_seconds=0.05, tries=4)
+
+
+class Inbox:
+    """What was delivered, as (subscriber, name, data); `refuse` says which deliveries fail, and how."""
+
+    def __init__(self) -> None:
+        self.tried: list[tuple[str, Event]] = []
+        self.taken: list[tuple[str, Event]] = []
+        self.refuse: Callable[[str, Event], Exception | None] = lambda subscriber, event: None
+        self._changed = asyncio.Condition()
+
+    async def deliver(self, subscriber: str, event: Event) -> None:
+        """Take an event, or do not."""
+        self.tried.append((subscriber, event))
+        error = self.refuse(subscriber, event)
+        if error is None:
+            self.taken.append((subscriber, event))
+        async with self._changed:
+            self._changed.notify_all()
+        if error is not None:
+            raise error
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Wait until something is so."""
+        async with asyncio.timeout(SECONDS), self._changed:
+            await self._changed.wait_for(condition)
+
+    async def has(self, number: int) -> None:
+        """Wait until so many were taken."""
+        await self.until(lambda: len(self.taken) >= number)
+
+    def numbers(self, subscriber: str | None = None) -> list[int]:
+        """The `n` of all taken events, in order."""
+        return [event.data["n"] for each, event in self.taken if subscriber in (None, each)]
+
+
+class Bus:
+    """Events that can be closed and opened again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "events.db"
+        self.inbox = Inbox()
+        self.audit = Audit(folder / "audit")
+        self.database: Database | None = None
+        self.events: Events = Events(self.audit)
+
+    async def open(self, limits: Limits = QUICK) -> Events:
+        """Open, as core does when it starts."""
+        self.database = Database(self.path, store.ALL)
+        await self.database.open()
+        self.events = Events(self.audit, store.EventStore(self.database), limits)
+        self.events.register("module", self.inbox.deliver)
+        await self.events.start()
+        return self.events
+
+    async def close(self) -> None:
+        """Close, as core does when it ends."""
+        if self.database is not None:
+            await self.events.close()
+            await self.database.close()
+            self.database = None
+
+    async def count(self, table: str) -> int:
+        """Rows of a table."""
+        assert self.database is not None
+        row = await self.database.row(f"SELECT count(*) FROM {table}")
+        assert row is not None
+        return int(row[0])
+
+
+@pytest.fixture
+async def bus(tmp_path: Path) -> AsyncIterator[Bus]:
+    """See Bus; not open yet."""
+    made = Bus(tmp_path)
+    yield made
+    await made.close()
+
+
+async def until(condition: Callable[[], object]) -> None:
+    """Wait until something is so that nothing tells of; the condition may be a coroutine function."""
+    async with asyncio.timeout(SECONDS):
+        while True:
+            value = condition()
+            if await value if asyncio.iscoroutine(value) else value:
+                return
+            await asyncio.sleep(0.005)

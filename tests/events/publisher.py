@@ -1,0 +1,35 @@
+"""Core in a process of its own, for tests that kill it: `publisher.py DATABASE publish|deliver`."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+from parachute.audit.service import Audit
+from parachute.database import Database
+from parachute.events import store
+from parachute.events.models import Event
+from parachute.events.service import Events
+
+
+async def deliver(subscriber: str, event: Event) -> None:
+    print(event.data["n"], flush=True)
+
+
+async def run(path: Path, task: str) -> None:
+    database = Database(path, store.ALL)
+    await database.open()
+    events = Events(Audit(path.parent / "audit"), store.EventStore(database))
+    events.register("module", deliver)
+    await events.start()
+    await events.add_subscriber("brain", ["daily.*"])
+    if task == "publish":
+        await events.pause_subscriber("brain")
+        number = 0
+        while True:
+            await events.publish("daily.entry.created", {"n": number})
+            print(number, flush=True)
+            number += 1
+    await asyncio.Event().wait()
+
+
+asyncio.run(run(Path(sys.argv[1]), sys.argv[2]))

@@ -1,0 +1,120 @@
+"""Counting what is used, and the limit of a day."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from parachute.gateway.accounting import UsageReader
+from parachute.gateway.models import Usage
+from parachute.gateway.prices import dollars
+from parachute.gateway.service import Line
+from tests.support.messages_api import MessagesAPI, text
+
+from .conftest import KEY, Installation, agent, question
+
+ANSWER = text("Yes.").using(
+    input_tokens=1_000_000, output_tokens=100_000, cache_read_input_tokens=10, cache_creation_input_tokens=20
+)
+
+
+@pytest.mark.parametrize("stream", [True, False])
+async def test_usage_is_counted(installation: Installation, line: Line, api: MessagesAPI, stream: bool) -> None:
+    api.script(ANSWER, ANSWER)
+    async with agent(line) as client:
+        for _ in range(2):
+            assert (await client.post("/v1/messages", json=question(stream=stream))).status_code == 200
+    used = await installation.gateway.used_by("one")
+    assert (used.requests, used.input_tokens, used.output_tokens) == (2, 2_000_000, 200_000)
+    assert (used.cache_read_tokens, used.cache_write_tokens) == (20, 40)
+    assert used.dollars == pytest.approx(3.0, abs=0.01)
+    assert await installation.gateway.spent_today() == pytest.approx(used.dollars)
+    assert (await installation.gateway.used_by("two")).requests == 0
+
+
+async def test_usage_survives_a_restart(installation: Installation, line: Line, api: MessagesAPI) -> None:
+    api.script(ANSWER)
+    async with agent(line) as client:
+        await client.post("/v1/messages", json=question())
+    await installation.close()
+    again = Installation(installation.folder, {"ANTHROPIC_API_KEY": KEY}, {})
+    await again.open()
+    assert (await again.gateway.used_by("one")).input_tokens == 1_000_000
+    assert await again.gateway.spent_today() == pytest.approx(1.5, abs=0.01)
+    await again.close()
+    await installation.open()
+
+
+async def test_a_kept_answer_is_read_in_any_pieces() -> None:
+    raw = (
+        b'event: message_start\ndata: {"type":"message_start","message":{"usage":{"input_tokens":7,"output_tokens":1}}}\n\n'
+        b'data: {"type":"content_block_delta","delta":{"text":"\\"usage\\": 99"}}\n\n'
+        b'data: {"type":"message_delta","usage":{"output_tokens":5}}\n\n'
+    )
+    for size in (1, 3, 7, 1000):
+        reader = UsageReader(streaming=True)
+        for begin in range(0, len(raw), size):
+            reader.feed(raw[begin : begin + size])
+        reader.finish()
+        assert (reader.usage.input_tokens, reader.usage.output_tokens) == (7, 5)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"usage": 3}',
+        b'{"usage": {"input_tokens": "many", "output_tokens": -5, "cache_read_input_tokens": 1e9}}',
+        b'{"usage": {"input_tokens": 99999999999999999999999}}',
+        b'{"message": [], "usage"',
+        b'["usage"]',
+        b'{"usage":' + b"[" * 100_000,
+    ],
+    ids=lambda line: repr(line[:30]),
+)
+def test_nonsense_counts_nothing(line: bytes) -> None:
+    for streaming in (True, False):
+        reader = UsageReader(streaming)
+        reader.feed(b"data: " + line + b"\n" if streaming else line)
+        reader.finish()
+        assert (reader.usage.input_tokens, reader.usage.output_tokens) == (0, 0)
+
+
+async def test_the_limit_of_the_day(folder: Path, api: MessagesAPI) -> None:
+    environment = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": api.url}
+    installation = Installation(folder, environment, {"daily_spending_limit": 1.0})
+    await installation.open()
+    try:
+        api.script(ANSWER)
+        line = await installation.gateway.open("one")
+        other = await installation.gateway.open("two")
+        async with agent(line) as client:
+            assert (await client.post("/v1/messages", json=question())).status_code == 200
+        async with agent(other) as client:
+            refused = await client.post("/v1/messages", json=question())
+        assert refused.status_code == 400
+        assert "$1.00" in refused.json()["error"]["message"]
+        assert other.problem is not None
+        assert other.problem.code == "billing_error"
+        assert len(api.requests) == 1
+        status = await installation.gateway.status()
+        assert status["spent_today"] > status["daily_spending_limit"] == 1.0
+        assert "spending limit" in status["limit_reached"]
+    finally:
+        await installation.close()
+
+
+async def test_two_answers_at_the_same_time_are_both_counted(installation: Installation, api: MessagesAPI) -> None:
+    api.default(ANSWER)
+    lines = [await installation.gateway.open(name) for name in ("one", "two", "three")]
+
+    async def ask(line: Line) -> None:
+        async with agent(line) as client:
+            await client.post("/v1/messages", json=question())
+
+    await asyncio.gather(*(ask(line) for line in lines))
+    assert await installation.gateway.spent_today() == pytest.approx(4.5, abs=0.01)
+
+
+def test_an_unknown_model_costs_the_most() -> None:
+    used = Usage(input_tokens=1_000_000)
+    assert dollars("claude-haiku-4-5", used) < dollars("claude-opus-5-5", used) < dollars("claude-next", used)

@@ -1,0 +1,25 @@
+"""Finding the processes of a computer."""
+
+import psutil
+
+from tests.support.computer import Computer
+
+
+def command_line(process: psutil.Process) -> list[str]:
+    """The arguments of a process, none if it has ended."""
+    try:
+        return list(process.cmdline())
+    except psutil.NoSuchProcess:
+        return []
+
+
+def agents(computer: Computer) -> list[psutil.Process]:
+    """The agents' programs that run now, inside sandboxes and directly on this machine."""
+    names = ("/agent", "/claude")
+    return [process for process in computer.processes() if "".join(command_line(process)[:1]).endswith(names)]
+
+
+def agent_of(computer: Computer, session: str) -> psutil.Process:
+    """The agent's program that answers in a session."""
+    (found,) = [process for process in agents(computer) if any(session in part for part in command_line(process))]
+    return found

@@ -1,0 +1,145 @@
+"""What happens when a process dies in the middle of an answer."""
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import sqlite3
+
+import pytest
+
+from tests.runs.answers import answered, ended, events_after, eventually, session_of
+from tests.runs.conftest import MakeComputer
+from tests.runs.processes import agent_of, agents, command_line
+from tests.support.computer import Computer
+from tests.support.messages_api import Gate, MessagesAPI, hold, several, text
+from tests.support.sse import chat, text_of
+
+HALF = "Half of the answer. "
+
+
+def stored_text(computer: Computer) -> str:
+    """All texts in the log of runs, as they lie on the disk."""
+    path = computer.vault / ".parachute" / "runs.db"
+    with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+        batches = connection.execute("SELECT events FROM batches ORDER BY rowid").fetchall()
+    return "".join(event.get("text", "") for (batch,) in batches for _, event in json.loads(batch))
+
+
+async def test_kill_of_core(own_computer: Computer, own_api: MessagesAPI) -> None:
+    computer, gate = own_computer, Gate()
+    own_api.script(text("The beginning."), several(text(HALF, chunks=4), hold(gate)), text("Whole again."))
+    async with computer.client() as client:
+        session = session_of(await answered(client, "First message."))
+        async with chat(client, "Second message.", session_id=session) as stream:
+            await stream.until("text")
+            while not text_of(stream.events).endswith("answer. "):
+                await stream.until("text")
+            # What was sent may be on its way to the disk, in the next batch.
+            await eventually(lambda: stored_text(computer).endswith(HALF), "the events are stored")
+            await asyncio.to_thread(computer.kill_core)
+    async with computer.client() as client:
+        assert (await client.get(f"/api/chat/{session}/stream-status")).json() == {"active": False}
+        events = await events_after(client, session)
+        assert text_of(events) == HALF
+        assert events[-1]["type"] == "aborted"
+        assert "restarted" in events[-1]["message"]
+        assert [event["seq"] for event in events] == sorted({event["seq"] for event in events})
+        stream = await answered(client, "Third message.", session)
+        assert stream.text == "Whole again."
+    sent = str(own_api.conversation[-1].body["messages"])
+    assert all(words in sent for words in ("First message.", "The beginning.", "Second message.", "Third message."))
+
+
+async def test_a_stop_during_an_answer(own_computer: Computer, own_api: MessagesAPI) -> None:
+    computer, gate = own_computer, Gate()
+    own_api.script(several(text(HALF), hold(gate)), text("Whole again."))
+    async with computer.client() as client, chat(client, "First message.") as stream:
+        await stream.until("text")
+        session = session_of(stream)
+        stopping = asyncio.create_task(asyncio.to_thread(computer.stop))
+        await stream.collect()
+        await stopping
+    assert ended(stream)["type"] == "aborted"
+    computer.start()
+    async with computer.client() as client:
+        events = await events_after(client, session)
+        assert events == stream.events
+        assert (await answered(client, "Second message.", session)).text == "Whole again."
+    sent = str(own_api.conversation[-1].body["messages"])
+    assert "First message." in sent
+
+
+@pytest.mark.parametrize("level", ["sandboxed", "direct"])
+async def test_kill_of_the_agent(computer: Computer, api: MessagesAPI, level: str) -> None:
+    gate = Gate()
+    api.script(text("The beginning."), several(text(HALF), hold(gate)), text("Whole again."))
+    async with computer.client() as client:
+        session = session_of(await answered(client, "First message.", trustLevel=level))
+        async with chat(client, "Second message.", session_id=session) as stream:
+            await stream.until("text")
+            os.kill(agent_of(computer, session).pid, signal.SIGKILL)
+            await stream.collect()
+        assert ended(stream)["code"] == "tool_execution_failed"
+        assert text_of(await events_after(client, session)) == HALF
+        assert (await answered(client, "Third message.", session)).text == "Whole again."
+        sent = str(api.conversation[-1].body["messages"])
+        assert all(words in sent for words in ("First message.", "The beginning.", "Third message."))
+
+
+async def test_kill_of_the_agent_in_the_first_answer(computer: Computer, api: MessagesAPI) -> None:
+    gate = Gate()
+    api.script(several(text(HALF), hold(gate)), text("Whole again."))
+    async with computer.client() as client:
+        async with chat(client, "First message.") as stream:
+            await stream.until("text")
+            session = session_of(stream)
+            os.kill(agent_of(computer, session).pid, signal.SIGKILL)
+            await stream.collect()
+        stream = await answered(client, "Second message.", session)
+        assert stream.text == "Whole again."
+        assert not stream.of_type("session_unavailable")
+        assert "First message." in str(api.conversation[-1].body["messages"])
+
+
+@pytest.mark.parametrize("part", ["runner.py", "bwrap"])
+async def test_kill_of_the_sandbox(computer: Computer, api: MessagesAPI, part: str) -> None:
+    gate = Gate()
+    api.script(text("The beginning."), several(text(HALF), hold(gate)), text("Whole again."))
+    async with computer.client() as client:
+        session = session_of(await answered(client, "First message."))
+        async with chat(client, "Second message.", session_id=session) as stream:
+            await stream.until("text")
+            above = agent_of(computer, session).parents()
+            victim = next(
+                process for process in above if any(part in argument for argument in command_line(process)[:4])
+            )
+            os.kill(victim.pid, signal.SIGKILL)
+            await stream.collect()
+        assert ended(stream)["type"] == "typed_error"
+        assert (await answered(client, "Third message.", session)).text == "Whole again."
+        sent = str(api.conversation[-1].body["messages"])
+        assert all(words in sent for words in ("First message.", "The beginning.", "Third message."))
+
+
+async def test_an_agent_that_dies_between_two_messages(computer: Computer, api: MessagesAPI) -> None:
+    api.script(text("The beginning."), text("Whole again."))
+    async with computer.client() as client:
+        session = session_of(await answered(client, "First message."))
+        os.kill(agent_of(computer, session).pid, signal.SIGKILL)
+        assert (await answered(client, "Second message.", session)).text == "Whole again."
+        assert "First message." in str(api.conversation[-1].body["messages"])
+
+
+async def test_nothing_is_left_of_many_chats(make_computer: MakeComputer, own_api: MessagesAPI) -> None:
+    computer = make_computer(agents={"spare": False, "warm": 1})
+    own_api.default(text("Yes."))
+    async with computer.client() as client:
+        sessions = [session_of(await answered(client, f"Chat {number}")) for number in range(3)]
+
+        await eventually(lambda: len(agents(computer)) == 1, "only the last one is kept")
+        agent_of(computer, sessions[-1])
+        stream = await answered(client, "Again.", sessions[0])
+        assert ended(stream)["sessionResume"]["cacheHit"] is False
+        assert "Chat 0" in str(own_api.conversation[-1].body["messages"])

@@ -1,0 +1,147 @@
+"""Parts of a run on their own, where a whole computer could not bring about what they have to stand."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parachute.agents.client import AgentClient
+from parachute.agents.models import AgentSpecification, ToolDecision
+from parachute.agents.options import prepare_files
+from parachute.audit.service import Audit
+from parachute.database import Database
+from parachute.gateway.models import CredentialKind
+from parachute.gateway.service import Line
+from parachute.permissions.policy import Policy
+from parachute.runs import store
+from parachute.runs.interaction import Interaction
+from parachute.runs.log import EventLog
+from parachute.runs.request import TurnRequest
+from parachute.runs.run import Run
+from parachute.sandbox.service import Execution
+from parachute.sessions.models import Session
+from parachute.settings.home import Home
+
+SESSION = "11111111-2222-4333-8444-555555555555"
+
+
+@pytest.fixture
+async def runs(tmp_path: Path) -> AsyncIterator[store.RunStore]:
+    database = Database(tmp_path / "runs.db", store.ALL, page_size=store.PAGE_SIZE)
+    await database.open()
+    yield store.RunStore(database)
+    await database.close()
+
+
+@pytest.fixture
+async def run(runs: store.RunStore) -> AsyncIterator[Run]:
+    session = Session(SESSION, "2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z")
+    request = TurnRequest(message="Hello", can_answer_permissions=True)
+    log = EventLog(await runs.begin(SESSION), runs)
+    yield Run(session, request, log, is_new=True)
+    await log.finish()
+
+
+@pytest.fixture
+async def audit(tmp_path: Path) -> AsyncIterator[Audit]:
+    service = Audit(tmp_path / "audit")
+    service.start()
+    yield service
+    await service.close()
+
+
+def interaction(run: Run, audit: Audit, folder: Path) -> Interaction:
+    """The handler of a direct session without trust mode, whose person answers nothing."""
+    policy = Policy("direct", folder, folder / ".parachute", folder, user_home=folder)
+
+    async def again() -> Policy:
+        return policy
+
+    return Interaction(run, policy, audit, again, question_seconds=0.01, permission_seconds=0.01)
+
+
+async def test_a_question_without_an_answer_goes_on_with_none(run: Run, audit: Audit, tmp_path: Path) -> None:
+    handler = interaction(run, audit, tmp_path)
+    handler.tool_shown("call")
+    assert await handler.ask([{"question": "Which?"}], "call") == {}
+    assert run.questions == {}
+    assert json.loads(handler.answers["call"]) == {"answers": {}}
+
+
+async def test_a_permission_without_an_answer_is_denied(run: Run, audit: Audit, tmp_path: Path) -> None:
+    decision = await interaction(run, audit, tmp_path).decide("Bash", {"command": "touch x"}, "call")
+    assert decision.allowed is False
+    assert run.permissions == {}
+
+
+@pytest.mark.parametrize(
+    "tool_input", [{}, {"command": 5}, {"command": "a\0b"}, {"command": "\ud800"}, {"command": "((" * 5000}]
+)
+async def test_what_cannot_be_judged_is_denied(
+    run: Run, audit: Audit, tmp_path: Path, tool_input: dict[str, Any]
+) -> None:
+    decision = await interaction(run, audit, tmp_path).decide("Bash", tool_input, "call")
+    assert decision.allowed is False
+
+
+class Raising:
+    """A turn whose rules are broken."""
+
+    async def decide(self, tool: str, tool_input: dict[str, Any], call: str | None) -> ToolDecision:
+        """Fail."""
+        raise RuntimeError("broken")
+
+    async def ask(self, questions: list[dict[str, Any]], call: str | None) -> dict[str, Any]:
+        """Fail."""
+        raise RuntimeError("broken")
+
+
+async def test_rules_that_raise_or_are_absent_allow_nothing(tmp_path: Path) -> None:
+    execution = Execution("direct", None, tmp_path / "a.sock", "m.sock", str(tmp_path), str(tmp_path), {}, ("/",))
+    line = Line(SESSION, tmp_path, CredentialKind.API_KEY, "token")
+    specification = AgentSpecification(SESSION, False, execution, line, "prompt", ("Bash",), None, True)
+    home = Home(tmp_path / "home")
+    home.root.mkdir()
+    client = AgentClient(specification, prepare_files(home))
+    call = {"tool_name": "Bash", "tool_input": {"command": "true"}}
+    answer = await client._pre_tool_use(call, "call", None)
+    assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
+    client.handler = Raising()
+    answer = await client._pre_tool_use(call, "call", None)
+    assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+async def test_readers_and_the_disk_get_everything(run: Run, runs: store.RunStore) -> None:
+    reading = asyncio.create_task(_read(run.log))
+    for number in range(2000):
+        run.log.append({"type": "text_delta", "text": f"{number} "})
+        if number % 100 == 0:
+            await asyncio.sleep(0)
+    run.log.append({"type": "done"})
+    run.log.append({"type": "text_delta", "text": "after the end"})
+    await run.log.finish()
+    said = "".join(f"{number} " for number in range(2000))
+    events = await reading
+    assert [event["type"] for _, event in events[-2:]] == ["text", "done"]
+    assert events[-2][1]["content"] == said
+    stored = await runs.events(run.log.run)
+    assert "".join(event.get("text", "") for _, event in stored) == said
+    assert stored[-1] == (2001, {"type": "done"})
+
+
+async def test_an_end_while_a_batch_is_written_loses_nothing(runs: store.RunStore) -> None:
+    for _ in range(20):
+        log = EventLog(await runs.begin(SESSION), runs)
+        log.append({"type": "text_delta", "text": "a"})
+        writing = asyncio.create_task(log.flush())
+        await asyncio.sleep(0)
+        log.append({"type": "done"})
+        await asyncio.gather(writing, log.finish())
+        assert [event["type"] for _, event in await runs.events(log.run)] == ["text_delta", "done"]
+
+
+async def _read(log: EventLog) -> list[tuple[int, dict[str, Any]]]:
+    return [entry async for entry in log.read()]

@@ -1,0 +1,109 @@
+"""Stopping a run at every moment of it."""
+
+import contextlib
+import os
+import signal
+from collections.abc import Iterator
+
+import psutil
+import pytest
+
+from tests.runs.answers import answered, ended, eventually, session_of
+from tests.support.computer import Computer
+from tests.support.messages_api import Gate, MessagesAPI, hold, several, text, tool_use
+from tests.support.sse import chat
+
+
+@contextlib.contextmanager
+def paused(process: psutil.Process) -> Iterator[None]:
+    """Hold a process still."""
+    os.kill(process.pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(process.pid, signal.SIGCONT)
+
+
+@pytest.mark.parametrize("level", ["sandboxed", "direct"])
+async def test_while_the_model_is_silent(computer: Computer, api: MessagesAPI, level: str) -> None:
+    gate = Gate()
+    api.script(several(text("Half an "), hold(gate)), text("Here again."))
+    async with computer.client() as client:
+        async with chat(client, "Begin.", trustLevel=level) as stream:
+            await stream.until("text")
+            session = session_of(stream)
+            assert (await client.post(f"/api/chat/{session}/abort")).json() == {"success": True}
+            await stream.collect()
+        assert ended(stream)["type"] == "aborted"
+        assert (await client.post(f"/api/chat/{session}/abort")).status_code == 404
+        stream = await answered(client, "And now?", session)
+        assert stream.text == "Here again."
+        assert "Begin." in str(api.conversation[-1].body["messages"])
+        assert (await client.get("/api/chat/active-streams")).json() == {"streams": []}
+
+
+@pytest.mark.parametrize("level", ["sandboxed", "direct"])
+async def test_while_a_tool_runs(computer: Computer, api: MessagesAPI, level: str) -> None:
+    # The number only tells our processes from others; the program refuses to run a plain `sleep`.
+    number = str((1 if level == "direct" else 2) * 10_000_000 + os.getpid())
+    waiting = ["tail", "-s", number, "-f", "/dev/null"]
+    line = " ".join(waiting)
+    api.script(tool_use("Bash", {"command": f"{line} & {line}"}), text("Here again."))
+
+    def running() -> list[psutil.Process]:
+        return [process for process in psutil.process_iter(["cmdline"]) if process.info["cmdline"] == waiting]
+
+    async with computer.client() as client:
+        async with chat(client, "Wait.", trustLevel=level) as stream:
+            await stream.until("tool_use")
+            session = session_of(stream)
+            await eventually(lambda: len(running()) == 2, "the tool runs")
+            await client.post(f"/api/chat/{session}/abort")
+            await stream.collect()
+        assert ended(stream)["type"] == "aborted"
+        stream = await answered(client, "And now?", session)
+        assert stream.text == "Here again."
+        await eventually(lambda: not running(), "nothing of the tool is left")
+
+
+async def test_before_the_sandbox_is_there(computer: Computer, api: MessagesAPI) -> None:
+    api.script(text("Now."))
+    async with computer.client() as client:
+        with paused(computer.processes()[0]):
+            async with chat(client, "Too early.") as stream:
+                await stream.until("user_message")
+                session = session_of(stream)
+                assert (await client.post(f"/api/chat/{session}/abort")).status_code == 200
+                await stream.collect()
+        assert ended(stream)["type"] == "aborted"
+        assert (await answered(client, "Now?", session)).text == "Now."
+
+
+async def test_before_the_agent_is_connected(computer: Computer, api: MessagesAPI) -> None:
+    api.script(text("First."), text("Now."))
+    async with computer.client() as client:
+        await answered(client, "Wake up.", trustLevel="direct")
+        with paused(computer.find_process("runner.py")):
+            async with chat(client, "Too early.", trustLevel="direct") as stream:
+                await stream.until("prompt_metadata")
+                session = session_of(stream)
+                assert (await client.post(f"/api/chat/{session}/abort")).status_code == 200
+                await stream.collect()
+            assert ended(stream)["type"] == "aborted"
+        assert (await answered(client, "Now?", session)).text == "Now."
+
+
+async def test_a_session_that_is_deleted_while_it_runs(computer: Computer, api: MessagesAPI) -> None:
+    gate = Gate()
+    api.script(several(text("Half an "), hold(gate)))
+    async with computer.client() as client:
+        async with chat(client, "Begin.") as stream:
+            await stream.until("text")
+            session = session_of(stream)
+            assert (await client.delete(f"/api/chat/{session}")).status_code == 200
+            await stream.collect()
+        assert ended(stream)["type"] == "aborted"
+        for path in (f"/api/chat/{session}", f"/api/chat/{session}/events", f"/api/chat/{session}/transcript"):
+            assert (await client.get(path)).status_code == 404
+    left = [path for path in computer.vault.rglob("*") if session in path.name]
+    assert left == []

@@ -1,0 +1,281 @@
+"""Changes of sessions: what they do, what they refuse, and that none is lost to another."""
+
+import asyncio
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parachute.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError
+from parachute.sessions.ending import SessionEnding
+from parachute.sessions.models import Session
+from parachute.sessions.trust import normalize_trust_level
+
+from .conftest import Shelf
+
+
+async def configure(shelf: Shelf, session: str, admin: bool = True, **changes: Any) -> Session:
+    return await shelf.service.configure(session, changes, approved_by="owner", admin=admin)
+
+
+async def test_what_configuration_changes(shelf: Shelf) -> None:
+    await shelf.add("a", workspace_id="garden")
+    await configure(
+        shelf,
+        "a",
+        trustLevel="full",
+        configOverrides={"model": "claude-haiku-4-5"},
+        responseMode="mention_only",
+        mentionPattern="@bot",
+        workspaceId="",
+    )
+    found = await shelf.service.get("a")
+    assert (found.trust_level, found.model, found.workspace_id) == ("direct", "claude-haiku-4-5", None)
+    assert found.metadata == {"bot_settings": {"response_mode": "mention_only", "mention_pattern": "@bot"}}
+    assert await shelf.service.level(found) == "direct"
+    await configure(shelf, "a", mentionPattern="", trustLevel="untrusted", configOverrides={"model": None})
+    found = await shelf.service.get("a")
+    assert found.metadata["bot_settings"] == {"response_mode": "mention_only", "mention_pattern": None}
+    assert (found.trust_level, found.model) == ("sandboxed", None)
+    assert await shelf.service.level(found) == "sandboxed"
+
+
+@pytest.mark.parametrize(
+    ("changes", "mention"),
+    [
+        ({"trustLevel": "root"}, "trustLevel"),
+        ({"trustLevel": ""}, "trustLevel"),
+        ({"workspaceId": "nowhere"}, "workspaceId"),
+        ({"responseMode": "sometimes"}, "responseMode"),
+        ({"responseMode": ""}, "responseMode"),
+        ({"configOverrides": {"temperature": 1}}, "configOverrides"),
+        ({"configOverrides": {"model": 3}}, "configOverrides.model"),
+        ({"configOverrides": {"model": "\ud800"}}, "configOverrides.model"),
+        ({"configOverrides": {"model": "x" * 101}}, "configOverrides.model"),
+    ],
+)
+async def test_what_cannot_be_changes_nothing(shelf: Shelf, changes: dict[str, Any], mention: str) -> None:
+    before = await shelf.add("a")
+    with pytest.raises(ParachuteError, match=mention):
+        # Also what stands beside it and would be right.
+        await configure(shelf, "a", **{"trustLevel": "direct", "mentionPattern": "@x", **changes})
+    found = await shelf.service.get("a")
+    assert found == before
+    assert await shelf.trust.direct_sessions() == set()
+
+
+async def test_a_session_of_a_bot_is_raised_by_an_admin_only(shelf: Shelf) -> None:
+    await shelf.add("a", source="telegram")
+    with pytest.raises(NotAllowed):
+        await configure(shelf, "a", admin=False, trustLevel="direct")
+    assert (await shelf.service.get("a")).trust_level == "sandboxed"
+    assert await shelf.trust.direct_sessions() == set()
+    assert (await configure(shelf, "a", admin=True, trustLevel="direct")).trust_level == "direct"
+
+
+async def test_other_changes_approve_nothing(shelf: Shelf) -> None:
+    await shelf.add("a")
+    async with shelf.database.transaction() as connection:
+        await connection.execute("UPDATE sessions SET trust_level = 'direct'")
+    await configure(shelf, "a", responseMode="mention_only")
+    assert await shelf.service.level(await shelf.service.get("a")) == "sandboxed"
+
+
+async def test_activation_ends_the_waiting(shelf: Shelf) -> None:
+    await shelf.add("a", metadata={"pending_initialization": True, "first_message": "Hi"})
+    await shelf.service.activate("a", {"trustLevel": "direct"}, approved_by="owner", admin=True)
+    found = await shelf.service.get("a")
+    assert found.metadata == {"first_message": "Hi"}
+    assert found.trust_level == "direct"
+
+
+async def test_an_id_that_is_taken(shelf: Shelf) -> None:
+    await shelf.add("a")
+    with pytest.raises(Conflict):
+        await shelf.add("a", trust_level="direct")
+    # The failed one approved nothing for the session that has the id.
+    assert await shelf.trust.direct_sessions() == set()
+    session = Session("b", "2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z", trust_level="direct")
+    with pytest.raises(NotAllowed):
+        await shelf.service.create(session)
+    assert await shelf.service.find("b") is None
+
+
+@pytest.mark.parametrize("identifier", ["", ".", "..", "../a", "a/b", "a" * 65, "a\0b", "ä", "a.jsonl", "a b"])
+async def test_ids_that_would_be_paths(shelf: Shelf, identifier: str) -> None:
+    with pytest.raises(InvalidInput):
+        await shelf.add(identifier)
+    # A database that came from elsewhere may hold one all the same.
+    async with shelf.database.transaction() as connection:
+        await connection.execute(
+            "INSERT INTO sessions (id, created_at, updated_at, message_count, archived, source, trust_level, metadata, "
+            "summary) VALUES (?, '', '', 0, 0, 'x', 'sandboxed', '{}', '{}')",
+            (identifier,),
+        )
+    keep = shelf.vault.root / "keep.txt"
+    keep.write_text("kept")
+    for attempt in (
+        shelf.service.get(identifier),
+        shelf.service.delete(identifier),
+        shelf.service.archive(identifier, True),
+        shelf.service.transcript(identifier, full=True, segment=None),
+    ):
+        with pytest.raises(NotFound):
+            await attempt
+    with pytest.raises(NotFound):
+        shelf.service.attachments(identifier)
+    await shelf.service.rebuild_index()
+    assert keep.exists()
+
+
+async def test_writers_at_the_same_time_lose_nothing(shelf: Shelf) -> None:
+    await shelf.add("a")
+
+    async def turn(number: int) -> None:
+        await shelf.service.record_turn("a", texts=[("user", f"word{number}"), ("assistant", "x")], mode="sandboxed")
+
+    async def note(name: str) -> None:
+        found = await shelf.service.get("a")
+        found.metadata[name] = name
+        await shelf.service.save(found)
+
+    await asyncio.gather(
+        *(turn(number) for number in range(10)),
+        *(note(f"note{number}") for number in range(10)),
+        shelf.service.archive("a", True),
+        configure(shelf, "a", responseMode="mention_only"),
+        configure(shelf, "a", mentionPattern="@me"),
+        configure(shelf, "a", trustLevel="direct"),
+    )
+    found = await shelf.service.get("a")
+    assert found.message_count == 20
+    assert found.archived is True
+    assert found.trust_level == "direct"
+    assert found.metadata.pop("bot_settings") == {"response_mode": "mention_only", "mention_pattern": "@me"}
+    assert found.metadata == {f"note{number}": f"note{number}" for number in range(10)}
+    assert (
+        f'"messageCount":{found.message_count}'
+        in (await shelf.store.summaries(limit=1, offset=0, archived=True, search=None, workspace=None))[0]
+    )
+
+
+async def test_an_old_copy_overwrites_nothing(shelf: Shelf) -> None:
+    await shelf.add("a", metadata={"kept": 1, "dropped": 2})
+    old = await shelf.service.get("a")
+    await configure(shelf, "a", configOverrides={"model": "m"}, responseMode="mention_only")
+    await shelf.service.archive("a", True)
+    await shelf.service.record_turn("a", texts=[("user", "x")], mode="direct")
+    old.metadata["mine"] = 3
+    del old.metadata["dropped"]
+    old.title = "New"
+    await shelf.service.save(old)
+    found = await shelf.service.get("a")
+    assert (found.model, found.archived, found.message_count, found.title) == ("m", True, 1, "New")
+    assert found.metadata == {"kept": 1, "mine": 3, "bot_settings": {"response_mode": "mention_only"}}
+    # What was saved once is not saved again over a later change.
+    await shelf.service.archive("a", False)
+    old.metadata["again"] = 4
+    await shelf.service.save(old)
+    assert (await shelf.service.get("a")).archived is False
+
+
+async def test_deleting_removes_everything(shelf: Shelf) -> None:
+    await shelf.add("a", title="Secret", trust_level="direct")
+    await shelf.add("b", title="Kept")
+    await shelf.service.record_turn("a", texts=[("user", "secret words")], mode="direct")
+    await shelf.service.add_grant("a", "run:git *")
+    path = shelf.write_transcript("a", b"{}\n")
+    other = shelf.write_transcript("b", b"{}\n")
+    (path.parent / "a").mkdir()
+    (path.parent / "a" / "subagent.jsonl").write_text("{}")
+    (path.parent / "out").symlink_to(other.parent)
+    attachments = shelf.service.attachments("a")
+    attachments.mkdir(parents=True)
+    (attachments / "picture.png").write_bytes(b"x")
+    await shelf.service.delete("a")
+    assert not path.parent.exists()
+    assert not attachments.exists()
+    assert other.exists()
+    for table in ("sessions", "words_of_session"):
+        column = "id" if table == "sessions" else "session"
+        assert not await shelf.database.rows(f"SELECT 1 FROM {table} WHERE {column} = 'a'")
+    assert [row[0] for row in await shelf.database.rows("SELECT body FROM words")] == ["Kept"]
+    assert await shelf.trust.direct_sessions() == set()
+    assert await shelf.service.grants("a") == []
+    with pytest.raises(NotFound):
+        await shelf.service.delete("a")
+    # A turn that ends after that brings nothing back.
+    assert await shelf.service.record_turn("a", texts=[("user", "late")], mode="direct") is None
+    await shelf.service.save(Session("a", "x", "x"))
+    assert await shelf.service.find("a") is None
+    assert len(await shelf.database.rows("SELECT 1 FROM words")) == 1
+
+
+async def test_a_vault_on_another_machine_keeps_its_sessions_sandboxed(shelf: Shelf, tmp_path: Path) -> None:
+    await shelf.add("a", trust_level="direct")
+    await shelf.add("b")
+    assert await shelf.service.level(await shelf.service.get("a")) == "direct"
+    await shelf.close()
+    shutil.copytree(tmp_path / "vault", tmp_path / "moved")
+    moved = await Shelf(tmp_path / "moved", tmp_path / "elsewhere").open()
+    _, body = await moved.service.page()
+    assert body.count(b'"trustLevel":"sandboxed"') == 2
+    for name in ("a", "b"):
+        found = await moved.service.get(name)
+        assert found.trust_level == "sandboxed"
+        assert await moved.service.level(found) == "sandboxed"
+    await moved.close()
+    await shelf.open()
+    assert await shelf.service.level(await shelf.service.get("a")) == "direct"
+
+
+async def test_a_row_that_claims_direct_is_sandboxed(shelf: Shelf) -> None:
+    await shelf.add("a")
+    async with shelf.database.transaction() as connection:
+        await connection.execute("UPDATE sessions SET trust_level = 'direct'")
+    assert await shelf.service.level(await shelf.service.get("a")) == "sandboxed"
+    await shelf.service.start()
+    assert (await shelf.service.get("a")).trust_level == "sandboxed"
+
+
+@pytest.mark.parametrize(
+    ("word", "level"),
+    [
+        ("direct", "direct"),
+        ("Trusted", "direct"),
+        ("full", "direct"),
+        ("vault", "direct"),
+        ("sandboxed", "sandboxed"),
+        ("UNTRUSTED", "sandboxed"),
+    ],
+)
+def test_words_of_trust(word: str, level: str) -> None:
+    assert normalize_trust_level(word) == level
+
+
+@pytest.mark.parametrize("word", ["", " direct", "root", "d\u0131rect", "none"])
+def test_unknown_words_of_trust(word: str) -> None:
+    with pytest.raises(InvalidInput, match="trustLevel"):
+        normalize_trust_level(word)
+
+
+async def test_the_end_of_idle_sessions_is_told_once(shelf: Shelf) -> None:
+    told: list[str] = []
+
+    async def hear(name: str, data: dict[str, Any]) -> None:
+        told.append(f"{name} {data['session_id']}")
+
+    shelf.service._events.subscribe(hear)
+    ending = SessionEnding(shelf.store, shelf.service._events, 30, lambda session: session == "busy")
+    await ending.sweep()
+    await shelf.store.set_mark("2025-01-01T00:00:00.000Z")
+    for number in range(1100):
+        await shelf.add(f"s{number}", at=f"2026-01-01T00:{number // 60:02}:{number % 60:02}.000Z")
+    await shelf.add("busy")
+    told.clear()
+    await ending.sweep()
+    await ending.sweep()
+    assert sorted(told) == sorted(f"session.end s{number}" for number in range(1100))
+    await ending.sweep()
+    assert len(told) == 1100

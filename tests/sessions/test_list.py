@@ -1,0 +1,200 @@
+"""Lists of sessions, and the search in them."""
+
+import json
+import random
+from typing import Any
+
+import pytest
+
+from tests.contract.dart import check
+from tests.contract.sessions import SessionList
+
+from .conftest import Shelf
+
+
+async def listed(shelf: Shelf, **query: Any) -> list[str]:
+    _, body = await shelf.service.page(**query)
+    return [session["id"] for session in json.loads(body)["sessions"]]
+
+
+async def test_the_shape_and_the_order(shelf: Shelf) -> None:
+    for day in random.Random(1).sample(range(1, 29), 28):
+        await shelf.add(f"day-{day}", at=f"2026-01-{day:02}T00:00:00.000Z")
+    _, body = await shelf.service.page()
+    value = json.loads(body)
+    check(SessionList, value)
+    for session in value["sessions"]:
+        assert session["createdAt"].endswith("Z")
+        assert {
+            "id",
+            "title",
+            "updatedAt",
+            "messageCount",
+            "archived",
+            "source",
+            "trustLevel",
+            "metadata",
+        } <= session.keys()
+    assert [session["id"] for session in value["sessions"]] == [f"day-{day}" for day in range(28, 0, -1)]
+    assert await listed(shelf, limit=3, offset=2) == ["day-26", "day-25", "day-24"]
+    assert await listed(shelf, limit=10, offset=27) == ["day-1"]
+    assert await listed(shelf, offset=28) == []
+
+
+async def test_archived_ones_are_apart(shelf: Shelf) -> None:
+    for name in "abc":
+        await shelf.add(name)
+    archived = await shelf.service.archive("b", True)
+    assert archived.archived is True
+    assert sorted(await listed(shelf)) == ["a", "c"]
+    assert await listed(shelf, archived=True) == ["b"]
+    await shelf.service.archive("b", False)
+    assert sorted(await listed(shelf)) == ["a", "b", "c"]
+    assert await listed(shelf, archived=True) == []
+
+
+async def test_the_workspace(shelf: Shelf) -> None:
+    await shelf.add("in", workspace_id="garden")
+    await shelf.add("out")
+    assert await listed(shelf, workspace="garden") == ["in"]
+    assert await listed(shelf, workspace="house") == []
+    assert sorted(await listed(shelf, workspace="")) == ["in", "out"]
+
+
+@pytest.fixture
+async def searchable(shelf: Shelf) -> Shelf:
+    await shelf.add("cafe", title="Meeting in the Café")
+    await shelf.add("tea", title="About tea")
+    await shelf.add("quote", title='She said "never" AND left')
+    await shelf.service.record_turn(
+        "tea", texts=[("user", "Which kettle?"), ("assistant", "The Über-Kettle 3000, naïve one.")], mode="sandboxed"
+    )
+    return shelf
+
+
+@pytest.mark.parametrize(
+    ("search", "expected"),
+    [
+        ("café", ["cafe"]),
+        ("cafe", ["cafe"]),
+        ("CAFE\u0301", ["cafe"]),
+        ("kett", ["tea"]),
+        ("uber", ["tea"]),
+        ("naive", ["tea"]),
+        ("kettle 3000", ["tea"]),
+        ("3000 kettle", ["tea"]),
+        ("kettle café", []),
+        ('"never"', ["quote"]),
+        ('"', []),
+        ("'; DROP TABLE words; --", []),
+        ("AND", ["quote"]),
+        ("never AND left", ["quote"]),
+        ("never OR xyz", []),
+        ("NEAR(never left)", []),
+        ("title:tea", []),
+        ("session:tea", []),
+        ("tea*", ["tea"]),
+        ("^about", ["tea"]),
+        ("-tea", ["tea"]),
+        ("{tea}", ["tea"]),
+        ("!!!", []),
+        ("\0", []),
+        ("😀", []),
+    ],
+)
+async def test_search(searchable: Shelf, search: str, expected: list[str]) -> None:
+    assert await listed(searchable, search=search) == expected
+
+
+@pytest.mark.parametrize("search", ["", "   ", None])
+async def test_an_empty_search_is_none(searchable: Shelf, search: str | None) -> None:
+    assert len(await listed(searchable, search=search)) == 3
+
+
+async def test_what_is_said_is_found_at_once(searchable: Shelf) -> None:
+    assert await listed(searchable, search="saxophone") == []
+    await searchable.service.record_turn("cafe", texts=[("user", "My saxophone.")], mode="sandboxed")
+    assert await listed(searchable, search="saxophone") == ["cafe"]
+    await searchable.service.archive("cafe", True)
+    assert await listed(searchable, search="saxophone") == []
+    assert await listed(searchable, search="saxophone", archived=True) == ["cafe"]
+    await searchable.service.delete("cafe")
+    assert await listed(searchable, search="saxophone", archived=True) == []
+
+
+async def test_the_etag_changes_with_every_write_and_query(shelf: Shelf) -> None:
+    await shelf.add("a")
+    seen = set()
+
+    async def new() -> None:
+        etag, _ = await shelf.service.page()
+        assert etag not in seen
+        assert (await shelf.service.page())[0] == etag
+        seen.add(etag)
+
+    await new()
+    await shelf.add("b")
+    await new()
+    await shelf.service.archive("a", True)
+    await new()
+    await shelf.service.record_turn("a", texts=[("user", "x")], mode="direct")
+    await new()
+    await shelf.service.configure("a", {"responseMode": "mention_only"}, approved_by="x", admin=True)
+    await new()
+    await shelf.service.save(await shelf.service.get("a"))
+    await new()
+    await shelf.service.rebuild_index()
+    await new()
+    await shelf.service.delete("a")
+    await new()
+    queries: list[dict[str, Any]] = [
+        {},
+        {"limit": 1},
+        {"offset": 1},
+        {"archived": True},
+        {"search": "b"},
+        {"workspace": "b"},
+    ]
+    etags = [(await shelf.service.page(**query))[0] for query in queries]
+    assert len(set(etags)) == len(queries)
+
+
+async def test_a_list_is_never_older_than_its_etag(shelf: Shelf) -> None:
+    for number in range(20):
+        await shelf.add(f"s{number}")
+        assert len(await listed(shelf)) == number + 1
+
+
+async def test_a_thousand_sessions(shelf: Shelf) -> None:
+    async with shelf.database.transaction():
+        pass
+    for number in range(1000):
+        await shelf.add(f"s{number:04}", at=f"2026-01-01T00:{number // 60:02}:{number % 60:02}.000Z")
+    assert await shelf.service.count() == 1000
+    seen: list[str] = []
+    for offset in range(0, 1000, 300):
+        seen += await listed(shelf, limit=300, offset=offset)
+    assert seen == [f"s{number:04}" for number in range(999, -1, -1)]
+
+
+async def test_the_index_is_built_anew(searchable: Shelf) -> None:
+    lines = [
+        {"type": "user", "message": {"role": "user", "content": "Which kettle?"}},
+        {"type": "assistant", "message": {"content": [{"type": "text", "text": "The Über-Kettle."}]}},
+        {"type": "user", "isMeta": True, "message": {"content": "caveat"}},
+    ]
+    searchable.write_transcript("tea", "\n".join(json.dumps(line) for line in lines).encode())
+    async with searchable.database.transaction() as connection:
+        await connection.execute("DELETE FROM words")
+    assert await searchable.service.rebuild_index() == 3
+    assert await listed(searchable, search="uber kettle") == ["tea"]
+    assert await listed(searchable, search="cafe") == ["cafe"]
+    assert await listed(searchable, search="never") == ["quote"]
+    assert await listed(searchable, search="caveat") == []
+    # A second time changes nothing, and no session loses its words to another.
+    await searchable.service.rebuild_index()
+    assert await listed(searchable, search="uber kettle") == ["tea"]
+    await searchable.service.delete("cafe")
+    assert await listed(searchable, search="never") == ["quote"]
+    words = await searchable.database.rows("SELECT COUNT(*) FROM words")
+    assert words[0][0] == 4

@@ -1,0 +1,313 @@
+"""Transcripts: found, read in parts, and read as something that anybody may have written."""
+
+import asyncio
+import copy
+import json
+import os
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from parachute.errors import NotFound
+from parachute.sessions.messages import assistant_text, messages_of, user_text
+from parachute.sessions.transcripts import Transcripts
+from parachute.vault.service import Vault
+from tests.contract.dart import check
+from tests.contract.sessions import SessionWithMessages
+from tests.contract.transcripts import Transcript
+
+from .conftest import Shelf
+
+USER = {
+    "type": "user",
+    "uuid": "u1",
+    "parentUuid": None,
+    "timestamp": "2026-01-01T00:00:00.000Z",
+    "message": {"role": "user", "content": "Which kettle?"},
+}
+ASSISTANT = {
+    "type": "assistant",
+    "uuid": "a1",
+    "parentUuid": "u1",
+    "timestamp": "2026-01-01T00:00:01.000Z",
+    "message": {
+        "role": "assistant",
+        "model": "claude-haiku-4-5",
+        "content": [
+            {"type": "thinking", "thinking": "Hm.", "signature": "x"},
+            {"type": "text", "text": "Let me look."},
+            {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}},
+        ],
+    },
+}
+RESULT = {
+    "type": "user",
+    "uuid": "u2",
+    "timestamp": "2026-01-01T00:00:02.000Z",
+    "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "kettle.txt"}]},
+    "toolUseResult": {"stdout": "kettle.txt"},
+}
+BOUNDARY = {"type": "system", "subtype": "compact_boundary", "uuid": "s1", "timestamp": "2026-01-01T00:00:03.000Z"}
+SUMMARY = {"type": "user", "uuid": "u3", "isCompactSummary": True, "message": {"content": "Summary."}}
+HIDDEN = [{"type": "summary", "summary": "x"}, {**USER, "isSidechain": True}, {"type": "file-history-snapshot"}]
+
+
+def jsonl(*events: Any) -> bytes:
+    return b"".join(json.dumps(event).encode() + b"\n" for event in events)
+
+
+async def read(shelf: Shelf, session: str = "a", *, full: bool = False, segment: int | None = None) -> dict[str, Any]:
+    body = json.loads(await shelf.service.transcript(session, full=full, segment=segment))
+    check(Transcript, body)
+    assert isinstance(body, dict)
+    return body
+
+
+@pytest.fixture
+async def told(shelf: Shelf) -> Shelf:
+    await shelf.add("a")
+    first = [USER, ASSISTANT, RESULT, *HIDDEN]
+    shelf.write_transcript("a", jsonl(*first, BOUNDARY, SUMMARY, USER, BOUNDARY, SUMMARY, ASSISTANT))
+    return shelf
+
+
+def ids(answer: dict[str, Any]) -> list[str]:
+    return [event["uuid"] for event in answer["events"]]
+
+
+async def test_the_newest_segment(told: Shelf) -> None:
+    answer = await read(told)
+    assert ids(answer) == ["s1", "u3", "a1"]
+    assert (answer["segmentCount"], answer["loadedSegmentIndex"], answer["eventCount"]) == (3, 2, 9)
+    assert [segment["loaded"] for segment in answer["segments"]] == [False, False, True]
+    assert [segment["isCompacted"] for segment in answer["segments"]] == [True, True, False]
+    first = answer["segments"][0]
+    assert (first["messageCount"], first["eventCount"], first["preview"]) == (3, 3, "Which kettle?")
+    assert (first["startTime"], first["endTime"]) == ("2026-01-01T00:00:00.000Z", "2026-01-01T00:00:02.000Z")
+
+
+async def test_all_and_one(told: Shelf) -> None:
+    answer = await read(told, full=True)
+    assert ids(answer) == ["u1", "a1", "u2", "s1", "u3", "u1", "s1", "u3", "a1"]
+    assert all(segment["loaded"] for segment in answer["segments"])
+    assert answer["loadedSegmentIndex"] is None
+    answer = await read(told, segment=0)
+    assert ids(answer) == ["u1", "a1", "u2"]
+    assert answer["loadedSegmentIndex"] == 0
+    answer = await read(told, segment=99)
+    assert (ids(answer), answer["loadedSegmentIndex"]) == ([], None)
+
+
+async def test_answers_to_a_question_are_json(shelf: Shelf) -> None:
+    await shelf.add("a")
+    answered = copy.deepcopy(RESULT)
+    answered["toolUseResult"] = {"questions": [], "answers": {"Which one?": "Tea, please: ü"}}
+    shelf.write_transcript("a", jsonl(USER, ASSISTANT, answered))
+    answer = await read(shelf)
+    (block,) = answer["events"][-1]["message"]["content"]
+    assert json.loads(block["content"]) == {"answers": {"Which one?": "Tea, please: ü"}}
+
+
+async def test_messages_join_calls_and_results(told: Shelf) -> None:
+    body = json.loads(await told.service.with_messages("a"))
+    check(SessionWithMessages, body)
+    assert [message["role"] for message in body["messages"]] == [
+        "user",
+        "assistant",
+        "user",
+        "user",
+        "user",
+        "assistant",
+    ]
+    (text, call) = body["messages"][1]["content"]
+    assert text == {"type": "text", "text": "Let me look."}
+    assert call == {
+        "type": "tool_use",
+        "id": "t1",
+        "name": "Bash",
+        "input": {"command": "ls"},
+        "result": "kettle.txt",
+        "isError": False,
+    }
+
+
+async def test_without_a_transcript(shelf: Shelf) -> None:
+    await shelf.add("a")
+    with pytest.raises(NotFound):
+        await shelf.service.transcript("a", full=False, segment=None)
+    assert json.loads(await shelf.service.with_messages("a"))["messages"] == []
+    with pytest.raises(NotFound):
+        await shelf.service.transcript("b", full=False, segment=None)
+
+
+async def test_older_ones_are_found_where_the_program_kept_them(shelf: Shelf) -> None:
+    await shelf.add("a")
+    folder = shelf.claude / "projects" / "-home-ada-notes"
+    folder.mkdir(parents=True)
+    (folder / "a.jsonl").write_bytes(jsonl(USER))
+    assert ids(await read(shelf)) == ["u1"]
+    in_vault = shelf.vault.transcripts / "projects" / "-home-ada-Parachute"
+    in_vault.mkdir(parents=True)
+    (in_vault / "a.jsonl").write_bytes(jsonl(ASSISTANT))
+    assert ids(await read(shelf)) == ["a1"]
+    assert shelf.transcripts.bring("a")
+    assert (shelf.transcripts.folder("a") / "a.jsonl").exists()
+    assert not (in_vault / "a.jsonl").exists()
+    # What lies outside of the vault is not ours to remove.
+    await shelf.service.delete("a")
+    assert (folder / "a.jsonl").exists()
+
+
+async def test_another_sandbox_cannot_lay_one_there(shelf: Shelf) -> None:
+    await shelf.add("a")
+    foreign = shelf.transcripts.folder("b")
+    foreign.mkdir(parents=True)
+    (foreign / "a.jsonl").write_bytes(jsonl(USER))
+    assert shelf.transcripts.find("a") is None
+
+
+@pytest.mark.parametrize("kind", ["symlink", "folder", "pipe", "link of a folder", "root is a file"])
+async def test_what_is_no_plain_file_is_not_read(shelf: Shelf, kind: str, tmp_path: Path) -> None:
+    await shelf.add("a")
+    secret = tmp_path / "secret.jsonl"
+    secret.write_bytes(jsonl(USER))
+    folder = shelf.transcripts.folder("a")
+    path = folder / "a.jsonl"
+    folder.parent.mkdir(parents=True)
+    if kind == "root is a file":
+        folder.parent.rmdir()
+        folder.parent.write_text("x")
+    elif kind == "link of a folder":
+        (tmp_path / "other").mkdir()
+        (tmp_path / "other" / "a.jsonl").write_bytes(jsonl(USER))
+        (folder.parent / "-else").symlink_to(tmp_path / "other")
+    else:
+        folder.mkdir()
+        {"symlink": lambda: path.symlink_to(secret), "folder": path.mkdir, "pipe": lambda: os.mkfifo(path)}[kind]()
+    with pytest.raises(NotFound):
+        await asyncio.wait_for(shelf.service.transcript("a", full=True, segment=None), 10)
+    assert json.loads(await asyncio.wait_for(shelf.service.with_messages("a"), 10))["messages"] == []
+
+
+LINES = {
+    "not json": b"{not json\n",
+    "no utf-8": b'{"type":"user","message":{"content":"\xff\xfe"}}\n',
+    "halves of characters": b'{"type":"user","uuid":"s","message":{"content":"\\ud800 \\udfff"}}\n',
+    "deep": b'{"type":"user","message":{"content":' + b"[" * 100_000 + b"]" * 100_000 + b"}}\n",
+    "deep input": b'{"type":"user","toolUseResult":' + b'{"a":' * 600 + b"1" + b"}" * 600 + b"}\n",
+    "huge number": b'{"type":"user","timestamp":' + b"9" * 5000 + b"}\n",
+    "large number": b'{"type":"user","uuid":"s","timestamp":' + b"9" * 400 + b"}\n",
+    "nan": b'{"type":"user","x":NaN}\n',
+    "infinite": b'{"type":"user","x":1e999}\n',
+    "a list": b"[1,2]\n",
+    "a text": b'"user"\n',
+    "null": b"null\n",
+    "type of a wrong type": b'{"type":{"a":1}}\n',
+    "nothing": b"\n\n\n",
+    "zeroes": b"\0" * 1000 + b"\n",
+    "no end": b'{"type":"user"',
+}
+
+
+@pytest.mark.parametrize("name", LINES)
+async def test_a_line_that_is_none_hides_no_other(shelf: Shelf, name: str) -> None:
+    await shelf.add("a")
+    shelf.write_transcript("a", jsonl(USER) + LINES[name] + b"\n" + jsonl(ASSISTANT))
+    answer = await read(shelf, full=True)
+    assert [event["uuid"] for event in answer["events"] if event.get("uuid") in ("u1", "a1")] == ["u1", "a1"]
+    body = await shelf.service.with_messages("a")
+    check(SessionWithMessages, json.loads(body))
+    await shelf.service.rebuild_index()
+
+
+async def test_a_line_of_a_hundred_megabytes(shelf: Shelf) -> None:
+    await shelf.add("a")
+    path = shelf.write_transcript("a", jsonl(USER))
+    with path.open("ab") as file:
+        file.write(b'{"type":"user","message":{"content":"')
+        for _ in range(100):
+            # Its pieces are no lines: what stands in the middle of it must not become an event.
+            file.write(b"x" * (1024 * 1024))
+        file.write(b'"}}\n' + jsonl(ASSISTANT))
+    answer = await read(shelf, full=True)
+    assert ids(answer) == ["u1", "a1"]
+
+
+async def test_the_pieces_of_a_long_line_are_no_lines(shelf: Shelf) -> None:
+    await shelf.add("a")
+    forged = json.dumps({"type": "user", "uuid": "forged", "message": {"content": "x"}}).encode()
+    shelf.write_transcript("a", b" " * (16 * 1024 * 1024) + forged + b"\n" + jsonl(USER))
+    assert ids(await read(shelf, full=True)) == ["u1"]
+
+
+async def test_the_newest_are_kept_of_what_is_too_much(shelf: Shelf) -> None:
+    await shelf.add("a")
+    events = [{**USER, "uuid": f"u{number}", "message": {"content": "x" * 100_000}} for number in range(200)]
+    shelf.write_transcript("a", jsonl(*events))
+    body = await shelf.service.transcript("a", full=True, segment=None)
+    answer = json.loads(body)
+    assert len(body) < 9 * 1024 * 1024
+    assert answer["eventCount"] == 200
+    assert ids(answer)[-1] == "u199"
+    assert 50 < len(answer["events"]) < 100
+
+
+async def test_a_million_boundaries(shelf: Shelf) -> None:
+    await shelf.add("a")
+    shelf.write_transcript("a", jsonl(BOUNDARY) * 20_000)
+    assert (await read(shelf))["segmentCount"] == 1000
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+SAMPLES = [USER, ASSISTANT, RESULT, BOUNDARY, SUMMARY]
+
+
+def mutated(event: Any, seed: int, value: Any) -> Any:
+    """A copy of an event with one member, at any depth, replaced by `value`."""
+    changed = copy.deepcopy(event)
+    places: list[tuple[Any, Any]] = []
+
+    def walk(inner: Any) -> None:
+        for key, item in list(inner.items()) if isinstance(inner, dict) else list(enumerate(inner)):
+            places.append((inner, key))
+            if isinstance(item, dict | list):
+                walk(item)
+
+    walk(changed)
+    container, key = random.Random(seed).choice(places)
+    container[key] = value
+    return changed
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(mutations=st.lists(st.tuples(st.sampled_from(SAMPLES), st.integers(0, 1000), JSON), min_size=1, max_size=5))
+def test_whatever_is_in_it_the_app_can_read_the_answer(
+    tmp_path: Path, mutations: list[tuple[dict[str, Any], int, Any]]
+) -> None:
+    vault = Vault(tmp_path / "vault")
+    transcripts = Transcripts(vault, tmp_path / "claude")
+    folder = transcripts.folder("a")
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = [mutated(event, seed, value) for event, seed, value in mutations]
+    (folder / "a.jsonl").write_bytes(jsonl(*SAMPLES, *lines, *SAMPLES))
+    kinds: tuple[Any, ...] = ("last", "all", 0)
+    for kept in kinds:
+        found = transcripts.read("a", kept)
+        assert found is not None
+        body = json.loads(found.as_json("a"), parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+        check(Transcript, body)
+    found = transcripts.read("a")
+    assert found is not None
+    events = list(found.events)
+    check(SessionWithMessages, {"id": "a", "messages": messages_of(events)})
+    for event in events:
+        for text in (user_text(event), assistant_text(event)):
+            assert text is None or isinstance(text, str)

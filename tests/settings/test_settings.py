@@ -1,0 +1,204 @@
+"""`config.yaml` and the environment over it: every mistake is a sentence with its place, and changes nothing."""
+
+import multiprocessing
+import os
+from pathlib import Path
+
+import pytest
+import yaml
+
+from parachute.errors import ParachuteError
+from parachute.settings.home import Home
+from parachute.settings.store import ConfigError, load, read_document, set_value, unset_value
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    """An empty home, and no setting from the environment of the tests."""
+    for name in list(os.environ):
+        if name.upper().startswith("PARACHUTE_"):
+            monkeypatch.delenv(name)
+    folder = tmp_path / ".parachute"
+    folder.mkdir()
+    return Home(folder)
+
+
+def test_without_a_file_the_defaults(home: Home) -> None:
+    settings = load(home)
+    assert (settings.host, settings.port, settings.auth_mode) == ("127.0.0.1", 3333, "remote")
+    assert settings.vault == Path.home() / "Parachute"
+
+
+MISTAKES = [
+    ("prot: 80\n", 1, "prot: there is no such setting"),
+    ("# first\nport: 80\nhots: x\n", 3, "hots: there is no such setting"),
+    ("port: eighty\n", 1, "port:"),
+    ("\n\nport: 70000\n", 3, "port:"),
+    ("port: 80\nauth_mode: sometimes\n", 2, "auth_mode:"),
+    ("offline:\n  idle_minutes: 3\n  context_tokens: few\n", 3, "offline.context_tokens:"),
+    ("offline:\n  modle: x\n", 2, "offline.modle: there is no such setting"),
+    ("offline: yes\n", 1, "offline:"),
+    ("hostnames: pi.local\n", 1, "hostnames:"),
+    ("hostnames:\n  - 3\n", 1, "hostnames.0:"),
+    ("port: 1\nbase_url: localhost\n", 2, "base_url:"),
+    ("daily_spending_limit: .nan\n", 1, "daily_spending_limit:"),
+    ("session_idle_minutes: .inf\n", 1, "session_idle_minutes:"),
+    ("session_idle_minutes: 0\n", 1, "session_idle_minutes:"),
+    ("vault: ''\n", 1, "vault:"),
+    ("vault: ~no-such-user/x\n", 1, "vault:"),
+    ("3: x\n", 1, "3: there is no such setting"),
+    ("_env_prefix: x\n", 1, "_env_prefix: there is no such setting"),
+    ("port: 1\nport:\n\t- x\n", 3, "not YAML"),
+    ("a: [1, 2\n", 2, "not YAML"),
+    ("port: 1\n\0\n", 2, "not YAML"),
+    ("- a\n- b\n", 1, "name: value"),
+    ("hello\n", 1, "name: value"),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "sentence"), MISTAKES)
+def test_a_mistake_in_the_file_is_named_with_its_line(home: Home, text: str, line: int, sentence: str) -> None:
+    home.config.write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        load(home)
+    assert f"{home.config}, line {line}: " in str(caught.value)
+    assert sentence in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["[" * 1500, "port: 2024-13-45\n", "a: &a [*a, *a]\n"])
+def test_text_that_the_reader_itself_fails_on(home: Home, text: str) -> None:
+    home.config.write_text(text)
+    with pytest.raises(ConfigError, match=r"config\.yaml"):
+        load(home)
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "link", "large", "not utf-8"])
+def test_what_cannot_be_read_is_named(home: Home, kind: str, tmp_path: Path) -> None:
+    if kind == "folder":
+        home.config.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(home.config)
+    elif kind == "link":
+        (tmp_path / "other").write_text("port: 1")
+        home.config.symlink_to(tmp_path / "other")
+    else:
+        home.config.write_bytes(b"#" * 2_000_000 if kind == "large" else b"vault: \xff\n")
+    with pytest.raises(ParachuteError, match=r"config\.yaml"):
+        load(home)
+
+
+def test_the_environment_goes_over_the_file(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    home.config.write_text("port: 4444\noffline:\n  context_tokens: 1024\n  idle_minutes: 7\n")
+    monkeypatch.setenv("PARACHUTE_PORT", "5555")
+    monkeypatch.setenv("PARACHUTE_OFFLINE__CONTEXT_TOKENS", "2048")
+    monkeypatch.setenv("PARACHUTE_HOSTNAMES", '["pi.local"]')
+    settings = load(home)
+    assert settings.port == 5555
+    assert (settings.offline.context_tokens, settings.offline.idle_minutes) == (2048, 7)
+    assert settings.hostnames == ["pi.local"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("PARACHUTE_PORT", "x"),
+        ("parachute_port", "x"),
+        ("PARACHUTE_HOSTNAMES", "pi.local"),
+        ("PARACHUTE_OFFLINE", "x"),
+        ("PARACHUTE_OFFLINE", '{"modle": 1}'),
+        ("PARACHUTE_OFFLINE__CONTEXT_TOKENS", "few"),
+        ("PARACHUTE_AUTH_MODE", "off"),
+    ],
+)
+def test_a_mistake_in_the_environment_is_named(
+    home: Home, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(ConfigError) as caught:
+        load(home)
+    assert name.upper() in str(caught.value).upper()
+    assert "line" not in str(caught.value)
+
+
+@pytest.mark.parametrize("vault", ["", "/..", "/vault", "/../.."])
+def test_vault_and_trust_lie_apart(home: Home, vault: str) -> None:
+    home.config.write_text(yaml.safe_dump({"port": 1, "vault": f"{home.root}{vault}"}))
+    with pytest.raises(ConfigError, match=r"line 2: vault: .*apart"):
+        load(home)
+
+
+def test_a_link_does_not_hide_that_they_are_the_same(home: Home, tmp_path: Path) -> None:
+    (tmp_path / "Parachute").symlink_to(home.root)
+    home.config.write_text(yaml.safe_dump({"vault": str(tmp_path / "Parachute")}))
+    with pytest.raises(ConfigError, match="apart"):
+        load(home)
+
+
+def test_setting_and_unsetting(home: Home) -> None:
+    assert set_value(home, "port", "4444").port == 4444
+    assert set_value(home, "offline.context_tokens", "1024").offline.context_tokens == 1024
+    assert set_value(home, "hostnames", "[a.local, b.local]").hostnames == ["a.local", "b.local"]
+    assert set_value(home, "daily_spending_limit", "").daily_spending_limit is None
+    assert home.config.stat().st_mode & 0o777 == 0o600
+    assert load(home).port == 4444
+    settings, was_there = unset_value(home, "offline.context_tokens")
+    assert (settings.offline.context_tokens, was_there) == (4096, True)
+    assert "offline" not in read_document(home)
+    assert unset_value(home, "offline.context_tokens")[1] is False
+    assert read_document(home)["port"] == 4444
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("port", "many"),
+        ("port", "0"),
+        ("prot", "1"),
+        ("", "1"),
+        ("port.x", "1"),
+        ("offline.", "1"),
+        ("offline.x", "1"),
+        ("..", "1"),
+        ("port", "[" * 1500),
+        ("model", "2024-13-45"),
+        ("port", "{a"),
+        ("vault", "."),
+    ],
+)
+def test_a_value_that_cannot_be_changes_nothing(
+    home: Home, name: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(home.root)
+    home.config.write_text("# mine\nport: 4444\n")
+    with pytest.raises(ConfigError):
+        set_value(home, name, value)
+    assert home.config.read_text() == "# mine\nport: 4444\n"
+    assert {path.name for path in home.root.iterdir()} <= {"config.yaml", ".config.yaml.lock"}
+
+
+def test_a_broken_file_is_not_overwritten(home: Home) -> None:
+    home.config.write_text("port: [\n")
+    with pytest.raises(ConfigError, match="not YAML"):
+        set_value(home, "port", "1")
+    assert home.config.read_text() == "port: [\n"
+
+
+def set_many(root: Path, name: str, values: range) -> None:
+    """What two processes do at the same time."""
+    for value in values:
+        set_value(Home(root), name, str(value))
+
+
+def test_two_programs_at_once_lose_nothing(home: Home) -> None:
+    context = multiprocessing.get_context("spawn")
+    others = [
+        context.Process(target=set_many, args=(home.root, name, range(1000, 1030)))
+        for name in ("port", "offline.context_tokens")
+    ]
+    for other in others:
+        other.start()
+    for other in others:
+        other.join(60)
+        assert other.exitcode == 0
+    settings = load(home)
+    assert (settings.port, settings.offline.context_tokens) == (1029, 1029)

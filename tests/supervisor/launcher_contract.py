@@ -1,0 +1,231 @@
+"""What every launcher does; a test module has a fixture `units` and imports all tests from here.
+
+`make test` runs it with the launcher that holds sockets itself, the booted appliance with the one for systemd.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import stat
+import sys
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from parachute.errors import ParachuteError
+from tests.supervisor.launching import Launcher, wait_until, with_argument
+
+__all__ = [
+    "test_a_command_that_does_not_exist_is_a_reason",
+    "test_a_restart_answers_those_who_wait",
+    "test_a_unit_that_crashes_is_started_again",
+    "test_a_unit_that_ends_well_listens_again_and_loses_no_connection",
+    "test_a_unit_that_ends_without_taking_its_connection_is_given_up",
+    "test_a_unit_that_keeps_failing_is_given_up_with_a_reason_and_refuses",
+    "test_a_unit_that_never_becomes_ready_is_ended",
+    "test_a_unit_that_stops_pinging_is_ended_and_started_again",
+    "test_closing_ends_the_process_and_removes_the_socket",
+    "test_only_the_owner_can_connect",
+    "test_somebody_elses_file_is_not_replaced_by_a_socket",
+    "test_starting_brings_a_failed_unit_back",
+    "test_stopping_ends_all_that_a_unit_started",
+    "test_the_first_connection_starts_a_unit_and_the_next_finds_it",
+    "test_the_program_gets_its_arguments_as_they_are",
+]
+
+ECHO = """
+import os, socket, sys
+listener = socket.socket(fileno=3)
+for _ in range(int(sys.argv[1])):
+    connection, _ = listener.accept()
+    with connection:
+        connection.sendall(b"%d " % os.getpid() + connection.recv(100))
+"""
+
+NOTIFYING = """
+import os, socket, time
+def say(text):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+        sender.sendto(text, os.environ["NOTIFY_SOCKET"])
+say(b"READY=1")
+while True:
+    say(b"WATCHDOG=1")
+    time.sleep(0.02)
+"""
+
+
+async def ask(path: Path, text: bytes = b"hello") -> bytes:
+    """What a unit answers; nothing if it refuses."""
+    try:
+        reader, writer = await asyncio.open_unix_connection(path)
+    except OSError:
+        return b""  # systemd closes the sockets of a unit that it has given up
+    writer.write(text)
+    try:
+        return await asyncio.wait_for(reader.read(), 20)
+    except ConnectionResetError:
+        return b""
+    finally:
+        writer.close()
+
+
+async def open_echo(units: Launcher, count: int, name: str = "echo", **fields: Any) -> Path:
+    """A unit that answers so many connections and ends."""
+    return await units.open(name, sys.executable, "-ISc", ECHO, str(count), **fields)
+
+
+async def until(units: Launcher, name: str, state: str) -> dict[str, Any]:
+    """Wait for a unit's state."""
+    async with asyncio.timeout(30):
+        while (unit := await units.unit(name))["state"] != state:
+            await asyncio.sleep(0.01)
+    return unit
+
+
+async def test_the_first_connection_starts_a_unit_and_the_next_finds_it(units: Launcher) -> None:
+    path = await open_echo(units, 2)
+    assert (await units.unit("echo"))["state"] == "listening"
+    assert (await units.unit("echo"))["process"] is None
+    first, second = await ask(path), await ask(path)
+    assert first == second
+    assert first.endswith(b" hello")
+
+
+async def test_a_unit_that_ends_well_listens_again_and_loses_no_connection(units: Launcher) -> None:
+    path = await open_echo(units, 1)
+    answers = await asyncio.gather(*(ask(path) for _ in range(12)))
+    assert len(set(answers)) == 12  # a process each
+    unit = await until(units, "echo", "listening")
+    assert unit["restarts"] == 0
+    assert unit["reason"] is None
+
+
+async def test_a_unit_that_crashes_is_started_again(units: Launcher) -> None:
+    path = await open_echo(units, 5)
+    first = await ask(path)
+    os.kill(int(first.split()[0]), signal.SIGKILL)
+    assert await ask(path) != first
+    assert (await units.unit("echo"))["restarts"] == 1
+
+
+async def test_a_unit_that_keeps_failing_is_given_up_with_a_reason_and_refuses(units: Launcher) -> None:
+    starts = units.folder / "starts"
+    path = await units.open("bad", "/bin/sh", "-c", f"echo >> {starts}; exit 3")
+    assert await ask(path) == b""
+    unit = await until(units, "bad", "failed")
+    assert len(starts.read_text()) == 5
+    assert "bad ended with status 3." in unit["reason"]
+    assert "bad.log" in unit["reason"]
+    assert await ask(path) == b""
+    assert len(starts.read_text()) == 5
+    # Somebody has repaired it: opening it again is another chance.
+    await open_echo(units, 1, "bad")
+    assert (await units.unit("bad"))["state"] == "listening"
+
+
+async def test_starting_brings_a_failed_unit_back(units: Launcher) -> None:
+    broken = units.folder / "broken"
+    broken.touch()
+    script = f"[ -e {broken} ] && exit 1; exec sleep 600"
+    await units.open("bad", "/bin/sh", "-c", script, on_demand=False)
+    await until(units, "bad", "failed")
+    broken.unlink()
+    await units.ask("start_unit", name="bad")
+    assert (await until(units, "bad", "running"))["reason"] is None
+
+
+async def test_a_unit_that_ends_without_taking_its_connection_is_given_up(units: Launcher) -> None:
+    path = await units.open("idle", "/bin/true")
+    assert await ask(path) == b""
+    assert "without taking its connection" in (await until(units, "idle", "failed"))["reason"]
+
+
+async def test_a_command_that_does_not_exist_is_a_reason(units: Launcher) -> None:
+    path = await units.open("absent", "/does/not/exist")
+    assert await ask(path) == b""
+    assert "could not be started" in (await until(units, "absent", "failed"))["reason"]
+
+
+async def test_a_unit_that_stops_pinging_is_ended_and_started_again(units: Launcher) -> None:
+    command = (sys.executable, "-ISc", NOTIFYING)
+    await units.open("pinging", *command, on_demand=False, notifies=True, watchdog_seconds=0.5)
+    await units.ask("ready_unit", name="pinging")
+    first = await units.unit("pinging")
+    assert first["state"] == "running"
+    os.kill(first["process"], signal.SIGSTOP)
+    async with asyncio.timeout(20):
+        while (second := await units.unit("pinging"))["process"] in (None, first["process"]):
+            await asyncio.sleep(0.01)
+    assert second["restarts"] == 1
+    assert (await until(units, "pinging", "running"))["process"] == second["process"]
+
+
+async def test_a_unit_that_never_becomes_ready_is_ended(units: Launcher) -> None:
+    await units.open("slow", "/bin/sleep", "600", on_demand=False, notifies=True, start_seconds=0.2)
+    with pytest.raises(ParachuteError, match="did not become ready"):
+        await units.ask("ready_unit", name="slow")
+
+
+async def test_stopping_ends_all_that_a_unit_started(units: Launcher) -> None:
+    mark = str(600 + os.getpid() / 10**8)
+    script = f"trap '' TERM; setsid sleep {mark} & while :; do sleep {mark}; done"
+    await units.open("stubborn", "/bin/sh", "-c", script, on_demand=False, stop_seconds=0.2)
+    wait_until(lambda: len(with_argument(f"sleep\0{mark}")) == 2, "it has started")
+    await units.ask("stop_unit", name="stubborn")
+    unit = await units.unit("stubborn")
+    assert (unit["state"], unit["process"], unit["reason"]) == ("stopped", None, None)
+    wait_until(lambda: not with_argument(mark), "all of it is gone")
+    await units.ask("start_unit", name="stubborn")
+    assert (await until(units, "stubborn", "running"))["process"]
+
+
+async def test_a_restart_answers_those_who_wait(units: Launcher) -> None:
+    path = await units.open("once", sys.executable, "-ISc", f"{ECHO}\nimport time; time.sleep(600)", "1")
+    first = await ask(path)
+    reader, writer = await asyncio.open_unix_connection(path)
+    writer.write(b"waiting")
+    await units.ask("restart_unit", name="once")
+    answer = await asyncio.wait_for(reader.read(), 20)
+    writer.close()
+    assert answer.endswith(b" waiting")
+    assert answer.split()[0] != first.split()[0]
+
+
+async def test_closing_ends_the_process_and_removes_the_socket(units: Launcher) -> None:
+    path = await open_echo(units, 5)
+    process = int((await ask(path)).split()[0])
+    await units.ask("close_unit", name="echo")
+    assert not psutil.pid_exists(process)
+    assert not path.exists()
+    assert (await units.ask("status"))["units"] == []
+    await units.ask("close_unit", name="echo")
+    with pytest.raises(ParachuteError, match="is not open"):
+        await units.ask("start_unit", name="echo")
+
+
+async def test_only_the_owner_can_connect(units: Launcher) -> None:
+    path = await open_echo(units, 1)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+async def test_somebody_elses_file_is_not_replaced_by_a_socket(units: Launcher) -> None:
+    path = units.home.run / "echo" / "unit.sock"
+    path.parent.mkdir()
+    path.write_text("somebody's file")
+    with pytest.raises(ParachuteError, match=r"unit\.sock cannot be listened on"):
+        await open_echo(units, 1)
+    assert path.read_text() == "somebody's file"
+    assert (await units.ask("status"))["units"] == []
+
+
+async def test_the_program_gets_its_arguments_as_they_are(units: Launcher) -> None:
+    said = units.folder / "said"
+    arguments = ("a b", 'quo"te', "$HOME", "%i %t", "back\\slash", "line\nbreak", "'", "")
+    script = 'import json, sys; json.dump(sys.argv[2:], open(sys.argv[1], "w")); sys.exit(0)'
+    await units.open("plain", sys.executable, "-ISc", script, str(said), *arguments, on_demand=False)
+    wait_until(lambda: said.exists() and said.read_text().endswith("]"), "it has run")
+    assert tuple(json.loads(said.read_text())) == arguments
