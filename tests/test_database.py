@@ -151,7 +151,7 @@ async def test_a_task_that_is_cancelled_at_any_moment_does_not_hold_the_database
         await asyncio.gather(task, return_exceptions=True)
         await database.write("INSERT INTO things (text) VALUES ('after')")
     rows = await database.rows("SELECT text, COUNT(*) FROM things GROUP BY text")
-    counts = {text: count for text, count in rows}
+    counts: dict[str, int] = dict(rows)  # type: ignore[arg-type]
     assert counts["after"] == 60
     assert counts.get("one") == counts.get("two")
     await database.close()
@@ -178,8 +178,9 @@ async def test_the_reader_cannot_write_and_keys_are_checked(tmp_path: Path) -> N
     with pytest.raises(Unavailable, match="read-only"):
         await database.rows("INSERT INTO things (text) VALUES ('x')")
     async with database.transaction() as connection:
-        assert list(await connection.execute_fetchall("PRAGMA foreign_keys"))[0][0] == 1
-        assert list(await connection.execute_fetchall("PRAGMA journal_mode"))[0][0] == "wal"
+        (keys,) = await connection.execute_fetchall("PRAGMA foreign_keys")
+        (mode,) = await connection.execute_fetchall("PRAGMA journal_mode")
+        assert (keys[0], mode[0]) == (1, "wal")
     await database.close()
 
 

@@ -154,7 +154,7 @@ class AgentPool:
             finally:
                 self._clients.discard(client)
                 if not self._clients:
-                    _return_memory()
+                    await asyncio.to_thread(_return_memory)
             # A session that has another process by now still needs its line to the model and its sandbox.
             if self.released and all(other.specification.session != session for other in self._clients):
                 await self.released(session)

@@ -2,13 +2,15 @@
 
 import asyncio
 import json
-import sqlite3
 import threading
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from parachute.core.values import encode
 from parachute.errors import InvalidInput, Unavailable
+
+if TYPE_CHECKING:
+    import sqlite3
 
 LONGEST_KEY = 500
 LARGEST_VALUE = 8 * 1024 * 1024
@@ -20,7 +22,7 @@ class Storage:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._connection: sqlite3.Connection | None = None
+        self._connection: "sqlite3.Connection | None" = None
         self._lock = threading.Lock()
 
     async def get(self, key: str, default: Any = None) -> Any:
@@ -62,6 +64,8 @@ class Storage:
         return await asyncio.to_thread(self._execute, statement, values)
 
     def _execute(self, statement: str, values: tuple[Any, ...]) -> list[Any]:
+        import sqlite3  # only by those who store something: most of a process's start is imports
+
         with self._lock:
             try:
                 connection = self._connection or self._open()
@@ -70,7 +74,9 @@ class Storage:
             except sqlite3.Error as error:
                 raise Unavailable(f"The storage {self._path.name} cannot be used: {error}.") from error
 
-    def _open(self) -> sqlite3.Connection:
+    def _open(self) -> "sqlite3.Connection":
+        import sqlite3
+
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         # Every thread of the pool may use it, one at a time under the lock.
         connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, check_same_thread=False)

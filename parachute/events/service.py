@@ -5,7 +5,7 @@ import contextlib
 import json
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from parachute.audit.service import Audit
@@ -61,7 +61,7 @@ class Events:
         self._limits = limits or Limits()
         self._identifiers = Identifiers()
         self._listeners: list[Listener] = []
-        self._kinds: dict[str, Deliver] = {}
+        self._kinds: dict[str, tuple[Deliver, Limits]] = {}
         self._subscribers: dict[str, _Subscriber] = {}
         self._publishing: set[asyncio.Task[Event]] = set()
         self._unpruned = self._unpruned_bytes = 0
@@ -93,9 +93,10 @@ class Events:
         """Hear of every event from now on, inside core."""
         self._listeners.append(listener)
 
-    def register(self, kind: str, deliver: Deliver) -> None:
-        """Say how events are brought to subscribers of a kind, such as `module`."""
-        self._kinds[kind] = deliver
+    def register(self, kind: str, deliver: Deliver, seconds: float | None = None) -> None:
+        """Say how events are brought to subscribers of a kind, such as `module`, and how long one try may take."""
+        limits = self._limits if seconds is None else replace(self._limits, delivery_seconds=seconds)
+        self._kinds[kind] = (deliver, limits)
 
     async def add_subscriber(
         self, name: str, patterns: Sequence[str] | Callable[[], Sequence[str]], kind: str = "module"
@@ -106,9 +107,9 @@ class Events:
         cost nothing; after a restart the last known ones hold until the subscriber is back. Errors: InvalidInput.
         """
         store = self._durable()
-        deliver = self._kinds.get(kind)
-        if deliver is None:
+        if kind not in self._kinds:
             raise InvalidInput(f"kind: {kind!r} is none of {', '.join(sorted(self._kinds)) or 'those registered'}.")
+        deliver, limits = self._kinds[kind]
         asked = checked_patterns(list(patterns() if callable(patterns) else patterns))
         known = self._subscribers.get(name)
         if known is None or (known.kind, known.patterns) != (kind, asked):
@@ -121,7 +122,7 @@ class Events:
             subscriber.waiting -= 1
             subscriber.waiting_bytes -= waiting.size
 
-        subscriber.delivery = Delivery(name, deliver, store, self._limits, done)
+        subscriber.delivery = Delivery(name, deliver, store, limits, done)
 
     async def pause_subscriber(self, name: str) -> None:
         """Deliver nothing until the subscriber is added again; what comes meanwhile is kept for it."""

@@ -17,9 +17,9 @@ _ACCESS = ("none", "ro", "rw")
 
 def check_class(module: type[Module], manifest: Manifest) -> None:
     """Error: ModuleError when the class differs from the manifest in its name or version, or claims more than it."""
-    for field, own, stated in (("name", module.name, manifest.name), ("version", module.version, manifest.version)):
-        if own != stated:
-            raise ModuleError(f"{module.__name__}.{field} is {own!r}, and manifest.yaml says {stated!r}.", _HINT)
+    for field, written, stated in (("name", module.name, manifest.name), ("version", module.version, manifest.version)):
+        if written != stated:
+            raise ModuleError(f"{module.__name__}.{field} is {written!r}, and manifest.yaml says {stated!r}.", _HINT)
     _check_permissions(module, manifest.permissions)
     for name, agent in module.agents.items():
         if name not in manifest.agents:

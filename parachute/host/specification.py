@@ -23,7 +23,7 @@ class HostSpecification:
 
     `code` and `packages` are the verified copies, `packages_hash` may be missing when there are none. `read` and `write` lie
     in the `vault`. `memory` in bytes; `idle_seconds` None: the process never ends by itself. `dev`: the code runs in place and
-    has no hash.
+    has no hash. `box`: whether it runs in bubblewrap; None: if that is installed.
     """
 
     name: str
@@ -41,6 +41,7 @@ class HostSpecification:
     trust: Trust
     packages_hash: str | None = None
     dev: bool = False
+    box: bool | None = None
 
     def __post_init__(self) -> None:
         """Error: InvalidInput naming the first field that cannot be."""
@@ -112,11 +113,12 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "idle_seconds": (int, float, type(None)),
     "packages_hash": (str, type(None)),
     "dev": (bool,),
+    "box": (bool, type(None)),
 }
 
 
 def _check_type(name: str, value: Any) -> None:
-    right = isinstance(value, _TYPES[name]) and isinstance(value, bool) == (name == "dev")
+    right = isinstance(value, _TYPES[name]) and (name in ("dev", "box") or not isinstance(value, bool))
     if not right or (isinstance(value, list) and not all(isinstance(item, str) for item in value)):
         raise TypeError(f"{name} has the wrong type")
 

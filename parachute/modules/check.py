@@ -36,6 +36,9 @@ class Report:
 def check_folder(folder: Path) -> Report:
     """Look at everything at once, so that a person can mend it in one go; nothing of the module is imported."""
     report = Report(folder)
+    if not folder.is_dir():
+        report.problems.append(f"The folder {folder} does not exist.")
+        return report
     try:
         check_tree(folder, Limits())
         manifest = load(folder)

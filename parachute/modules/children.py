@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import IO
 
 from parachute.errors import InvalidInput, Unavailable
+from parachute.modules.child import NOT_FOUND
 
 _OUTPUT = 64 * 1024
 _TICK = 0.2
 _LAST_SECONDS = 10.0
-_NOT_FOUND = 127
 
 _NETWORK = (
     *("http_proxy", "https_proxy", "no_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY"),
@@ -80,9 +80,9 @@ def run(
         finally:
             _end(process)
     name = Path(program[0]).name
-    if code == _NOT_FOUND and not text:
+    if code == NOT_FOUND and not text:
         raise Unavailable(f"The program {name} is not installed.", f"Install it: sudo apt-get install {name}")
-    if code == -signal.SIGXFSZ or (code and re.search(r"died of signal 25\b|File too large", text)):
+    if code == 128 + signal.SIGXFSZ or (code and re.search(r"died of signal 25\b|File too large", text)):
         raise _too_large(name, largest)
     return Finished(code, text)
 

@@ -60,7 +60,10 @@ class Modules:
         return sorted(found, key=lambda status: status.name)
 
     def status(self, name: str) -> ModuleStatus:
-        """One module; errors: NotFound, RegistryUnreadable."""
+        """One module, or a folder in the vault that is not installed; errors: NotFound, RegistryUnreadable."""
+        installed = self.registry.load()
+        if name not in installed and name in self._folders():
+            return self._stranger(name)
         return self._status(self.registry.module(name))
 
     def runnable(self, name: str) -> Runnable:
@@ -171,7 +174,7 @@ class Modules:
 
     def _stranger(self, name: str) -> ModuleStatus:
         folder = self.places.source(name)
-        reason = f"Nobody approved it on this computer. To install it: parachute modules install {folder}"
+        reason = f"Nobody approved it on this computer. To install it: parachute modules install {folder}; or delete it."
         return ModuleStatus(name, State.NOT_INSTALLED, folder, reason)
 
     def _status(self, module: InstalledModule) -> ModuleStatus:

@@ -33,7 +33,7 @@ from parachute.vault.service import Vault
 
 log = logging.getLogger(__name__)
 
-_TOOLS = ("Read", "Write", "Edit", "Glob", "Grep", "Bash", "TodoWrite", "AskUserQuestion")
+_TOOLS = ("Read", "Write", "Edit", "Glob", "Grep", "Bash", "AskUserQuestion")
 _PRIOR_LIMIT = 60_000
 _REPORTED = "transcript_reported_missing"
 
@@ -281,6 +281,9 @@ class Turn:
 
     def _warnings(self, preparation: Preparation) -> list[tuple[str, str]]:
         found = list(preparation.execution.warnings)
+        empty = [attachment.file_name for attachment in self._run.request.attachments if attachment.base64_data is None]
+        if empty:
+            found.append(("Attachment without content", f"The app sent only the name of {', '.join(empty)}."))
         if preparation.provider.name == "offline" and self._services.settings.provider == "auto" and self._run.is_new:
             found.append(
                 (

@@ -143,8 +143,8 @@ def kernel_files() -> list[str]:
     return [
         *("--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"),
         *("--dev", "/dev"),
-        *memory_folder("/dev/shm", 64),
-    ]  # noqa: S108
+        *memory_folder("/dev/shm", 64),  # noqa: S108 - inside the box
+    ]
 
 
 def memory_folder(folder: str, megabytes: int) -> list[str]:

@@ -12,7 +12,8 @@ router = APIRouter(tags=["status"])
 _PLAIN = Response(b'{"status":"ok","version":"%s"}' % __version__.encode(), media_type="application/json")
 
 
-@router.api_route("/api/health", methods=["GET", "HEAD"])
+@router.head("/api/health", include_in_schema=False)
+@router.get("/api/health")
 async def health(request: Request, detailed: bool = False) -> Any:
     """Whether the server answers, open to everyone; details only for callers who may read."""
     if not detailed:

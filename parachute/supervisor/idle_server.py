@@ -38,6 +38,8 @@ class IdleServer(uvicorn.Server):
             uvicorn.Config(
                 app,
                 loop="asyncio",
+                interface="asgi3",
+                proxy_headers=False,
                 http="h11",  # bounds the size of the headers
                 ws="none",
                 lifespan="off",

@@ -29,7 +29,7 @@ class _Entry:
     socket: Properties = field(default_factory=dict)
     watches: list[str] = field(default_factory=list)
     changed: asyncio.Condition = field(default_factory=asyncio.Condition)
-    died: str | None = None
+    has_failed: bool = False
 
 
 class SystemdLauncher:
@@ -85,7 +85,7 @@ class SystemdLauncher:
             entry = self._entry(name)
             unit = self._unit(entry)
             if entry.status.state is not State.RUNNING:
-                entry.status.reason = None
+                self._forgive(entry)
                 await self._manager.reset(*self._names(unit))
                 await self._listen(unit)
                 if await self._manager.job("StartUnit", rendering.service_name(name)) != "done":
@@ -96,7 +96,7 @@ class SystemdLauncher:
         async with self._lock(name):
             entry = self._entry(name)
             unit = self._unit(entry)
-            entry.status.reason = None
+            self._forgive(entry)
             await self._manager.reset(*self._names(unit))
             await self._listen(unit)
             await self._manager.job("RestartUnit", rendering.service_name(name))
@@ -117,7 +117,7 @@ class SystemdLauncher:
             return
 
         def settled() -> bool:
-            return entry.service.get("ActiveState") in ("active", "failed") or entry.status.reason is not None
+            return entry.service.get("ActiveState") == "active" or entry.status.reason is not None
 
         async with entry.changed:
             with contextlib.suppress(TimeoutError):
@@ -211,8 +211,7 @@ class SystemdLauncher:
             with contextlib.suppress(Unavailable):  # it is not loaded any more
                 await self._manager.job("StopUnit", full)
         await self._manager.reset(*names)
-        entry.died = None
-        entry.status.reason = None
+        self._forgive(entry)
         self._update(entry)
 
     async def _end(self, name: str, entry: _Entry) -> None:
@@ -230,7 +229,8 @@ class SystemdLauncher:
     def changed(self, entry: _Entry, ended: bool) -> None:
         """Take over what the manager says about a unit; `ended`: its service has just become inactive."""
         if reason := self._reason(entry):
-            entry.died = entry.status.reason = reason
+            entry.status.reason = reason
+            entry.has_failed = True
         self._update(entry)
         if ended and entry.unit and entry.unit.on_demand:
             # It has ended well: that must not count as one of the starts after which it is given up.
@@ -242,20 +242,30 @@ class SystemdLauncher:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
+    def _forgive(self, entry: _Entry) -> None:
+        entry.status.reason = None
+        entry.has_failed = False
+
     def _reason(self, entry: _Entry) -> str | None:
         name, result = entry.status.name, entry.service.get("Result", "success")
         if entry.socket.get("Result") == "trigger-limit-hit":
             return f"{name} ended again and again without taking its connection."
-        code, status = entry.service.get("ExecMainCode"), entry.service.get("ExecMainStatus")
         if result == "success":
             return None
-        if result == "start-limit-hit":
-            given_up = f"It failed 5 times in five minutes; see {self.log(name)}."
-            died = entry.died or f"{name} could not be started."
-            return died if died.endswith(given_up) else f"{died} {given_up}"
+        died = self._death(entry, result)
+        if _given_up(entry):
+            return f"{died} It failed 5 times in five minutes; see {self.log(name)}."
+        return died
+
+    def _death(self, entry: _Entry, result: str) -> str:
+        name, code, status = (
+            entry.status.name,
+            entry.service.get("ExecMainCode"),
+            entry.service.get("ExecMainStatus"),
+        )
         if result == "watchdog":
             return f"{name} did not answer its watchdog and was ended."
-        if result == "timeout" and entry.service.get("SubState") != "stop-sigterm":
+        if result == "timeout":  # or did not end in its time, but then nobody reads this any more
             return f"{name} did not become ready and was ended."
         if result == "exit-code" and status == 203:  # EXIT_EXEC of systemd
             return f"{name} could not be started: the program is not there, or may not be run."
@@ -271,8 +281,12 @@ class SystemdLauncher:
         if status.state is not state:
             status.state = state
             status.since = time.time()
-        status.process = entry.service.get("MainPID") or None
-        status.restarts = entry.service.get("NRestarts", 0)
+        process = entry.service.get("MainPID") or None
+        if entry.has_failed and process not in (None, status.process):
+            # systemd's own count begins anew when a waiting connection is quicker than its restart.
+            status.restarts += 1
+            entry.has_failed = False
+        status.process = process
         if state is State.RUNNING:
             status.reason = None
 
@@ -288,7 +302,7 @@ class _Changes:
     def __call__(self, properties: Properties) -> None:
         before = self.kept.get("ActiveState", "inactive")
         self.kept.update(properties)
-        ended = self.kept is self.entry.service and before != "inactive" == self.kept.get("ActiveState")
+        ended = self.kept is self.entry.service and before != "inactive" and self.kept.get("SubState") == "dead"
         self.launcher.changed(self.entry, ended)
 
 
@@ -297,14 +311,20 @@ def _state(entry: _Entry) -> State:
     listening = entry.socket.get("ActiveState")
     if state in ("active", "reloading"):
         return State.RUNNING
+    if "auto-restart" in sub:
+        return State.STOPPED  # also `failed-before-auto-restart`, which counts as failed for a moment
     if state == "activating":
-        return State.STOPPED if sub.startswith("auto-restart") else State.STARTING
+        return State.STARTING
     if state == "deactivating":
         return State.STOPPING
     if state == "failed" or listening == "failed":
         return State.FAILED
     on_demand = entry.unit is None or entry.unit.on_demand
     return State.LISTENING if listening == "active" and on_demand else State.STOPPED
+
+
+def _given_up(entry: _Entry) -> bool:
+    return entry.service.get("ActiveState") == "failed" and entry.service.get("SubState") == "failed"
 
 
 async def _tell(condition: asyncio.Condition) -> None:

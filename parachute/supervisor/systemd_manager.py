@@ -85,7 +85,7 @@ class Manager:
         kind = "Service" if unit.endswith(".service") else "Socket"
         names = {"Unit": ("ActiveState", "SubState"), kind: ("Result",)}
         if kind == "Service":
-            names[kind] += ("MainPID", "NRestarts", "ExecMainCode", "ExecMainStatus")
+            names[kind] += ("MainPID", "ExecMainCode", "ExecMainStatus")
         for interface, members in names.items():
             for member in members:
                 (value,) = await self._ask(_SYSTEMD, path, _PROPERTIES, "Get", "ss", f"{_SYSTEMD}.{interface}", member)

@@ -20,8 +20,14 @@ EXAMPLES = 10
 LEFT_OUT = ("/supervisor/server/restart", "/supervisor/server/stop")
 """These end the server that is asked; the tests of the supervisor call them."""
 
-MADE_UP = {"GET /api/chat", "GET /api/health", "GET /api/status", "GET /api/auth/keys", "POST /api/auth/keys"}
-"""Routes whose description alone says what is right: most requests that are made up from it succeed."""
+MADE_UP = {
+    "GET /api/chat": EXAMPLES // 2,
+    "GET /api/health": 1,
+    "GET /api/status": 1,
+    "GET /api/auth/keys": 1,
+    "POST /api/auth/keys": 1,
+}
+"""How many of the made-up requests succeed at least, for routes whose description alone says what is right."""
 
 
 @pytest.fixture
@@ -38,18 +44,18 @@ async def test_no_request_fails_inside(asking: Computer, model: MessagesAPI) -> 
     async with asking.client(headers=headers) as client:
         await talk(client)
         schema = schemathesis.openapi.from_dict((await client.get("/openapi.json")).json())
-        operations = [found.ok() for found in schema.get_all_operations()]
+        operations: list[Any] = [found.ok() for found in schema.get_all_operations()]  # type: ignore[union-attr]
         routes = {f"{operation.method.upper()} {operation.path}": operation for operation in operations}
         for route, operation in routes.items():
             if not operation.path.startswith(LEFT_OUT):
                 _try(asking, operation, route, headers, good)
-        made_up = dict(good)
+        made_up = good.copy()
         for route in await _rightly(client, model):
             assert route in routes, f"{route} is not in the description"
             good[route] += 1
     missing = [route for route, operation in routes.items() if not good[route] and operation.path not in LEFT_OUT]
     assert not missing, f"No request of these routes succeeded: {missing}"
-    few = {route: made_up.get(route, 0) for route in MADE_UP if made_up.get(route, 0) < EXAMPLES // 2}
+    few = {route: made_up[route] for route, least in MADE_UP.items() if made_up[route] < least}
     assert not few, f"Too few of {EXAMPLES} requests succeeded: {few}"
     assert "Traceback" not in asking.logs()
 
@@ -89,7 +95,7 @@ async def _rightly(client: httpx2.AsyncClient, model: MessagesAPI) -> list[str]:
 
     session = await talk(client)
     done.append("POST /api/chat")
-    for route in ("GET /api/health", "HEAD /api/health", "GET /api/status", "GET /api/usage", "GET /api/chat"):
+    for route in ("GET /api/health", "GET /api/status", "GET /api/usage", "GET /api/chat"):
         await call(route)
     for route in ("GET /supervisor/status", "GET /supervisor/models", "POST /supervisor/server/start"):
         await call(route)

@@ -17,10 +17,10 @@ mount -t overlay overlay -o "lowerdir=$layers,upperdir=/run/upper,workdir=/run/w
 # A copy, not a bind mount: the files of a checkout may be closed to other users, and changed while tests run.
 cd "$tree"
 folders=
-for folder in parachute sandbox modules tests; do
-  [ ! -d "$folder" ] || folders="$folders $folder"
+for folder in parachute sandbox modules tests pyproject.toml; do
+  [ ! -e "$folder" ] || folders="$folders $folder"
 done
-# shellcheck disable=SC2086 # the names are the four above
+# shellcheck disable=SC2086 # the names are those above
 tar --create --exclude=__pycache__ --owner=root:0 --group=root:0 --mode='u=rwX,go=rX' $folders |
   tar --extract --directory "$root/opt/parachute/source"
 

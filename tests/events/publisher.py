@@ -10,9 +10,18 @@ from parachute.events import store
 from parachute.events.models import Event
 from parachute.events.service import Events
 
+HANGS_AT = 60
+
+
+def report(number: int) -> None:
+    sys.stdout.write(f"{number}\n")
+    sys.stdout.flush()
+
 
 async def deliver(subscriber: str, event: Event) -> None:
-    print(event.data["n"], flush=True)
+    report(event.data["n"])
+    if event.data["n"] == HANGS_AT:
+        await asyncio.Event().wait()
 
 
 async def run(path: Path, task: str) -> None:
@@ -27,7 +36,7 @@ async def run(path: Path, task: str) -> None:
         number = 0
         while True:
             await events.publish("daily.entry.created", {"n": number})
-            print(number, flush=True)
+            report(number)
             number += 1
     await asyncio.Event().wait()
 

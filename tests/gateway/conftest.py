@@ -84,7 +84,7 @@ def agent(line: Line, token: str | None = None, **options: Any) -> httpx2.AsyncC
     headers = (
         {"x-api-key": token.encode()}
         if line.kind is CredentialKind.API_KEY
-        else {"authorization": f"Bearer {token}".encode()}
+        else {b"authorization": f"Bearer {token}".encode()}
     )
     transport = httpx2.AsyncHTTPTransport(uds=str(line.folder / SOCKET_NAME))
     return httpx2.AsyncClient(

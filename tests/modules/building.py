@@ -4,7 +4,6 @@ import base64
 import hashlib
 import os
 import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -141,13 +140,6 @@ def everything(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*")}
 
 
-def run_python(*arguments: str, **environment: str) -> "subprocess.Popen[str]":
-    """Another program of ours."""
-    return subprocess.Popen(
-        [sys.executable, *arguments],
-        env={**os.environ, **environment},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+def names(folder: Path) -> list[str]:
+    """Names of what is directly in a folder."""
+    return sorted(path.name for path in folder.iterdir())

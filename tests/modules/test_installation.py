@@ -17,7 +17,7 @@ from parachute.modules.tree import TreeNotAllowed
 from parachute.modules.verification import Damaged
 from parachute.settings.home import Home
 
-from .building import Repository, everything, needing, write_module, write_wheel
+from .building import Repository, everything, names, needing, write_module, write_wheel
 
 
 def install(modules: Modules, source: Path | str, **options: object) -> Installation:
@@ -68,17 +68,17 @@ def test_a_module_from_a_repository_becomes_runnable(modules: Modules, tmp_path:
     assert os.access(vault / ".modules/hello/module.py", os.W_OK)
     assert list(runnable.packages.iterdir()) == []
     # Nothing is left of how it came here.
-    assert {path.name for path in modules.places.copies.iterdir()} == {".lock", "hello"}
-    assert os.listdir(vault / ".modules") == ["hello"]
+    assert names(modules.places.copies) == [".lock", "hello"]
+    assert names(vault / ".modules") == ["hello"]
 
 
 def test_nothing_is_changed_without_a_yes(modules: Modules, source: Path, vault: Path) -> None:
     with modules.installing(str(source)) as installation:
         assert "nothing in the vault" in installation.question.as_text()
         assert not modules.places.registry.exists()
-        assert os.listdir(vault / ".modules") == []
+        assert names(vault / ".modules") == []
     assert modules.list() == []
-    assert {path.name for path in modules.places.copies.iterdir()} == {".lock"}
+    assert names(modules.places.copies) == [".lock"]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_a_bad_module_is_refused_and_leaves_nothing(
     with pytest.raises(error, match=said):
         install(modules, source)
     assert not (vault / ".modules/hello").exists()
-    assert {path.name for path in modules.places.copies.iterdir()} == {".lock"}
+    assert names(modules.places.copies) == [".lock"]
 
 
 @pytest.mark.parametrize("name", ["json", "email", "modules", "supervisor", "claude-code", "parachute", "core"])
@@ -125,7 +125,7 @@ def test_nothing_of_a_module_runs_before_it_is_approved(modules: Modules, tmp_pa
 
 def test_a_name_is_taken_once(modules: Modules, hello: Path, tmp_path: Path) -> None:
     before = modules.places.registry.read_text()
-    with pytest.raises(Conflict, match="installed already, from .*source"):
+    with pytest.raises(Conflict, match=r"installed already, from .*source"):
         install(modules, write_module(tmp_path / "other", version="2.0.0"))
     assert modules.places.registry.read_text() == before
     assert "1.0.0" in (hello / "manifest.yaml").read_text()
@@ -163,7 +163,7 @@ def test_an_update_comes_from_the_same_source_and_shows_what_changes(
         installation.finish()
     assert modules.runnable("hello").module.version == "1.1.0"
     assert "1.1.0" in (hello / "manifest.yaml").read_text()
-    assert os.listdir(hello.parent) == ["hello"]
+    assert names(hello.parent) == ["hello"]
     assert not first.exists()
 
 
@@ -355,8 +355,8 @@ def test_dependencies_that_cannot_be_had_leave_nothing(
     with pytest.raises(ParachuteError, match="nothing-like-this"):
         install(modules, write_module(tmp_path / "m", more=needing("nothing-like-this")))
     assert modules.list() == []
-    assert os.listdir(vault / ".modules") == []
-    assert {path.name for path in modules.places.copies.iterdir()} == {".lock"}
+    assert names(vault / ".modules") == []
+    assert names(modules.places.copies) == [".lock"]
 
 
 def test_disabled_modules_do_not_start(modules: Modules, hello: Path) -> None:
@@ -458,7 +458,7 @@ def test_a_link_in_the_place_of_the_sources_is_not_followed(
     (vault / ".modules").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(InvalidInput, match="not a folder"):
         install(modules, source)
-    assert os.listdir(tmp_path / "elsewhere") == []
+    assert names(tmp_path / "elsewhere") == []
     assert modules.list() == []
 
 

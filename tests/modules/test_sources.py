@@ -259,7 +259,7 @@ def test_an_empty_repository_is_told(tmp_path: Path, fetch: Fetcher) -> None:
     ],
 )
 def test_other_addresses_are_refused(text: str) -> None:
-    with pytest.raises(ParachuteError, match="Allowed are|Write|needs ssh|Use https") as raised:
+    with pytest.raises(ParachuteError, match=r"Allowed are|Write|needs ssh|Use https") as raised:
         sources.parse(text)
     assert "secret" not in str(raised.value)
 

@@ -13,7 +13,7 @@ from parachute.gateway.service import Line
 from parachute.sandbox import bubblewrap
 from parachute.sandbox.service import Execution, Sandboxes
 from parachute.sessions.models import Session
-from parachute.settings.models import Settings
+from parachute.settings.models import SandboxSettings, Settings
 from parachute.vault.service import Vault
 from tests.sandbox.boxes import RUNNER, Box
 from tests.supervisor.launching import Launcher, launcher
@@ -47,11 +47,10 @@ class Boxes:
         self.program.chmod(0o755)
         self.sandboxes = self.service()
 
-    def service(self, **sandbox: object) -> Sandboxes:
-        """Core's part, with settings of the sandbox."""
-        settings = Settings(
-            vault=self.vault.root, project_folders=[Path("/tmp")], sandbox={"scratch_megabytes": 16, **sandbox}
-        )
+    def service(self) -> Sandboxes:
+        """Core's part."""
+        sandbox = SandboxSettings(scratch_megabytes=16)
+        settings = Settings(vault=self.vault.root, project_folders=[Path("/tmp")], sandbox=sandbox)
         return Sandboxes(self.launcher.home, settings, self.vault, self.program)
 
     def line(self, session: str) -> Line:

@@ -187,7 +187,12 @@ async def test_what_is_no_plain_file_is_not_read(shelf: Shelf, kind: str, tmp_pa
         (folder.parent / "-else").symlink_to(tmp_path / "other")
     else:
         folder.mkdir()
-        {"symlink": lambda: path.symlink_to(secret), "folder": path.mkdir, "pipe": lambda: os.mkfifo(path)}[kind]()
+        if kind == "symlink":
+            path.symlink_to(secret)
+        elif kind == "folder":
+            path.mkdir()
+        else:
+            os.mkfifo(path)
     with pytest.raises(NotFound):
         await asyncio.wait_for(shelf.service.transcript("a", full=True, segment=None), 10)
     assert json.loads(await asyncio.wait_for(shelf.service.with_messages("a"), 10))["messages"] == []

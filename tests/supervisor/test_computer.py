@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -167,9 +168,10 @@ def test_the_control_socket_stops_and_starts_core(computer: Computer) -> None:
 
 
 @pytest.fixture
-def home() -> Path:
+def home() -> Iterator[Path]:
     """A folder of trust with a short path."""
-    return Path(tempfile.mkdtemp(prefix="ph-", dir="/tmp")) / ".parachute"
+    with tempfile.TemporaryDirectory(prefix="ph-", dir="/tmp") as folder:
+        yield Path(folder) / ".parachute"
 
 
 def test_a_port_that_is_taken_is_a_sentence(home: Path) -> None:

@@ -1,0 +1,89 @@
+"""Hooks, what came of running them, and which events there are."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from parachute.errors import ParachuteError
+
+EVENTS: dict[str, dict[str, Any]] = {
+    "session.start": {"session_id": "example", "module": "chat", "working_directory": None},
+    "session.end": {
+        "session_id": "example",
+        "message_count": 12,
+        "started_at": "2026-01-31T09:00:00.000Z",
+        "ended_at": "2026-01-31T09:24:00.000Z",
+    },
+    "daily.entry.created": {"entry_id": "2026-01-31-morning", "content": "An example.", "audio_path": None},
+    "context.limit.approaching": {"session_id": "example", "token_count": 160_000, "threshold": 0.8},
+    "brain.mention.detected": {"source_id": "example", "para_id": "para:brain:example00000", "confidence": 0.9},
+}
+"""The events of the computer itself, each with data to try a hook with; modules publish further ones."""
+
+BLOCKABLE = frozenset(("session.start",))
+"""Events whose hooks are asked before it happens, so that one can prevent it."""
+
+SCRIPTS = {
+    "on-session-start": "session.start",
+    "on-session-end": "session.end",
+    "on-daily-entry": "daily.entry.created",
+    "on-context-limit": "context.limit.approaching",
+    "on-project-mention": "brain.mention.detected",
+}
+"""Names of scripts that do not spell their event out; any other `on-a-b` is for the event `a.b`."""
+
+BUILT_IN = frozenset(("parachute.hooks.defaults.activity_summary", "parachute.hooks.activity_summary"))
+"""Modules of this package that are hooks: they came with it, and need no approval of their own."""
+
+DEFAULT_SECONDS = 30.0
+MOST_SECONDS = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """One command for one event or `prefix.*`; `source` says where it is written."""
+
+    name: str
+    event: str
+    command: str
+    source: str
+    timeout: float = DEFAULT_SECONDS
+    is_async: bool = False
+    description: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What a command did; `exit_code` is None when it was ended because its time was over."""
+
+    exit_code: int | None
+    stdout: str
+    stderr: str
+    duration_ms: int
+    is_cut: bool = False
+    """Whether it wrote more than is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class HookFailure:
+    """Something that went wrong with a hook."""
+
+    hook: str
+    event: str
+    message: str
+    timestamp: str
+
+
+@dataclass(frozen=True, slots=True)
+class HookOutcome:
+    """What the hooks of an event said; where `blocked`, what they were asked about must not happen, for `reason`."""
+
+    blocked: bool = False
+    reason: str | None = None
+    outputs: list[dict[str, Any]] = field(default_factory=list)
+
+
+class CannotRun(ParachuteError):
+    """A command that cannot be run as it is written, or of which it cannot be known what it would run."""
+
+    status = 422
+    key = "hook_cannot_run"

@@ -1,0 +1,122 @@
+"""Running one command: JSON in, bounded output, and an end after its time, with everything that it started."""
+
+import asyncio
+import contextlib
+import os
+import shutil
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from secrets import token_hex
+
+from parachute.files import private_folder
+from parachute.hooks import keeper
+from parachute.hooks.commands import Command
+from parachute.hooks.models import Ran
+
+STDOUT_LIMIT = 256 * 1024
+STDERR_LIMIT = 64 * 1024
+_END_SECONDS = 8.0  # of the keeper, which itself waits 5 for what it ends
+
+_PASSED_ON = (
+    *("DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "HOME", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_TIME", "LOGNAME"),
+    *("SHELL", "TMPDIR", "TZ", "USER", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR"),
+)
+"""What a hook sees of our environment; a token or key is none of it."""
+
+
+def search_path(vault: Path) -> list[str]:
+    """Where programs are looked for: our own PATH without the vault, in which agents write, and then our own programs."""
+    inside = vault.resolve()
+    entries = [*os.environ.get("PATH", os.defpath).split(os.pathsep), str(Path(sys.executable).parent)]
+    return [
+        entry
+        for entry in dict.fromkeys(entries)
+        if Path(entry).is_absolute() and not Path(entry).resolve().is_relative_to(inside)
+    ]
+
+
+def environment(root: Path, vault: Path, event: str) -> dict[str, str]:
+    """The environment of a hook."""
+    passed = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    return {
+        **passed,
+        "PATH": os.pathsep.join(search_path(vault)),
+        "PARACHUTE_HOME": str(root),
+        "PARACHUTE_VAULT": str(vault),
+        "PARACHUTE_HOOK_EVENT": event,
+        "PYTHONSAFEPATH": "1",  # `python -m` must not find modules in the folder it happens to run in
+    }
+
+
+async def run(
+    command: Command, payload: bytes, seconds: float, values: Mapping[str, str], root: Path, folder: Path
+) -> Ran:
+    """Run a command in `folder` with a payload on its standard input; raises nothing but OSError and CancelledError."""
+    import parachute_runner
+
+    copies = private_folder(root / "run" / "hooks") / token_hex(8)
+    started = time.monotonic()
+    try:
+        arguments = await asyncio.to_thread(command.materialise, copies, root)
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-IS", keeper.__file__, str(Path(parachute_runner.__path__[0]).parent), str(os.getpid())),
+            *arguments,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            cwd=folder,
+            env=dict(values),
+        )
+        assert process.stdout is not None
+        assert process.stderr is not None
+        reading = (
+            asyncio.create_task(_read(process.stdout, STDOUT_LIMIT)),
+            asyncio.create_task(_read(process.stderr, STDERR_LIMIT)),
+        )
+        writing = asyncio.create_task(_write(process, payload))
+        code: int | None = None
+        try:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    code = await process.wait()
+        finally:
+            await _end(process)
+            writing.cancel()
+            await asyncio.gather(writing, *reading, return_exceptions=True)
+        (stdout, stdout_cut), (stderr, stderr_cut) = (task.result() for task in reading)
+        return Ran(code, stdout, stderr, int((time.monotonic() - started) * 1000), stdout_cut or stderr_cut)
+    finally:
+        await asyncio.to_thread(shutil.rmtree, copies, True)
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is not None:
+        return
+    with contextlib.suppress(ProcessLookupError):
+        process.terminate()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_END_SECONDS):
+                await process.wait()
+                return
+        process.kill()
+    await process.wait()
+
+
+async def _write(process: asyncio.subprocess.Process, payload: bytes) -> None:
+    assert process.stdin is not None
+    with contextlib.suppress(OSError):  # a command need not read what it is told
+        process.stdin.write(payload)
+        await process.stdin.drain()
+    process.stdin.close()
+
+
+async def _read(stream: asyncio.StreamReader, limit: int) -> tuple[str, bool]:
+    kept = bytearray()
+    is_cut = False
+    # Also past the limit: a full pipe would stop the command.
+    while data := await stream.read(65536):
+        is_cut = is_cut or len(kept) + len(data) > limit
+        kept += data[: limit - len(kept)]
+    return kept.decode(errors="replace"), is_cut

@@ -1,0 +1,1 @@
+"""Tests that are run in the guest, by those of the folder above."""
