@@ -5,25 +5,29 @@ BIN := $(VENV)/bin
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-deps test-first-run lint format bench docs lock clean
+.PHONY: help run test test-deps test-first-run appliance lint format bench docs lock clean
 
 help: ## List what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
 
 run: $(VENV)/.installed-run ## Install what is needed and start the computer
-	@$(PYTHON) requirements/check_system.py bwrap
+	@$(PYTHON) requirements/check_system.py bwrap libgomp
 	@$(BIN)/parachute start
 
 test: $(VENV)/.installed-development ## Run the tests (ARGS goes to pytest)
-	@$(PYTHON) requirements/check_system.py bwrap git
+	@$(PYTHON) requirements/check_system.py bwrap libgomp git
 	$(BIN)/pytest -n auto $(ARGS)
 
 test-deps: ## Install the system packages that tests need (Debian)
 	apt-get update -qq
-	apt-get install -y -qq --no-install-recommends bubblewrap ca-certificates git procps python3-venv
+	apt-get install -y -qq --no-install-recommends bubblewrap ca-certificates curl git libgomp1 mmdebstrap procps python3-venv systemd-container
 
 test-first-run: ## Follow the README on a clean clone in an empty home
 	bash tests/first_run.sh
+
+appliance: $(VENV)/.installed-development ## Boot a Debian with real systemd and test inside (root; ARGS goes to pytest)
+	$(BIN)/python -m tests.appliance.build_root
+	$(BIN)/pytest tests/appliance $(ARGS)
 
 lint: $(VENV)/.installed-development ## Style, types and import rules
 	$(BIN)/ruff check .

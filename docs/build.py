@@ -63,7 +63,8 @@ def setting_rows(model: type[BaseModel], prefix: str = "") -> list[tuple[str, st
         if isinstance(field.default, BaseModel):
             rows += setting_rows(type(field.default), f"{prefix}{name}.")
         else:
-            default = str(field.default).replace(str(Path.home()), "~")
+            plain = [str(each) for each in field.default] if isinstance(field.default, list) else field.default
+            default = "" if plain is None else str(plain).replace(str(Path.home()), "~")
             rows.append((prefix + name, default, field.description or ""))
     return rows
 

@@ -12,11 +12,15 @@ from parachute.agents.pool import AgentPool
 from parachute.audit.middleware import AuditMiddleware
 from parachute.audit.service import Audit
 from parachute.database import Database
+from parachute.errors import ParachuteError
+from parachute.events import store as event_store
 from parachute.events.service import Events
 from parachute.gateway.api import router as gateway_routes
 from parachute.gateway.credentials import CredentialSource
 from parachute.gateway.service import Gateway
 from parachute.gateway.store import UsageStore, create_usage
+from parachute.hooks.api import router as hook_routes
+from parachute.hooks.service import Hooks
 from parachute.keys.api import router as key_routes
 from parachute.keys.cli_token import CliToken
 from parachute.keys.service import Keys
@@ -42,6 +46,7 @@ from parachute.vault.service import Vault
 from parachute.web.access import AccessMiddleware
 from parachute.web.body_limit import BodyLimitMiddleware
 from parachute.web.errors import install_error_handlers
+from parachute.web.startup import StartupMiddleware
 
 _BODY_LIMIT = 2 * 1024 * 1024
 """Bytes; 100,000 characters of a message are up to 1.2 MB when every one is escaped."""
@@ -61,12 +66,21 @@ def create(home: Home, settings: Settings, credentials: Credentials) -> FastAPI:
     app.state.settings = settings
     app.state.credentials = credentials
     app.state.keys = keys
-    for router in (run_routes, session_routes, key_routes, gateway_routes, supervisor_routes, status_routes):
+    for router in (
+        run_routes,
+        session_routes,
+        key_routes,
+        gateway_routes,
+        hook_routes,
+        supervisor_routes,
+        status_routes,
+    ):
         app.include_router(router)
     install_error_handlers(app)
     # The last one added is the outermost: nothing is read or recorded before it is known who asks.
     app.add_middleware(AuditMiddleware, state=app.state)
     app.add_middleware(BodyLimitMiddleware, limit=_BODY_LIMIT, limits=_LIMITS)
+    app.add_middleware(StartupMiddleware, state=app.state)
     app.add_middleware(
         AccessMiddleware,
         keys=keys,
@@ -82,6 +96,16 @@ def create(home: Home, settings: Settings, credentials: Credentials) -> FastAPI:
 
 @contextlib.asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    try:
+        async with _running(app):
+            yield
+    except ParachuteError as error:
+        app.state.failure = error
+        raise
+
+
+@contextlib.asynccontextmanager
+async def _running(app: FastAPI) -> AsyncIterator[None]:
     state = app.state
     home: Home = state.home
     settings: Settings = state.settings
@@ -95,15 +119,21 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         databases = [
             Database(vault.state / "sessions.db", migrations.ALL),
             Database(vault.state / "runs.db", run_store.ALL, page_size=run_store.PAGE_SIZE),
+            Database(vault.state / "events.db", event_store.ALL),
             Database(home.trust_database, (create_usage, migrations.create_session_trust)),
         ]
         for database in databases:
             stack.push_async_callback(database.close)
             await database.open()
-        sessions_database, runs_database, trust_database = databases
+        sessions_database, runs_database, events_database, trust_database = databases
         transcripts = Transcripts(vault)
         session_store = SessionStore(sessions_database)
-        events = Events(audit)
+        events = Events(audit, event_store.EventStore(events_database))
+        await events.start()
+        hooks = Hooks(home, vault.root, audit)
+        stack.push_async_callback(hooks.close)
+        await hooks.start(events)
+        stack.push_async_callback(events.close)
         sessions = Sessions(vault, session_store, TrustStore(trust_database), transcripts, events)
         await sessions.start()
         source = CredentialSource(home, state.credentials)
@@ -114,7 +144,9 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         pool = AgentPool(settings.agents, prepare_files(home))
         pool.start()
         stack.push_async_callback(pool.close)
-        services = Services(home, settings, vault, sessions, gateway, sandboxes, Prompts(vault), pool, audit)
+        services = Services(
+            home, settings, vault, sessions, gateway, sandboxes, Prompts(vault), pool, events, hooks, audit
+        )
         runs = Runs(services, run_store.RunStore(runs_database))
         await runs.start()
         stack.push_async_callback(runs.close)
@@ -122,7 +154,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         ending.start()
         stack.push_async_callback(ending.close)
         state.audit, state.sessions, state.gateway = audit, sessions, gateway
-        state.sandboxes, state.pool, state.runs = sandboxes, pool, runs
+        state.sandboxes, state.pool, state.runs, state.hooks = sandboxes, pool, runs, hooks
         yield
 
 

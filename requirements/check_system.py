@@ -1,11 +1,13 @@
 """Names what this machine lacks, with the one line that installs it: `check_system.py [program...]`."""
 
+import ctypes.util
 import importlib.util
 import shutil
 import sys
 
-PACKAGES = {"bwrap": "bubblewrap", "git": "git"}
+PACKAGES = {"bwrap": "bubblewrap", "git": "git", "libgomp": "libgomp1"}
 CONSEQUENCES = {
+    "libgomp": "Without it the small model on this machine cannot start.",
     "bwrap": "Without it agents run without a sandbox, with your own rights, and each answer says so.",
     "git": "Without it some tests are skipped.",
 }
@@ -20,7 +22,8 @@ def main() -> int:
         print("Python's venv module is missing:  sudo apt-get install python3-venv")
         return 1
     for program in sys.argv[1:]:
-        if not shutil.which(program):
+        present = ctypes.util.find_library("gomp") if program == "libgomp" else shutil.which(program)
+        if not present and (sys.platform == "linux" or program == "git"):
             print(f"{PACKAGES[program]} is missing:  sudo apt-get install {PACKAGES[program]}\n{CONSEQUENCES[program]}")
     return 0
 

@@ -73,12 +73,15 @@ def _fields(model: type[BaseModel], above: tuple[str, ...]) -> Iterator[tuple[tu
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
             yield from _fields(field.annotation, path)
         else:
-            default = field.get_default(call_default_factory=True)
-            yield (
-                path,
-                default if isinstance(default, bool | int | float | list | None) else str(default),
-                str(field.description or ""),
-            )
+            default = _plain(field.get_default(call_default_factory=True))
+            yield path, default, str(field.description or "")
+
+
+def _plain(value: Any) -> Any:
+    """A default as JSON has it: paths are texts."""
+    if isinstance(value, list):
+        return [_plain(element) for element in value]
+    return value if isinstance(value, bool | int | float | None) else str(value)
 
 
 def _source(path: tuple[str, ...], variables: set[str], document: dict[str, Any]) -> str:

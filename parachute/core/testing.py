@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+from parachute.core import runtime
 from parachute.core.application import Application, Handler, Tool
 from parachute.core.errors import error_document, error_from_document
 from parachute.core.event import Event
@@ -248,6 +249,7 @@ async def run(
             await application.lifecycle("on_stop")
         finally:
             core.storage.close()
+            runtime.enter(None)
 
 
 async def _complete(answer: Rendered) -> Answer:

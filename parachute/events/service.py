@@ -30,6 +30,7 @@ from parachute.events.store import EventStore
 log = logging.getLogger(__name__)
 
 SESSION_START = "session.start"
+CONTEXT_LIMIT = "context.limit.approaching"
 SESSION_END = "session.end"
 
 _PRUNE_SECONDS = 3600.0

@@ -81,7 +81,7 @@ def prepare(line: str, folder: Path, search_path: Sequence[str]) -> Command:
         words[0] = found
     named = {index: folder / word for index, word in enumerate(words) if word and "\0" not in word}
     if is_module:
-        named[2] = _module_file(words[2])
+        named[2] = _module_file(words[2], folder)
     files: list[File] = []
     left = _FILES_LIMIT
     for index, path in named.items():
@@ -148,9 +148,9 @@ def _read(index: int, path: Path, limit: int) -> File | None:
     try:
         # O_NONBLOCK: opening a named pipe would wait for its writer.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError as error:
-        if path.is_file():
-            raise CannotRun(f"{path} cannot be read: {error.strerror}.") from error
+    except PermissionError as error:
+        raise CannotRun(f"{path} cannot be read, so it is not known what would run.") from error
+    except OSError:
         return None  # a word that names no file
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(file.fileno())
@@ -162,16 +162,19 @@ def _read(index: int, path: Path, limit: int) -> File | None:
     return File(index, path.resolve(), content, status.st_mode)
 
 
-def _module_file(name: str) -> Path:
-    """Where Python would find a module, without importing anything; the working folder is not looked at."""
+def _module_file(name: str, folder: Path) -> Path:
+    """Where Python, running in a folder, would find a module; nothing is imported to find out."""
     parts = name.split(".")
     if all(part.isidentifier() for part in parts):
-        for entry in sys.path:
-            place = Path(entry).joinpath(*parts)
-            if entry and Path(entry).is_dir():
-                for candidate in (place / "__main__.py", place.with_name(f"{place.name}.py")):
-                    if candidate.is_file():
-                        return candidate
+        for entry in (str(folder), *sys.path):
+            if not entry or not Path(entry).is_dir():
+                continue
+            package = Path(entry).joinpath(*parts)
+            module = package.with_name(f"{package.name}.py")
+            if module.is_file() and not (package / "__init__.py").is_file():
+                return module
+            if (package / "__main__.py").is_file():
+                return package / "__main__.py"
     raise CannotRun(f"There is no Python module {name[:100]!r}.")
 
 

@@ -94,8 +94,9 @@ def _scripts(folder: Path) -> tuple[list[Hook], list[str]]:
         except InvalidInput:
             problems.append(f"{path}: {event!r} is not the name of an event.")
             continue
-        interpreter = "python " if match[2] == ".py" else ""
-        hooks.append(Hook(match[1], event, f"{interpreter}{FOLDER}/{name}", f"{FOLDER}/{name}"))
+        # Any other script says itself what runs it.
+        command = f"python {name}" if match[2] == ".py" else f"./{name}"
+        hooks.append(Hook(match[1], event, command, f"{FOLDER}/{name}"))
     return hooks, problems
 
 
@@ -111,10 +112,8 @@ class _File:
         try:
             text = read_regular(self._path, _FILE_LIMIT).decode()
             self._loader = yaml.SafeLoader(text)
-            try:
-                root = self._loader.get_single_node()
-            finally:
-                self._loader.dispose()
+            root = self._loader.get_single_node()
+            found = self._read(root) if root is not None else []
         except FileNotFoundError:
             return []
         except yaml.MarkedYAMLError as error:
@@ -122,7 +121,6 @@ class _File:
             raise InvalidInput(f"{self._path}, line {line}: {error.problem or 'this is no YAML'}.") from error
         except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
             raise InvalidInput(f"{self._path} cannot be read: {error}.") from error
-        found = self._read(root) if root is not None else []
         if self._problems:
             raise InvalidInput(" ".join(self._problems[:20]))
         return found

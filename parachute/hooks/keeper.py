@@ -11,8 +11,9 @@ import signal
 import subprocess
 import sys
 
-sys.path.insert(0, sys.argv[1])
-from parachute_runner import processes  # noqa: E402
+if not __package__:  # started by path, with -IS, to save the start-up time of the site module
+    sys.path.insert(0, sys.argv[1])
+from parachute_runner import processes
 
 
 def _stop(*_: object) -> None:
@@ -28,10 +29,10 @@ def main() -> None:
     if os.getppid() != int(sys.argv[2]):  # it ended before we could ask to be told of that
         os._exit(1)
     try:
-        child = subprocess.Popen(  # noqa: S603 - the user's own command, approved by its hash
+        child = subprocess.Popen(
             sys.argv[3:],
             start_new_session=True,
-            preexec_fn=processes.end_with_parent,  # noqa: PLW1509 - no threads here
+            preexec_fn=processes.end_with_parent,
         )
     except OSError as error:
         sys.stderr.write(f"It cannot be started: {error}\n")

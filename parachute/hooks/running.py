@@ -11,13 +11,14 @@ from pathlib import Path
 from secrets import token_hex
 
 from parachute.files import private_folder
-from parachute.hooks import keeper
 from parachute.hooks.commands import Command
 from parachute.hooks.models import Ran
 
 STDOUT_LIMIT = 256 * 1024
 STDERR_LIMIT = 64 * 1024
+_KEEPER = str(Path(__file__).with_name("keeper.py"))
 _END_SECONDS = 8.0  # of the keeper, which itself waits 5 for what it ends
+_LAST_WORDS_SECONDS = 2.0
 
 _PASSED_ON = (
     *("DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "HOME", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_TIME", "LOGNAME"),
@@ -46,7 +47,6 @@ def environment(root: Path, vault: Path, event: str) -> dict[str, str]:
         "PARACHUTE_HOME": str(root),
         "PARACHUTE_VAULT": str(vault),
         "PARACHUTE_HOOK_EVENT": event,
-        "PYTHONSAFEPATH": "1",  # `python -m` must not find modules in the folder it happens to run in
     }
 
 
@@ -61,7 +61,7 @@ async def run(
     try:
         arguments = await asyncio.to_thread(command.materialise, copies, root)
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-IS", keeper.__file__, str(Path(parachute_runner.__path__[0]).parent), str(os.getpid())),
+            *(sys.executable, "-IS", _KEEPER, str(Path(parachute_runner.__path__[0]).parent), str(os.getpid())),
             *arguments,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
@@ -71,10 +71,7 @@ async def run(
         )
         assert process.stdout is not None
         assert process.stderr is not None
-        reading = (
-            asyncio.create_task(_read(process.stdout, STDOUT_LIMIT)),
-            asyncio.create_task(_read(process.stderr, STDERR_LIMIT)),
-        )
+        stdout, stderr = _Output(process.stdout, STDOUT_LIMIT), _Output(process.stderr, STDERR_LIMIT)
         writing = asyncio.create_task(_write(process, payload))
         code: int | None = None
         try:
@@ -83,25 +80,48 @@ async def run(
                     code = await process.wait()
         finally:
             await _end(process)
-            writing.cancel()
-            await asyncio.gather(writing, *reading, return_exceptions=True)
-        (stdout, stdout_cut), (stderr, stderr_cut) = (task.result() for task in reading)
-        return Ran(code, stdout, stderr, int((time.monotonic() - started) * 1000), stdout_cut or stderr_cut)
+            tasks = (writing, stdout.task, stderr.task)
+            await asyncio.wait(tasks, timeout=_LAST_WORDS_SECONDS)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            # A process of another user, which we could not end, may hold the pipes; Process itself cannot let go of them.
+            process._transport.close()  # type: ignore[attr-defined]
+        duration = int((time.monotonic() - started) * 1000)
+        return Ran(code, stdout.text(), stderr.text(), duration, stdout.is_cut or stderr.is_cut)
     finally:
         await asyncio.to_thread(shutil.rmtree, copies, True)
 
 
+class _Output:
+    """The beginning of what a command writes; the rest is read and thrown away, since a full pipe would stop it."""
+
+    def __init__(self, stream: asyncio.StreamReader, limit: int) -> None:
+        self._stream = stream
+        self._limit = limit
+        self._kept = bytearray()
+        self.is_cut = False
+        self.task = asyncio.create_task(self._read())
+
+    def text(self) -> str:
+        """What was kept."""
+        return self._kept.decode(errors="replace")
+
+    async def _read(self) -> None:
+        while data := await self._stream.read(65536):
+            left = self._limit - len(self._kept)
+            self.is_cut = self.is_cut or len(data) > left
+            self._kept += data[:left]
+
+
 async def _end(process: asyncio.subprocess.Process) -> None:
-    if process.returncode is not None:
-        return
-    with contextlib.suppress(ProcessLookupError):
-        process.terminate()
-        with contextlib.suppress(TimeoutError):
+    for stop in (process.terminate, process.kill):
+        if process.returncode is not None:
+            return
+        with contextlib.suppress(ProcessLookupError, TimeoutError):
+            stop()
             async with asyncio.timeout(_END_SECONDS):
                 await process.wait()
-                return
-        process.kill()
-    await process.wait()
 
 
 async def _write(process: asyncio.subprocess.Process, payload: bytes) -> None:
@@ -110,13 +130,3 @@ async def _write(process: asyncio.subprocess.Process, payload: bytes) -> None:
         process.stdin.write(payload)
         await process.stdin.drain()
     process.stdin.close()
-
-
-async def _read(stream: asyncio.StreamReader, limit: int) -> tuple[str, bool]:
-    kept = bytearray()
-    is_cut = False
-    # Also past the limit: a full pipe would stop the command.
-    while data := await stream.read(65536):
-        is_cut = is_cut or len(kept) + len(data) > limit
-        kept += data[: limit - len(kept)]
-    return kept.decode(errors="replace"), is_cut

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import logging
 import os
+import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -87,6 +88,8 @@ def main() -> int:
     except ParachuteError as error:
         print(error, file=sys.stderr)  # noqa: T201 - this is where the supervisor keeps what a process says
         return 2
+    # The first process of a namespace gets only those signals that it has asked for.
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
     # Nothing of what an author writes begins with the name of a program.
     sys.argv = [specification.name]
     try:

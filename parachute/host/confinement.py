@@ -1,6 +1,7 @@
 """The box of a module's process: what the consent screen said, and nothing else."""
 
 import errno
+import fcntl
 import os
 import stat
 from importlib.util import find_spec
@@ -18,16 +19,35 @@ _START = (
     f"import sys; sys.path.append({LIBRARIES!r}); sys.argv[0] = 'parachute.host'; "
     "from parachute.host.__main__ import run; run()"
 )
+_PIPE_OUT, _PIPE_IN = 8, 9  # a shell knows descriptors of one digit only
+_FIRST_OF_VAULT = 20
+# bubblewrap passes no signal on: without this the box would be killed, and the module in the middle of what it does. A shell,
+# since it stays for as long as the module does and takes less than a megabyte. The pipe stays open: bubblewrap writes on after
+# the line that is looked for.
+_FORWARD = f"""
+bwrap "$@" {_PIPE_OUT}<&- &
+box=$!
+exec {_PIPE_IN}>&-
+while read -r name value; do
+    case $name in '"child-pid":') host=${{value%,}}; break;; esac
+done <&{_PIPE_OUT}
+trap 'kill -TERM "$host"' TERM INT
+while :; do
+    wait "$box"
+    code=$?
+    kill -0 "$box" 2>/dev/null || exit "$code"
+done
+"""
 _PATH_ONLY = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def command(specification: HostSpecification) -> list[str]:
-    """The command line of bubblewrap for a module's process; descriptor 3 is its listening socket.
+    """The command line of the box of a module's process; descriptor 3 is its listening socket.
 
-    Folders of the vault are opened here, and stay open for the box. Error: InvalidInput when one that is to be written is a
-    link or cannot be made.
+    Folders of the vault are opened here, and stay open for the box; so does a pipe on descriptors 8 and 9. Error: InvalidInput
+    when a folder that is to be written is a link or cannot be made.
     """
-    arguments = ["bwrap", *ISOLATION, *kernel_files()]
+    arguments = ["--info-fd", str(_PIPE_IN), *ISOLATION, *kernel_files()]
     # First, since what follows may lie below them: an interpreter in /tmp, a vault in a folder called /run.
     for folder, megabytes in (("/tmp", 64), ("/run", 16)):  # noqa: S108 - inside of the box
         arguments += memory_folder(folder, megabytes)
@@ -51,6 +71,9 @@ def command(specification: HostSpecification) -> list[str]:
         specification.data,
     ]
     arguments += _vault(specification)
+    notify = os.environ.get("NOTIFY_SOCKET", "")
+    if notify.startswith("/"):  # one without a path belongs to the network outside of the box
+        arguments += ["--ro-bind", notify, notify]
     arguments += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", specification.data]
     environment = {
         "HOME": specification.data,
@@ -60,14 +83,20 @@ def command(specification: HostSpecification) -> list[str]:
         "PATH": "/usr/local/bin:/usr/bin:/bin",
         "TMPDIR": "/tmp",  # noqa: S108 - inside of the box
     }
-    notify = os.environ.get("NOTIFY_SOCKET", "")
     if notify.startswith("/"):
-        arguments += ["--ro-bind", notify, notify]
-        environment["NOTIFY_SOCKET"] = notify
-        environment["WATCHDOG_USEC"] = os.environ.get("WATCHDOG_USEC", "")
+        environment |= {"NOTIFY_SOCKET": notify, "WATCHDOG_USEC": os.environ.get("WATCHDOG_USEC", "")}
     for name, value in environment.items():
         arguments += ["--setenv", name, value]
-    return [*arguments, "--", interpreter(), "-ISB", "-c", _START, specification.name, "--confined"]
+    _make_pipe()
+    host = [interpreter(), "-ISB", "-c", _START, specification.name, "--confined"]
+    return ["/bin/sh", "-c", _FORWARD, "sh", *arguments, "--", *host]
+
+
+def _make_pipe() -> None:
+    # Raised first: one of the two could have the number that the other one is to get.
+    ends = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, _FIRST_OF_VAULT) for end in os.pipe()]
+    for end, number in zip(ends, (_PIPE_OUT, _PIPE_IN), strict=True):
+        os.dup2(end, number)
 
 
 def _vault(specification: HostSpecification) -> list[str]:
@@ -113,8 +142,9 @@ def _opened(root: int, path: str, vault: str, make: bool) -> int:
             os.close(below)
             raise OSError(errno.ELOOP, "it is a link")
         descriptor = below
-    os.set_inheritable(descriptor, True)
-    return descriptor
+    raised = fcntl.fcntl(descriptor, fcntl.F_DUPFD, _FIRST_OF_VAULT)
+    os.close(descriptor)
+    return raised
 
 
 def _library_folders() -> dict[str, str]:

@@ -57,8 +57,6 @@ def load(specification: HostSpecification, connection: Connection, digests: dict
         application = _application(found, file, package, manifest, _core(specification, manifest, connection))
     except ParachuteError:
         raise
-    except KeyboardInterrupt:
-        raise
     except BaseException as error:  # SystemExit as well: a module that ends the process while it loads is broken
         raise _said(error, manifest) from error
     if os.getpid() != process:

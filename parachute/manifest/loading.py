@@ -185,7 +185,7 @@ class _Reader:
             self.fail(fields["event"], joined(where, "event"), "A name such as daily.entry.created is expected.")
         is_async = self.document.plain(fields["async"], joined(where, "async")) if "async" in fields else False
         if not isinstance(is_async, bool):
-            self.fail(fields["async"], joined(where, "async"), "true or false is allowed.")
+            self.fail(fields["async"], joined(where, "async"), "Write true or false.")
         return Hook(name, self.handler(fields, where), is_async)
 
     def tools(self, node: yaml.Node, where: str) -> tuple[ToolDeclaration, ...]:

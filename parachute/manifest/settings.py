@@ -52,5 +52,7 @@ def _setting(document: Document, name: str, node: yaml.Node) -> Setting:
     if kind == "secret":
         document.refuse(line_of(fields["default"]), place, "A secret has no default: everybody could read it here.")
     default: Any = document.plain(fields["default"], place)
-    checked = document.attempt(fields["default"], place, lambda: setting.check(default), None)
+    checked = document.attempt(
+        fields["default"], place, lambda: Setting("default", kind, None, "", choices).check(default), None
+    )
     return Setting(name, kind, checked, description, choices)

@@ -24,8 +24,10 @@ def main() -> NoReturn:
     if os.getppid() != int(parent):
         sys.exit(1)  # it ended before we asked to be told
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), int(limit)))
+    # Python ignores SIGXFSZ, and so do our children: a write that is too large fails with a message then.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
-        code = subprocess.Popen(program).wait()
+        code = subprocess.Popen(program, restore_signals=False).wait()
     except FileNotFoundError:
         code = NOT_FOUND
     finally:

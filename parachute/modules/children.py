@@ -1,5 +1,6 @@
 """Running git and pip: bounded in time, in output and in what they write, and never longer than we run ourselves."""
 
+import errno
 import os
 import re
 import selectors
@@ -82,7 +83,7 @@ def run(
     name = Path(program[0]).name
     if code == NOT_FOUND and not text:
         raise Unavailable(f"The program {name} is not installed.", f"Install it: sudo apt-get install {name}")
-    if code == 128 + signal.SIGXFSZ or (code and re.search(r"died of signal 25\b|File too large", text)):
+    if code and os.strerror(errno.EFBIG) in text:
         raise _too_large(name, largest)
     return Finished(code, text)
 

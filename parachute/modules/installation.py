@@ -9,7 +9,7 @@ from parachute.errors import Conflict, InvalidInput, NotFound
 from parachute.manifest import Manifest, load
 from parachute.modules import dependencies, sources
 from parachute.modules.check import check_entry
-from parachute.modules.consent import Question
+from parachute.modules.consent import Question, approved_consent
 from parachute.modules.hashing import copy_verified, tree_hash
 from parachute.modules.models import InstalledModule, Limits, Places, Progress, Trust
 from parachute.modules.names import check_name
@@ -101,9 +101,11 @@ def stage_install(
     source = sources.parse(source_text, folder)
     if dev:
         return _stage_dev(shop, source, subfolder, untrusted)
+    in_place = _in_place(shop, source, subfolder)
+    if in_place is not None and in_place in shop.registry.load():
+        return stage_approval(shop, in_place, untrusted=untrusted)
     work = shop.staging / "work"
     work.mkdir()
-    in_place = _in_place(shop, source, subfolder)
     sources.obtain(source, subfolder, shop.files, work, shop.limits, shop.progress)
     shutil.rmtree(work)
     manifest = _validated(shop, shop.files)
@@ -126,7 +128,7 @@ def stage_install(
     return _staged(shop, manifest, entry, previous, untrusted, brings_source=in_place is None)
 
 
-def stage_approval(shop: Workshop, name: str) -> Installation:
+def stage_approval(shop: Workshop, name: str, *, untrusted: bool = False) -> Installation:
     """Look at what is in the vault now, which the user may approve; errors: NotFound, Conflict, ManifestInvalid."""
     previous = shop.registry.module(name)
     if previous.dev:
@@ -145,7 +147,7 @@ def stage_approval(shop: Workshop, name: str) -> Installation:
     if manifest.name != name:
         raise InvalidInput(f"{source}: the manifest says that the module is called {manifest.name!r}, not {name!r}.")
     entry = replace(previous, version=manifest.version)
-    return _staged(shop, manifest, entry, previous, previous.trust is Trust.UNTRUSTED, brings_source=False)
+    return _staged(shop, manifest, entry, previous, untrusted, brings_source=False)
 
 
 def _stage_dev(shop: Workshop, source: sources.Source, subfolder: str | None, untrusted: bool) -> Installation:
@@ -166,6 +168,7 @@ def _stage_dev(shop: Workshop, source: sources.Source, subfolder: str | None, un
         check_place_is_free(shop.places, manifest.name)
     elif previous.dev is None:
         raise _taken(manifest.name, previous)
+    _check_tools(shop, manifest)
     entry = InstalledModule(
         name=manifest.name,
         enabled=True,
@@ -189,8 +192,11 @@ def _staged(
     *,
     brings_source: bool,
 ) -> Installation:
+    _check_tools(shop, manifest)
     shop.version.mkdir()
     digest = copy_verified(shop.files, shop.version / CODE)
+    # What was shut in stays so: to let it out is a new installation, not an update.
+    untrusted = untrusted or (previous is not None and previous.trust is Trust.UNTRUSTED)
     module = replace(entry, hash=digest, trust=trust_of(manifest.name, digest, untrusted))
     if previous is not None:
         module = module.switched(previous.enabled)
@@ -243,6 +249,20 @@ def _check_replaces(
             f"{folder} has changes that an update would overwrite.",
             f"`parachute modules diff {name}` shows them. Move them elsewhere, or remove the module first.",
         )
+
+
+def _check_tools(shop: Workshop, manifest: Manifest) -> None:
+    """Error: Conflict if another module offers a tool of the same name, which an agent could then mistake for it."""
+    own = {tool.name for tool in manifest.mcp_tools}
+    for other in shop.registry.load().values():
+        approved = approved_consent(other)
+        if other.name == manifest.name or approved is None:
+            continue
+        if shared := sorted(own & {name for name, _ in approved.mcp_tools}):
+            raise Conflict(
+                f"mcp_tools: the module {other.name} offers a tool {shared[0]!r} already.",
+                f"Rename the tool, or remove the other module first: parachute modules remove {other.name}",
+            )
 
 
 def _taken(name: str, previous: InstalledModule) -> Conflict:

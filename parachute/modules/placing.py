@@ -7,7 +7,7 @@ from pathlib import Path
 from parachute.errors import Conflict, InvalidInput
 from parachute.files import private_folder
 from parachute.modules.models import InstalledModule, Places
-from parachute.modules.staging import INCOMING, PREVIOUS, Journal
+from parachute.modules.staging import INCOMING, PREVIOUS, Journal, token_of
 from parachute.modules.tree import remove
 
 
@@ -15,7 +15,7 @@ def place_source(places: Places, staging: Path, files: Path, module: InstalledMo
     """Put a copy of `files` into the vault, in the place of what may be there."""
     assert module.approved_at is not None
     folder = sources_folder(places)
-    token = staging.name.rpartition("-")[2]
+    token = token_of(staging)
     target = places.source(module.name)
     incoming, previous = folder / f"{INCOMING}{token}", folder / f"{PREVIOUS}{token}"
     shutil.copytree(files, incoming, symlinks=True)

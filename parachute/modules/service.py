@@ -43,10 +43,16 @@ class Modules:
         """What core does when something changed, such as telling the supervisor."""
         self._hashes: dict[str, tuple[Signature, str]] = {}
 
-    def recover(self) -> None:
-        """Undo what was killed in the middle, if no other program is at it; errors: Conflict, RegistryUnreadable."""
-        with one_at_a_time(self.places, 0, Silent()):
-            pass
+    def recover(self) -> bool:
+        """Undo what was killed in the middle, unless another program is at it: False then. Error: RegistryUnreadable.
+
+        Core does this when it starts, and every installation before it begins.
+        """
+        try:
+            with one_at_a_time(self.places, 0, Silent()):
+                return True
+        except Conflict:
+            return False
 
     def installed(self) -> tuple[InstalledModule, ...]:
         """All entries of the registry, by name; error: RegistryUnreadable."""
@@ -148,8 +154,11 @@ class Modules:
     def permission_changes(self, name: str) -> tuple[ConsentDifference | None, str | None]:
         """What a module in the vault may do that was not approved, or what keeps it from being approved at all."""
         module = self.registry.module(name)
+        source = self.places.source(name)
+        if source.is_symlink() or not source.is_dir():
+            return None, f"There is no folder {source}."
         try:
-            now = consent(load(self.places.source(name)))
+            now = consent(load(source))
         except ParachuteError as error:
             return None, error.message
         before = approved_consent(module)
@@ -174,7 +183,9 @@ class Modules:
 
     def _stranger(self, name: str) -> ModuleStatus:
         folder = self.places.source(name)
-        reason = f"Nobody approved it on this computer. To install it: parachute modules install {folder}; or delete it."
+        reason = (
+            f"Nobody approved it on this computer. To install it: parachute modules install {folder}; or delete it."
+        )
         return ModuleStatus(name, State.NOT_INSTALLED, folder, reason)
 
     def _status(self, module: InstalledModule) -> ModuleStatus:

@@ -89,6 +89,7 @@ def obtain(source: Source, subfolder: str | None, target: Path, work: Path, limi
         repository.fetch(source.where)
         repository.take(inner)
     elif source.kind == "official":
+        progress.step(f"Copying {source.label}...")
         folder = _official(source.where)
     else:
         progress.step(f"Copying {source.label}...")

@@ -100,9 +100,16 @@ def staging_folder(places: Places) -> Iterator[Path]:
         yield folder
     finally:
         if _undo(places, folder):
+            # Without a journal it was not yet complete.
+            remove(places.sources / f"{INCOMING}{token_of(folder)}")
             remove(folder)
             with suppress(ParachuteError, OSError):
                 _prune(places, Registry(places.registry).load())
+
+
+def token_of(staging: Path) -> str:
+    """What the names of everything that belongs to one installation end with."""
+    return staging.name.removeprefix(_STAGING)
 
 
 def clean(places: Places) -> None:

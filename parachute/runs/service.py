@@ -9,7 +9,8 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from parachute.clock import now
-from parachute.errors import Conflict, InvalidInput, NotFound, ParachuteError
+from parachute.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError
+from parachute.events.service import SESSION_START
 from parachute.runs import attachments, events
 from parachute.runs.events import Event
 from parachute.runs.log import EventLog, replay
@@ -81,6 +82,7 @@ class Runs:
         self._reserved.add(session.id)
         try:
             if is_new:
+                await self._ask_hooks(session)
                 await self._services.sessions.create(session, approved_by=caller)
             else:
                 await self._apply(session, request, level, caller)
@@ -268,6 +270,12 @@ class Runs:
             trust_level=level,
             model=request.model,
         )
+
+    async def _ask_hooks(self, session: Session) -> None:
+        data = {"session_id": session.id, "module": "chat", "working_directory": session.working_directory}
+        outcome = await self._services.hooks.fire(SESSION_START, data)
+        if outcome.blocked:
+            raise NotAllowed(f"A hook does not allow this conversation: {outcome.reason}", key="blocked_by_hook")
 
     def _is_used(self, session: str) -> bool:
         return session in self._active or session in self._reserved

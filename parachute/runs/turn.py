@@ -14,8 +14,10 @@ from parachute.agents.client import AgentClient, AgentEnded
 from parachute.agents.models import AgentSpecification
 from parachute.agents.pool import AgentPool
 from parachute.audit.service import Audit
+from parachute.events.service import CONTEXT_LIMIT, Events
 from parachute.gateway.models import Provider
 from parachute.gateway.service import Gateway
+from parachute.hooks.service import Hooks
 from parachute.permissions.models import Access, Grant
 from parachute.permissions.policy import Policy
 from parachute.prompts.service import Prompt, Prompts
@@ -37,6 +39,11 @@ _TOOLS = ("Read", "Write", "Edit", "Glob", "Grep", "Bash", "AskUserQuestion")
 _PRIOR_LIMIT = 60_000
 _REPORTED = "transcript_reported_missing"
 
+_NEARLY_FULL = "context_nearly_full"
+_CONTEXT_SHARE = 0.8
+"""The part of the model's context that has to be full for `context.limit.approaching` (spec 000)."""
+_CONTEXT_TOKENS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
+
 _FURTHER_TURN_SECONDS = 10.0
 """How long a result may be followed by nothing while a message that was put in is not accounted for."""
 
@@ -53,6 +60,8 @@ class Services:
     sandboxes: Sandboxes
     prompts: Prompts
     pool: AgentPool
+    events: Events
+    hooks: Hooks
     audit: Audit
 
 
@@ -105,6 +114,7 @@ class Turn:
         keep = False
         try:
             result = await self._receive(client, first, conversation)
+            await self._watch_context(result)
             # A stopped process may still hold messages that were put in, and would answer them to the next turn.
             keep = not run.texts if run.stopping else not result.is_error
         finally:
@@ -205,6 +215,20 @@ class Turn:
                 message = await asyncio.wait_for(client.receive(), _FURTHER_TURN_SECONDS if result else None)
             except TimeoutError:
                 return result
+
+    async def _watch_context(self, result: Any) -> None:
+        """Tell once when a conversation has filled most of the model's context, and again after it was compacted."""
+        window = max((usage.get("contextWindow", 0) for usage in (result.model_usage or {}).values()), default=0)
+        counts = result.usage or {}
+        tokens = sum(counts.get(name) or 0 for name in _CONTEXT_TOKENS)
+        metadata = self._run.session.metadata
+        if not window or (tokens >= _CONTEXT_SHARE * window) == metadata.get(_NEARLY_FULL, False):
+            return
+        metadata[_NEARLY_FULL] = not metadata.get(_NEARLY_FULL, False)
+        await self._services.sessions.save(self._run.session)
+        if metadata[_NEARLY_FULL]:
+            data = {"session_id": self._run.session.id, "token_count": tokens, "threshold": _CONTEXT_SHARE}
+            await self._services.events.publish(CONTEXT_LIMIT, data)
 
     async def _record(self, conversation: Conversation, preparation: Preparation, *, resumable: bool) -> Session | None:
         run, sessions = self._run, self._services.sessions

@@ -13,6 +13,7 @@ from parachute.sessions.store import IDLE_PAGE, SessionStore
 log = logging.getLogger(__name__)
 
 _SWEEP_SECONDS = 30.0
+"""Between two looks; shorter only where a session counts as ended after less than two minutes."""
 
 
 class SessionEnding:
@@ -63,4 +64,4 @@ class SessionEnding:
                 await self.sweep()
             except Exception:
                 log.exception("Sessions that ended could not be looked up.")
-            await asyncio.sleep(_SWEEP_SECONDS)
+            await asyncio.sleep(min(_SWEEP_SECONDS, max(self._idle.total_seconds() / 4, 0.5)))

@@ -1,4 +1,4 @@
-"""The supervisor's process: `python -m parachute.supervisor --host H --port P`."""
+"""The supervisor's process: `python -m parachute.supervisor --host H --port P [--launcher process|systemd]`."""
 
 import argparse
 import asyncio
@@ -15,7 +15,8 @@ from parachute.errors import ParachuteError
 from parachute.settings.home import Home
 from parachute.supervisor import control, units
 from parachute.supervisor.credentials import CREDENTIALS_FD, Credentials, keep_private
-from parachute.supervisor.notify import notify
+from parachute.supervisor.models import Launcher
+from parachute.supervisor.notify import notify, watchdog_interval
 from parachute.supervisor.process_launcher import ProcessLauncher
 from parachute.supervisor.service import Supervisor
 
@@ -30,13 +31,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="parachute-supervisor")
     parser.add_argument("--host", required=True)
     parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--launcher", choices=("process", "systemd"), default="process")
     options = parser.parse_args()
     if Credentials.in_environment():
         _start_again()
     keep_private()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     try:
-        return asyncio.run(_run(Home.find(), Credentials.take(), options.host, options.port))
+        return asyncio.run(_run(Home.find(), Credentials.take(), options.host, options.port, options.launcher))
     except ParachuteError as error:
         print(error, file=sys.stderr)  # noqa: T201
         return 1
@@ -51,10 +53,10 @@ def _start_again() -> NoReturn:
     os.execv(command[0], command)  # noqa: S606 - no shell is the point
 
 
-async def _run(home: Home, credentials: Credentials, host: str, port: int) -> int:
+async def _run(home: Home, credentials: Credentials, host: str, port: int, kind: str) -> int:
     units.check_home(home)
     with _single_instance(home):
-        launcher = ProcessLauncher(home, credentials)
+        launcher = await _launcher(kind, home, credentials)
         core = units.core(host, port)
         supervisor = Supervisor(home, launcher, core)
         loop = asyncio.get_running_loop()
@@ -62,8 +64,13 @@ async def _run(home: Home, credentials: Credentials, host: str, port: int) -> in
             loop.add_signal_handler(number, supervisor.ended.set)
         server = await control.serve(home, supervisor.handle)
         web: asyncio.Server | None = None
+        watchdog: asyncio.Task[None] | None = None
         try:
             await launcher.open(core)
+            if kind == "systemd":
+                # Core is a service beside us: if it does not come up, we are the one who can tell.
+                notify("READY=1")
+                watchdog = asyncio.create_task(_watchdog())
             if port == _MAIN_PORT:
                 web = await _serve_web(home, supervisor, port + 1)
             ready = asyncio.create_task(launcher.ready("core"))
@@ -77,9 +84,30 @@ async def _run(home: Home, credentials: Credentials, host: str, port: int) -> in
             server.close()
             if web:
                 web.close()
-            await supervisor.close()
+            if watchdog:
+                watchdog.cancel()
+            # What systemd keeps goes on when the supervisor is only started anew.
+            if kind == "process" or supervisor.shut_down:
+                await supervisor.close()
             home.control_socket.unlink(missing_ok=True)
     return 0
+
+
+async def _launcher(kind: str, home: Home, credentials: Credentials) -> Launcher:
+    if kind == "process":
+        return ProcessLauncher(home, credentials)
+    # D-Bus costs memory that this small process does not need otherwise.
+    from parachute.supervisor.systemd_launcher import SystemdLauncher
+
+    if credentials:
+        log.warning("Credentials of the environment do not reach services: `parachute auth` stores them.")
+    return await SystemdLauncher.connect(home)
+
+
+async def _watchdog() -> None:
+    while interval := watchdog_interval():
+        notify("WATCHDOG=1")
+        await asyncio.sleep(interval)
 
 
 async def _serve_web(home: Home, supervisor: Supervisor, port: int) -> asyncio.Server | None:

@@ -47,8 +47,8 @@ def confine(confinement: Confinement, *, notifies: bool) -> str:
         "ProtectSystem=strict",
         "# Empty folders instead of all homes and of /run/user: keys, credentials and other modules' data are not there.",
         "ProtectHome=tmpfs",
-        *(f'BindReadOnlyPaths="{_path(path)}"' for path in (*_program(), *confinement.read)),
-        *(f'BindPaths="{_path(path)}"' for path in confinement.write),
+        *(f'BindReadOnlyPaths="{absolute(path)}"' for path in (*_program(), *confinement.read)),
+        *(f'BindPaths="{absolute(path)}"' for path in confinement.write),
     ]
     if notifies:
         lines += ["# It is below /run/user: without it the service could never say that it is ready.", _NOTIFY]
@@ -109,7 +109,7 @@ def _program() -> list[Path]:
 
 
 def _service(unit: Unit, home: Home, log: Path, instance: str, wanted_at_boot: bool) -> str:
-    command = [_quoted(argument) for argument in unit.command]
+    command = [quoted(argument) for argument in _without_parent(unit.command)]
     if instance:
         command[-1] = "%i"
     environment = {**unit.environment, "PARACHUTE_HOME": str(home.root)}
@@ -117,6 +117,9 @@ def _service(unit: Unit, home: Home, log: Path, instance: str, wanted_at_boot: b
     if unit.listen:
         sockets = socket_name(f"{unit.name.partition('@')[0]}@%i" if instance else unit.name)
         lines += ["# Without its sockets it would have nothing to serve on.", f"Requires={sockets}", f"After={sockets}"]
+    if wanted_at_boot:
+        supervisor = service_name("supervisor")
+        lines += ["# It asks the supervisor for its sandboxes.", f"Wants={supervisor}", f"After={supervisor}"]
     lines += [
         "# One that fails again and again is given up, and its sockets refuse instead of letting callers wait.",
         f"StartLimitIntervalSec={_START_PERIOD}",
@@ -124,7 +127,9 @@ def _service(unit: Unit, home: Home, log: Path, instance: str, wanted_at_boot: b
         "",
         "[Service]",
         f"ExecStart={' '.join(command)}",
-        *(f"Environment={_quoted(f'{name}={value}', dollars=False)}" for name, value in sorted(environment.items())),
+        "# Python imports from the folder it is started in, which would be the home.",
+        "WorkingDirectory=/",
+        *(f"Environment={quoted(f'{name}={value}', dollars=False)}" for name, value in sorted(environment.items())),
     ]
     if unit.notifies:
         lines += ["Type=notify", "NotifyAccess=main", f"TimeoutStartSec={unit.start_seconds:g}"]
@@ -149,7 +154,7 @@ def _service(unit: Unit, home: Home, log: Path, instance: str, wanted_at_boot: b
         "# A dump of memory could hold keys.",
         "LimitCORE=0",
         "# Where `parachute logs` looks.",
-        f"StandardOutput=append:{_path(log)}",
+        f"StandardOutput=append:{absolute(log)}",
         "StandardError=inherit",
     ]
     if wanted_at_boot:
@@ -157,12 +162,21 @@ def _service(unit: Unit, home: Home, log: Path, instance: str, wanted_at_boot: b
     return "\n".join(lines) + "\n"
 
 
+def _without_parent(command: tuple[str, ...]) -> tuple[str, ...]:
+    """The command without what ties a child to the supervisor: systemd ends control groups, and the next one adopts them."""
+    if command[1:3] != ("-m", "parachute.supervisor.child"):
+        return command
+    _, program, *arguments = command[3:]
+    how = ("-IS",) if program.endswith(".py") else ("-m",)
+    return (command[0], *how, program, *arguments)
+
+
 def _socket(unit: Unit, home: Home, instance: str, wanted_at_boot: bool) -> str:
     lines = ["[Unit]", f"Description=Parachute: sockets of {_described(unit, instance)}", "", "[Socket]"]
     for address in unit.listen:
         if isinstance(address, Path):
             path = (_instance_path(address, home, instance) if instance else None) or address
-            lines.append(f"ListenStream={_path(path)}")
+            lines.append(f"ListenStream={absolute(path)}")
         else:
             lines.append(f"ListenStream={_endpoint(*address)}")
     lines += [
@@ -213,7 +227,8 @@ def _endpoint(host: str, port: int) -> str:
     return f"[{address}]:{port}" if address.version == 6 else f"{address}:{port}"
 
 
-def _path(path: Path) -> str:
+def absolute(path: Path) -> str:
+    """A path as a unit names it; error: InvalidInput for what cannot stand in one."""
     text = str(path)
     if not path.is_absolute() or any(character in text for character in '\n\r":\\'):
         raise InvalidInput(f"{text!r} cannot be named in a unit: expected an absolute path without quotes or colons.")
@@ -221,7 +236,8 @@ def _path(path: Path) -> str:
     return "/".join(part if part == "%i" else part.replace("%", "%%") for part in text.split("/"))
 
 
-def _quoted(text: str, *, dollars: bool = True) -> str:
+def quoted(text: str, *, dollars: bool = True) -> str:
+    """An argument, or with `dollars` off a variable, so that it arrives as it is; error: InvalidInput."""
     if any(ord(character) < 32 and character not in "\n\t" for character in text):
         raise InvalidInput(f"{text!r} holds a control character, which a unit cannot.")
     for plain, escaped in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\t", "\\t"), ("%", "%%")):

@@ -9,19 +9,19 @@ from parachute import __version__
 from parachute.errors import InvalidInput
 from parachute.settings.home import Home
 from parachute.supervisor import units
-from parachute.supervisor.models import State, Unit
-from parachute.supervisor.process_launcher import ProcessLauncher
+from parachute.supervisor.models import Launcher, State, Unit
 
 
 class Supervisor:
-    """Keeps core running and opens what core names; `ended` is set when everything shall stop."""
+    """Keeps core running and opens what core names; `ended` is set when it shall stop, `shut_down` if its units shall too."""
 
-    def __init__(self, home: Home, launcher: ProcessLauncher, core: Unit) -> None:
+    def __init__(self, home: Home, launcher: Launcher, core: Unit) -> None:
         self._home = home
         self._launcher = launcher
         self._core = core
         self._started = time.monotonic()
         self.ended = asyncio.Event()
+        self.shut_down = False
         self._operations: dict[str, Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]] = {
             "status": self._status,
             "open": self._open,
@@ -97,10 +97,10 @@ class Supervisor:
         return {}
 
     async def _restart(self, _: dict[str, Any]) -> dict[str, Any]:
-        await self._launcher.stop("core")
-        await self._launcher.start("core")
+        await self._launcher.restart("core")
         return {}
 
     async def _shutdown(self, _: dict[str, Any]) -> dict[str, Any]:
+        self.shut_down = True
         self.ended.set()
         return {}

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import os
 import stat
 import time
 from collections.abc import Coroutine
@@ -14,7 +13,7 @@ from weakref import WeakValueDictionary
 from parachute.errors import InvalidInput, Unavailable
 from parachute.files import atomic_write
 from parachute.settings.home import Home
-from parachute.supervisor import rendering
+from parachute.supervisor import installed, rendering
 from parachute.supervisor.models import State, Status, Unit
 from parachute.supervisor.systemd_manager import Manager, Properties
 
@@ -44,7 +43,7 @@ class SystemdLauncher:
         self._home = home
         self._manager = manager
         self._folder = folder
-        self._installed = Path.home() / ".config" / "systemd" / "user"
+        self._installed = installed.folder()
         self._entries: dict[str, _Entry] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._reload = asyncio.Lock()
@@ -53,8 +52,7 @@ class SystemdLauncher:
     @classmethod
     async def connect(cls, home: Home) -> "SystemdLauncher":
         """Connect to the user manager and adopt what runs; error: Unavailable."""
-        runtime = os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}"
-        launcher = cls(home, await Manager.connect(), Path(runtime, "systemd", "user"))
+        launcher = cls(home, await Manager.connect(), installed.runtime_folder())
         await launcher._adopt()
         return launcher
 

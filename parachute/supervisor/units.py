@@ -14,6 +14,7 @@ _SANDBOX = re.compile(r"sandbox@([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
 _MODEL_SETTINGS = frozenset(
     {"PARACHUTE_OFFLINE_MODEL", "PARACHUTE_OFFLINE_IDLE_SECONDS", "PARACHUTE_OFFLINE_CONTEXT_TOKENS"}
 )
+_DIRECT_IDLE_SECONDS = 600
 _PATH_LIMIT = 107  # sun_path of a Unix socket, without its closing zero
 
 
@@ -83,7 +84,7 @@ def _direct_runner() -> tuple[str, ...]:
     if not runner or not runner.origin or not sdk or not sdk.submodule_search_locations:
         raise InvalidInput("The package claude-agent-sdk is not installed.")
     program = Path(sdk.submodule_search_locations[0]) / "_bundled" / "claude"
-    return _child(runner.origin, "--", str(program))
+    return _child(runner.origin, "--idle-seconds", str(_DIRECT_IDLE_SECONDS), "--", str(program))
 
 
 def _socket(path: Path) -> Path:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 TREE = Path(__file__).resolve().parents[2]
-REQUIREMENTS = Path("/tmp/exp/lock/development.txt")
+REQUIREMENTS = TREE / "requirements" / "development.txt"
 
 SUITE = "trixie"
 PYTHON = "3.13"

@@ -1,6 +1,7 @@
 """The user manager enforces what a unit's directives say; the same probe without them shows that each attempt works."""
 
 import json
+import shlex
 from collections.abc import Iterator
 
 import pytest
@@ -9,24 +10,37 @@ from testinfra.host import Host
 from tests.appliance.recipe import ENVIRONMENT, SOURCE
 
 VAULT = "/home/parachute/Vault"
-DIRECTIVES = (
-    "ProtectSystem=strict",
-    "ProtectHome=tmpfs",
-    f"BindPaths={VAULT}/Daily",
-    f"BindReadOnlyPaths={VAULT}/Brain",
-    "PrivateNetwork=yes",
-    "PrivateTmp=yes",
-    "NoNewPrivileges=yes",
-    "RestrictAddressFamilies=AF_UNIX",
-    "SystemCallFilter=@system-service",
-    "MemoryDenyWriteExecute=yes",
+UNITS = "/run/user/1000/systemd/user"
+RESULT = "/srv/shared/result.json"
+PLAIN = f"""[Service]
+ProtectSystem=strict
+ProtectHome=tmpfs
+BindPaths={VAULT}/Daily
+BindReadOnlyPaths={VAULT}/Brain
+PrivateNetwork=yes
+PrivateTmp=yes
+NoNewPrivileges=yes
+RestrictAddressFamilies=AF_UNIX
+SystemCallFilter=@system-service
+MemoryDenyWriteExecute=yes
+"""
+RENDERED = f"""
+import sys
+from pathlib import Path
+from parachute.supervisor.models import Confinement
+from parachute.supervisor.rendering import confine
+
+asked = Confinement(
+    read=(Path("{VAULT}/Brain"),), write=(Path("{VAULT}/Daily"),), memory_bytes=256 << 20, processes=64
 )
+sys.stdout.write(confine(asked, notifies=True))
+"""
 ALLOWED = {"write the own folder", "read the other folder"}
 
 
 @pytest.fixture
-def probe(host: Host, user: Host) -> Iterator[str]:
-    """The command of the probe, in a vault with something to find, beside a server that listens."""
+def probe(host: Host, user: Host) -> Iterator[None]:
+    """`probe.service`, a vault with something to find, and a server that listens."""
     user.check_output(
         f"mkdir -p {VAULT}/Daily {VAULT}/Brain {VAULT}/Chat ~/.parachute && echo x > /tmp/of-others && "
         f"for file in {VAULT}/Brain/entity.md {VAULT}/Chat/secret.md ~/.parachute/keys.yaml; do echo x > $file; done"
@@ -34,17 +48,32 @@ def probe(host: Host, user: Host) -> Iterator[str]:
     host.check_output("install --directory --owner=parachute /srv/shared")
     user.check_output("systemd-run --user --quiet --unit=server --service-type=exec python3 -m http.server 4000")
     user.check_output("curl -s --retry 50 --retry-delay 0 --retry-all-errors --max-time 10 http://127.0.0.1:4000/")
-    yield f"{ENVIRONMENT}/bin/python {SOURCE}/tests/appliance/probe.py {VAULT} 4000"
-    user.check_output("systemctl --user stop server")
+    command = f"{ENVIRONMENT}/bin/python {SOURCE}/tests/appliance/probe.py {VAULT} 4000"
+    unit = f"[Service]\nType=oneshot\nExecStart={command}\nStandardOutput=truncate:{RESULT}\n"
+    user.check_output(f"mkdir -p {UNITS}/probe.service.d && echo {shlex.quote(unit)} > {UNITS}/probe.service")
+    yield
+    user.check_output(f"systemctl --user stop server; rm -r {UNITS}/probe.service*; systemctl --user daemon-reload")
     host.check_output(f"rm -r {VAULT} /home/parachute/.parachute /tmp/of-others /srv/shared")
 
 
-def test_a_user_service_is_confined_as_its_directives_say(user: Host, probe: str) -> None:
-    free = json.loads(user.check_output(f"systemd-run --user --pipe --wait --collect --quiet {probe}"))
+def outcomes(user: Host, directives: str) -> dict[str, str]:
+    """What came of the probe's attempts under these directives."""
+    user.check_output(f"echo {shlex.quote(directives)} > {UNITS}/probe.service.d/confinement.conf")
+    user.check_output("systemctl --user daemon-reload && systemctl --user start probe")
+    found: dict[str, str] = json.loads(user.check_output(f"cat {RESULT}"))
+    return found
+
+
+@pytest.mark.usefixtures("probe")
+@pytest.mark.parametrize("kind", ["plain", "rendered"])
+def test_a_user_service_is_confined_as_its_directives_say(user: Host, kind: str) -> None:
+    free = outcomes(user, "")
     assert free == dict.fromkeys(free, "done"), "without confinement everything works"
     user.check_output(f"rm {VAULT}/Daily/written {VAULT}/Brain/written /srv/shared/written")
-    options = " ".join(f"--property={directive}" for directive in DIRECTIVES)
-    held = json.loads(user.check_output(f"systemd-run --user --pipe --wait --collect --quiet {options} {probe}"))
+    directives = PLAIN
+    if kind == "rendered":
+        directives = user.check_output(f"{ENVIRONMENT}/bin/python -c {shlex.quote(RENDERED)}")
+    held = outcomes(user, directives)
     assert {name for name, outcome in held.items() if outcome == "done"} == ALLOWED, held
     assert held["call what is not in @system-service"] == "SIGSYS"
     # What it wrote is in the vault itself, not in a copy that goes away with the service.

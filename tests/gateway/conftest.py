@@ -81,8 +81,8 @@ async def line(installation: Installation) -> Line:
 def agent(line: Line, token: str | None = None, **options: Any) -> httpx2.AsyncClient:
     """A client on a line's socket, with its token unless another is given."""
     token = line.token if token is None else token
-    headers = (
-        {"x-api-key": token.encode()}
+    headers: dict[bytes, bytes] = (
+        {b"x-api-key": token.encode()}
         if line.kind is CredentialKind.API_KEY
         else {b"authorization": f"Bearer {token}".encode()}
     )

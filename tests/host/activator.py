@@ -89,7 +89,7 @@ class HostedModule:
     answers: dict[str, Any] = field(default_factory=dict)
     changes: dict[str, Any] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)
-    folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="host-", dir="/tmp")))
+    folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="host-", dir="/var/tmp")))
     exits: list[int] = field(default_factory=list)
     process: subprocess.Popen[bytes] | None = None
 

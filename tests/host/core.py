@@ -19,7 +19,11 @@ class FakeCore:
 
     def __init__(self, path: Path, answers: dict[str, Any] | None = None) -> None:
         self.asked: list[tuple[str, str, Any]] = []
-        self.answers: dict[str, Any] = {"/interfaces": {"interfaces": {}}, "/settings": {"settings": {}}, **(answers or {})}
+        self.answers: dict[str, Any] = {
+            "/interfaces": {"interfaces": {}},
+            "/settings": {"settings": {}},
+            **(answers or {}),
+        }
         self.gone = threading.Event()
         core = self
 

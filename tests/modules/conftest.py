@@ -8,6 +8,9 @@ from parachute.modules.models import Limits
 from parachute.modules.service import Modules
 from parachute.settings.home import Home
 
+from .building import write_module
+from .steps import install
+
 
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
@@ -37,3 +40,16 @@ def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
     return folder
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """A folder with a module."""
+    return write_module(tmp_path / "source")
+
+
+@pytest.fixture
+def hello(modules: Modules, source: Path) -> Path:
+    """The folder in the vault of the installed module `hello`."""
+    install(modules, source)
+    return modules.places.source("hello")

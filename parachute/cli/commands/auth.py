@@ -40,7 +40,8 @@ def status(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) ->
     home = Home.find()
     settings = load(home)
     source = CredentialSource(home, {name: os.environ[name] for name in VARIABLES if os.environ.get(name)})
-    provider, credential = choose(settings, source, home), source.find()
+    provider = choose(settings, source, home)
+    credential = source.find(login=provider.takes_login)
     server = _server_provider(home)
     problem = None
     try:

@@ -90,6 +90,19 @@ async def test_every_rendered_unit_satisfies_systemd(units: Launcher) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+async def test_a_confined_unit_gets_its_socket_and_sees_nothing_else(units: Launcher) -> None:
+    secret = Path.home() / "secret"
+    secret.write_text("x")
+    program = f"{ECHO}\nprint(os.path.exists({str(secret)!r}), os.path.exists({str(units.folder)!r}), flush=True)"
+    path = await units.open(
+        "held", sys.executable, "-ISc", program, "1", confinement={"read": [], "write": []}, watchdog_seconds=None
+    )
+    assert (await ask(path)).endswith(b" hello")
+    await until(units, "held", "listening")
+    assert (units.home.logs / "held.log").read_text() == "False False\n"
+    secret.unlink()
+
+
 async def test_a_failed_unit_leaves_nothing_of_its_failure_when_it_is_closed(units: Launcher) -> None:
     path = await units.open("bad", "/bin/sh", "-c", "exit 3")
     await ask(path)

@@ -1,0 +1,189 @@
+"""`parachute hooks`: your own commands that run when something happens."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import typer
+
+from parachute.cli.commands import group
+
+if TYPE_CHECKING:
+    from parachute.hooks.service import Hooks, Listed, Tested
+
+_NOT_ANSWERED = 3
+"""The exit code when somebody has to say yes, and nobody is there to ask."""
+
+_JSON = typer.Option(False, "--json", help="Print JSON.")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group."""
+    hooks = group("hooks", "List, approve and try your own commands for events.")
+    hooks.command("list")(list_)
+    hooks.command("approve")(approve)
+    hooks.command("test")(try_)
+    hooks.command("errors")(errors)
+    app.add_typer(hooks)
+
+
+def list_(as_json: bool = _JSON) -> None:
+    """List all hooks of hooks.yaml and of the folder hooks, and whether they may run."""
+    import asyncio
+
+    from parachute.cli.output import print_error, print_json, print_note, print_table
+    from parachute.hooks.listing import as_json as in_json
+
+    hooks = _hooks()
+    listed = asyncio.run(hooks.list())
+    if as_json:
+        print_json({"hooks": in_json(listed), "problems": list(hooks.problems())})
+        return
+    for problem in hooks.problems():
+        print_error(problem)
+    if not listed:
+        print_note(
+            "There are no hooks. Write one into ~/.parachute/hooks.yaml, or put a script into ~/.parachute/hooks."
+        )
+        return
+    rows = [
+        (each.hook.name, each.hook.event, _state(each), "no" if each.hook.is_async else "yes", each.hook.command)
+        for each in listed
+    ]
+    print_table(["Name", "Event", "Runs", "Waited for", "Command"], rows)
+    for each in listed:
+        if each.problem and each.command is None:
+            print_error(f"{each.hook.name} ({each.hook.source}): {each.problem}")
+    if any(each.command is not None and not each.is_approved for each in listed):
+        print_note("`parachute hooks approve` shows what waits for you, and asks.")
+
+
+def approve(
+    name: list[str] = typer.Argument(None, help="Names of hooks; all that wait if none."),
+    yes: bool = typer.Option(False, "--yes", "-y", help="Say yes to what would be asked."),
+    as_json: bool = _JSON,
+) -> None:
+    """Let hooks run, exactly as they are now; a change of the command or of a file in it needs a new approval."""
+    import asyncio
+    import sys
+
+    from parachute.cli.output import clean, print_json, print_note
+    from parachute.errors import InvalidInput, NotFound
+
+    hooks = _hooks()
+    listed = asyncio.run(hooks.list())
+    if missing := set(name or ()) - {each.hook.name for each in listed}:
+        raise NotFound(f"There is no hook {sorted(missing)[0]!r}.", "`parachute hooks list` shows their names.")
+    wanted = [each for each in listed if not name or each.hook.name in name]
+    for each in wanted:
+        if each.command is None and name:
+            raise InvalidInput(f"{each.hook.name} cannot be approved. {each.problem}")
+    waiting = [each for each in wanted if each.command is not None and not each.is_approved]
+    if waiting and not as_json:
+        for each in waiting:
+            print(clean(_shown(each)))
+    if waiting and not yes:
+        if as_json or not sys.stdin.isatty():
+            if as_json:
+                print_json({"approved": [], "waiting": [each.hook.name for each in waiting]})
+            print_note("Nothing was approved. `--yes` approves without being asked.")
+            raise typer.Exit(_NOT_ANSWERED)
+        if not typer.confirm("Let these run with all your rights?"):
+            raise typer.Exit(1)
+    asyncio.run(hooks.approve(waiting))
+    approved = [each.hook.name for each in waiting]
+    if as_json:
+        print_json({"approved": approved, "waiting": []})
+    else:
+        print(f"Approved: {clean(', '.join(approved))}." if approved else "Nothing waits for approval.")
+
+
+def try_(
+    event: str = typer.Argument(help="Name of an event, such as session.end."),
+    as_json: bool = _JSON,
+) -> None:
+    """Run all hooks of an event now, with example data, and show what they say; the exit code is 1 if one fails."""
+    import asyncio
+
+    from parachute.cli.output import print_json, print_note
+
+    tested = asyncio.run(_hooks().test(event))
+    if as_json:
+        print_json([_test_as_json(each) for each in tested])
+    elif not tested:
+        print_note(f"No hook is for {event}.")
+    else:
+        for each in tested:
+            _print_test(each)
+    if any(each.ran is None or each.ran.exit_code != 0 for each in tested):
+        raise typer.Exit(1)
+
+
+def errors(as_json: bool = _JSON) -> None:
+    """Show what went wrong with hooks since the computer was started."""
+    from parachute.cli.api import Api
+    from parachute.cli.output import print_json, print_note, print_table
+    from parachute.settings.home import Home
+
+    found = Api.find(Home.find()).get("/api/hooks/errors")["errors"]
+    if as_json:
+        print_json(found)
+    elif not found:
+        print_note("No hook has failed.")
+    else:
+        rows = [(each["timestamp"], each["hook"], each["event"], each["message"]) for each in found]
+        print_table(["Time", "Hook", "Event", "What happened"], rows)
+
+
+def _hooks() -> "Hooks":
+    from parachute.hooks.service import Hooks
+    from parachute.settings.home import Home
+    from parachute.settings.store import load
+
+    home = Home.find()
+    return Hooks(home, load(home).vault)
+
+
+def _state(listed: "Listed") -> str:
+    if listed.command is None:
+        return "cannot"
+    if listed.command.is_built_in:
+        return "yes, built in"
+    return "yes" if listed.is_approved else "not approved"
+
+
+def _shown(listed: "Listed") -> str:
+    assert listed.command is not None
+    lines = [f"{listed.hook.name} ({listed.hook.source}), at {listed.hook.event}:", f"  {listed.hook.command}"]
+    lines += [
+        f"  {file.path}  {len(file.content):,} bytes, sha256 {file.sha256[:16]}…" for file in listed.command.files
+    ]
+    return "\n".join(lines)
+
+
+def _test_as_json(tested: "Tested") -> dict[str, object]:
+    ran = tested.ran
+    return {
+        "name": tested.hook.name,
+        "source": tested.hook.source,
+        "problem": tested.problem,
+        "exit_code": ran.exit_code if ran else None,
+        "timed_out": ran is not None and ran.exit_code is None,
+        "duration_ms": ran.duration_ms if ran else None,
+        "stdout": ran.stdout if ran else "",
+        "stderr": ran.stderr if ran else "",
+    }
+
+
+def _print_test(tested: "Tested") -> None:
+    from parachute.cli.output import clean
+
+    ran = tested.ran
+    if ran is None:
+        print(clean(f"{tested.hook.name}: not run. {tested.problem}"))
+        return
+    ended = f"ended after {tested.hook.timeout:g} s" if ran.exit_code is None else f"exit code {ran.exit_code}"
+    print(clean(f"{tested.hook.name}: {ended}, {ran.duration_ms} ms"))
+    said: Sequence[tuple[str, str]] = (("output", ran.stdout), ("errors", ran.stderr))
+    for label, text in said:
+        for line in text.splitlines():
+            print(clean(f"  {label}: {line}"))

@@ -1,0 +1,128 @@
+"""Installing the computer's services with the programs of systemd, as a person would."""
+
+import os
+import pwd
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from parachute.cli import lifecycle
+from parachute.errors import Conflict, Unavailable
+from parachute.files import atomic_write
+from parachute.settings.home import Home
+from parachute.supervisor import installed
+
+_SECONDS = 240
+
+
+@dataclass(frozen=True, slots=True)
+class Linger:
+    """Whether services run while nobody is logged in; `problem` says in a sentence why not."""
+
+    on: bool
+    by_us: bool
+    problem: str | None = None
+
+
+def check_possible(home: Home) -> None:
+    """Errors: Unavailable where there is no user manager, Conflict where the computer runs without one."""
+    if not shutil.which("systemctl"):
+        raise Unavailable("There is no systemd on this machine.", "`parachute start` runs the computer without it.")
+    answer = _run("systemctl", "--user", "show", "--property=Version")
+    if answer.returncode != 0:
+        raise Unavailable(
+            f"The user manager of systemd does not answer: {answer.stderr.strip()}.",
+            "Log in as this user itself, not with su or sudo, and try again.",
+        )
+    if lifecycle.is_running(home) and not (installed.folder() / installed.SUPERVISOR).exists():
+        raise Conflict(
+            "The computer is running already, but not as a service.", "`parachute stop` ends it; then try again."
+        )
+
+
+def linger() -> Linger:
+    """Let the user's services run while nobody is logged in, as far as this user may."""
+    name = pwd.getpwuid(os.getuid()).pw_name
+    if _run("loginctl", "show-user", name, "--property=Linger", "--value").stdout.strip() == "yes":
+        return Linger(True, installed.enabled_linger())
+    answer = _run("loginctl", "--no-ask-password", "enable-linger")
+    if answer.returncode == 0:
+        return Linger(True, True)
+    return Linger(
+        False,
+        False,
+        f"The services end when you log out, because lingering could not be enabled: {answer.stderr.strip()}. "
+        f"`sudo loginctl enable-linger {name}` enables it.",
+    )
+
+
+def install(home: Home, host: str, port: int, linger: Linger) -> list[Path]:
+    """Write, enable and start the units; returns their files. Error: Unavailable, and then the old ones are back."""
+    folder = installed.folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    files = installed.render(home, host, port, lingers_for_us=linger.by_us)
+    before = {name: (folder / name).read_text() if (folder / name).exists() else None for name in files}
+    try:
+        for name, text in files.items():
+            atomic_write(folder / name, text, 0o644)
+        _systemctl("daemon-reload")
+        _systemctl("enable", "--quiet", *installed.NAMES)
+        _systemctl("reset-failed", *installed.NAMES, check=False)
+        _systemctl("restart", installed.CORE_SOCKET)
+        _systemctl("restart", installed.SUPERVISOR)
+        _systemctl("restart", installed.CORE_SERVICE)
+    except BaseException:
+        _restore(folder, before)
+        raise
+    return [folder / name for name in files]
+
+
+def uninstall(home: Home) -> list[Path]:
+    """Stop everything, and remove what `install` wrote; returns the removed files, none if there were none."""
+    folder = installed.folder()
+    files = [folder / name for name in installed.NAMES if (folder / name).exists()]
+    if not files:
+        return []
+    ends_linger = installed.enabled_linger()
+    if lifecycle.is_running(home):
+        lifecycle.stop(home)
+    names = [file.name for file in files]
+    _systemctl("disable", "--quiet", "--now", *names, check=False)
+    for file in (*files, *installed.rendered()):
+        file.unlink()
+    _systemctl("daemon-reload")
+    _systemctl("reset-failed", *names, check=False)
+    if ends_linger:
+        _run("loginctl", "--no-ask-password", "disable-linger")
+    return files
+
+
+def _restore(folder: Path, before: dict[str, str | None]) -> None:
+    new = [name for name, text in before.items() if text is None]
+    if new:
+        _systemctl("disable", "--quiet", "--now", *new, check=False)
+    for name, text in before.items():
+        if text is None:
+            (folder / name).unlink(missing_ok=True)
+        else:
+            atomic_write(folder / name, text, 0o644)
+    _systemctl("daemon-reload", check=False)
+
+
+def _systemctl(*arguments: str, check: bool = True) -> None:
+    answer = _run("systemctl", "--user", *arguments)
+    if check and answer.returncode != 0:
+        raise Unavailable(
+            f"systemctl {arguments[0]} failed: {answer.stderr.strip()}",
+            "`journalctl --user -u 'parachute-*' -n 50` shows what the services said, and `parachute logs` what core said.",
+        )
+
+
+def _run(*command: str) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, timeout=_SECONDS
+        )
+    except (FileNotFoundError, subprocess.TimeoutExpired) as error:
+        return subprocess.CompletedProcess(command, 1, "", str(error))

@@ -1,0 +1,271 @@
+"""Running the hooks of an event, and remembering what went wrong."""
+
+import asyncio
+import contextlib
+import json
+import logging
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from parachute.audit.service import Audit
+from parachute.clock import now
+from parachute.errors import InvalidInput
+from parachute.events.models import Event, checked_name, matches
+from parachute.events.service import Events
+from parachute.hooks import configuration, running
+from parachute.hooks.approvals import Approvals
+from parachute.hooks.commands import Command, prepare
+from parachute.hooks.models import BLOCKABLE, EVENTS, CannotRun, Hook, HookFailure, HookOutcome, Ran
+from parachute.settings.home import Home
+
+log = logging.getLogger(__name__)
+
+_ERRORS = 100
+_AT_ONCE = 4
+_IN_BACKGROUND = 50
+_MESSAGE_CHARACTERS = 2000
+_TURN_SECONDS = 3600.0
+"""For all hooks of one event together; each has a time of its own."""
+
+_BLOCKED = 2
+_RECENT = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A hook with what its command is now; `problem` says why it cannot run, and then there is no command."""
+
+    hook: Hook
+    command: Command | None
+    problem: str | None
+    is_approved: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """What came of trying one hook; `ran` is None if it was not run, for `problem`."""
+
+    hook: Hook
+    ran: Ran | None
+    problem: str | None
+
+
+class Hooks:
+    """The user's hooks. Only what was approved, exactly as it was approved, ever runs."""
+
+    def __init__(self, home: Home, vault: Path, audit: Audit | None = None) -> None:
+        self._root = home.root
+        # Commands run, and their relative paths begin, where no agent can write.
+        self._folder = home.root / configuration.FOLDER
+        self._vault = vault
+        self._audit = audit
+        self._approvals = Approvals(home.root)
+        self._configuration = configuration.Configuration()
+        self._signature: tuple[object, ...] | None = None
+        self._errors: deque[HookFailure] = deque(maxlen=_ERRORS)
+        self._told: set[tuple[str, str]] = set()
+        self._slots = asyncio.Semaphore(_AT_ONCE)
+        self._background: set[asyncio.Task[None]] = set()
+
+    async def start(self, events: Events) -> None:
+        """Install the default hooks at the very first start, and run hooks when something happens from now on."""
+        await asyncio.to_thread(configuration.install, self._root)
+        events.register("hooks", self.deliver, _TURN_SECONDS)
+        await events.add_subscriber("hooks", self.patterns, kind="hooks")
+
+    async def close(self) -> None:
+        """End what runs in the background."""
+        for task in self._background:
+            task.cancel()
+        await asyncio.gather(*self._background, return_exceptions=True)
+
+    def patterns(self) -> Sequence[str]:
+        """The events that somebody wrote a hook for, and that are brought by the bus."""
+        return [hook.event for hook in self._read().hooks if hook.event not in BLOCKABLE]
+
+    async def deliver(self, subscriber: str, event: Event) -> None:
+        """Run the hooks of an event of the bus; those of blockable events were asked before they happened."""
+        if event.name not in BLOCKABLE:
+            await self.fire(event.name, event.data, identifier=event.id, timestamp=event.timestamp)
+
+    async def fire(
+        self, event: str, data: dict[str, Any], *, identifier: str | None = None, timestamp: str | None = None
+    ) -> HookOutcome:
+        """Run every approved hook of an event, in order; asynchronous ones go on by themselves. Never raises for a hook."""
+        outputs: list[dict[str, Any]] = []
+        for listed in await self._of(event):
+            hook, command = listed.hook, listed.command
+            if command is None or not listed.is_approved:
+                self._tell_once(hook, command.digest if command else "", event, listed.problem or "")
+                continue
+            payload = self._payload(event, data, identifier, timestamp or now())
+            if hook.is_async:
+                self._run_in_background(hook, command, event, payload)
+                continue
+            ran = await self._run(hook, command, event, payload)
+            if ran is None:
+                continue
+            if ran.exit_code == _BLOCKED and event in BLOCKABLE:
+                reason = ran.stderr.strip()[:_MESSAGE_CHARACTERS] or f"The hook {hook.name} stopped it."
+                return HookOutcome(True, reason, outputs)
+            if (output := self._judge(hook, event, ran)) is not None:
+                outputs.append(output)
+        return HookOutcome(outputs=outputs)
+
+    async def list(self) -> Sequence[Listed]:
+        """All hooks as they are now."""
+        return await self._listed(self._read().hooks)
+
+    def problems(self) -> Sequence[str]:
+        """What is wrong with `hooks.yaml` and the scripts, in sentences."""
+        return self._read().problems
+
+    def errors(self) -> Sequence[HookFailure]:
+        """What went wrong lately, newest first."""
+        return tuple(reversed(self._errors))
+
+    def recent_errors(self) -> int:
+        """How many hooks went wrong in the last day."""
+        since = datetime.now(UTC) - _RECENT
+        return sum(datetime.fromisoformat(each.timestamp) > since for each in self._errors)
+
+    async def approve(self, listed: Sequence[Listed]) -> None:
+        """Approve hooks exactly as they were listed; error: InvalidInput."""
+        commands = [each.command for each in listed if each.command is not None and not each.command.is_built_in]
+        await asyncio.to_thread(self._approvals.approve, commands)
+
+    async def test(self, event: str) -> Sequence[Tested]:
+        """Try every hook of an event with example data, the asynchronous ones too; error: InvalidInput."""
+        checked_name(event)
+        payload = self._payload(event, EVENTS.get(event, {}), None, now())
+        tested = []
+        for listed in await self._of(event):
+            if listed.command is None or not listed.is_approved:
+                tested.append(Tested(listed.hook, None, listed.problem))
+            else:
+                ran = await self._run(listed.hook, listed.command, event, payload)
+                tested.append(Tested(listed.hook, ran, None if ran else self._errors[-1].message))
+        return tested
+
+    def _read(self) -> configuration.Configuration:
+        signature = configuration.signature(self._root)
+        if signature != self._signature:
+            self._configuration = configuration.read(self._root)
+            self._signature = signature
+            for problem in self._configuration.problems:
+                self._fail("hooks.yaml", "", problem)
+        return self._configuration
+
+    async def _of(self, event: str) -> Sequence[Listed]:
+        return await self._listed([hook for hook in self._read().hooks if matches([hook.event], event)])
+
+    async def _listed(self, hooks: Sequence[Hook]) -> Sequence[Listed]:
+        return await asyncio.to_thread(self._look, hooks) if hooks else []
+
+    def _look(self, hooks: Sequence[Hook]) -> Sequence[Listed]:
+        try:
+            approved, unreadable = self._approvals.digests(), None
+        except InvalidInput as error:
+            approved, unreadable = frozenset(), str(error)
+        folder = self._folder
+        folder.mkdir(mode=0o700, exist_ok=True)
+        search_path = running.search_path(self._vault)
+        listed = []
+        for hook in hooks:
+            try:
+                command = prepare(hook.command, folder, search_path)
+            except CannotRun as error:
+                listed.append(Listed(hook, None, str(error), False))
+                continue
+            is_approved = command.is_built_in or command.digest in approved
+            waits = "It is not approved, or has changed since: `parachute hooks approve` shows it."
+            listed.append(Listed(hook, command, None if is_approved else unreadable or waits, is_approved))
+        return listed
+
+    def _payload(self, event: str, data: dict[str, Any], identifier: str | None, timestamp: str) -> bytes:
+        first = event.partition(".")[0]
+        module = data.get("module")
+        if not isinstance(module, str):
+            module = "chat" if first in ("session", "context") else first
+        told = {
+            "id": identifier,
+            "event": event,
+            "timestamp": timestamp,
+            "vault_path": str(self._vault),
+            "module": module,
+            "data": data,
+        }
+        return json.dumps(told, ensure_ascii=False).encode(errors="replace") + b"\n"
+
+    def _run_in_background(self, hook: Hook, command: Command, event: str, payload: bytes) -> None:
+        if len(self._background) >= _IN_BACKGROUND:
+            self._fail(hook.name, event, f"{_IN_BACKGROUND} hooks run in the background already; it was left out.")
+            return
+
+        async def run() -> None:
+            ran = await self._run(hook, command, event, payload)
+            if ran is not None:
+                self._judge(hook, event, ran)
+
+        task = asyncio.create_task(run(), name=f"hook {hook.name}")
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+    async def _run(self, hook: Hook, command: Command, event: str, payload: bytes) -> Ran | None:
+        values = running.environment(self._root, self._vault, event)
+        ran: Ran | None = None
+        error: str | None = None
+        try:
+            async with self._slots:
+                ran = await running.run(command, payload, hook.timeout, values, self._root, self._folder)
+        except OSError as failure:
+            error = f"It could not be started: {failure}."
+            self._fail(hook.name, event, error)
+        if ran is not None and ran.exit_code is None:
+            error = f"It was ended after {hook.timeout:g} seconds."
+        elif ran is not None and ran.exit_code != 0:
+            error = f"exit code {ran.exit_code}"
+        if self._audit is not None:
+            self._audit.append(
+                event_type="hook",
+                source_type="hook",
+                source_id=hook.name,
+                target_module=event.partition(".")[0],
+                target_endpoint=event,
+                duration_ms=ran.duration_ms if ran else 0,
+                success=error is None,
+                error=error,
+            )
+        return ran
+
+    def _judge(self, hook: Hook, event: str, ran: Ran) -> dict[str, Any] | None:
+        """What a hook answered as JSON, if it did well; else its failure is kept."""
+        said = ran.stderr.strip()[:_MESSAGE_CHARACTERS]
+        if ran.exit_code is None:
+            self._fail(hook.name, event, f"It was ended after {hook.timeout:g} seconds. {said}".strip())
+        elif ran.exit_code == _BLOCKED:
+            self._fail(hook.name, event, f"It wanted to stop {event}, which cannot be stopped. {said}".strip())
+        elif ran.exit_code != 0:
+            self._fail(hook.name, event, said or f"It ended with exit code {ran.exit_code}.")
+        # Other text is for people: programs often say that they are done.
+        elif ran.stdout.lstrip().startswith("{"):
+            with contextlib.suppress(ValueError, RecursionError):
+                output = json.loads(ran.stdout)
+                if isinstance(output, dict):
+                    return output
+            size = " It is too long." if ran.is_cut else ""
+            self._fail(hook.name, event, f"Its answer is not JSON.{size}")
+        return None
+
+    def _tell_once(self, hook: Hook, digest: str, event: str, problem: str) -> None:
+        if (hook.source, digest) not in self._told:
+            self._told.add((hook.source, digest))
+            self._fail(hook.name, event, problem)
+
+    def _fail(self, hook: str, event: str, message: str) -> None:
+        log.warning("Hook %s: %s", hook, message)
+        self._errors.append(HookFailure(hook, event, message, now()))

@@ -1,0 +1,99 @@
+"""Units that are there at boot: the supervisor and core as files in ~/.config/systemd/user."""
+
+import os
+import sys
+from pathlib import Path
+
+from parachute.settings.home import Home
+from parachute.supervisor import rendering, units
+
+SUPERVISOR = "parachute-supervisor.service"
+CORE_SOCKET, CORE_SERVICE = rendering.socket_name("core"), rendering.service_name("core")
+NAMES = (SUPERVISOR, CORE_SOCKET, CORE_SERVICE)
+
+_LINGER = "EnabledLinger=yes"
+
+
+def folder() -> Path:
+    """Where a person's own units are."""
+    return Path.home() / ".config" / "systemd" / "user"
+
+
+def runtime_folder() -> Path:
+    """Where the supervisor's launcher writes units; systemd empties it at every boot."""
+    return Path(os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}", "systemd", "user")
+
+
+def rendered() -> list[Path]:
+    """The units that a launcher has left there: templates stay for the next instance."""
+    return sorted(runtime_folder().glob(f"{rendering.PREFIX}*"))
+
+
+def render(home: Home, host: str, port: int, *, lingers_for_us: bool) -> dict[str, str]:
+    """The files by name; `lingers_for_us` notes that nobody needs the user to linger but us."""
+    core = rendering.render(units.core(host, port), home, home.logs / "core.log", wanted_at_boot=True)
+    return {SUPERVISOR: _supervisor(home, host, port, lingers_for_us), **core}
+
+
+def enabled_linger() -> bool:
+    """Whether installing has made the user linger, so that uninstalling should end it."""
+    try:
+        return _LINGER in (folder() / SUPERVISOR).read_text().splitlines()
+    except FileNotFoundError:
+        return False
+
+
+def _supervisor(home: Home, host: str, port: int, lingers_for_us: bool) -> str:
+    command = (
+        sys.executable,
+        "-m",
+        "parachute.supervisor",
+        "--host",
+        host,
+        "--port",
+        str(port),
+        "--launcher",
+        "systemd",
+    )
+    lines = [
+        "[Unit]",
+        "Description=Parachute: supervisor",
+        "StartLimitIntervalSec=300",
+        "StartLimitBurst=5",
+        "",
+        "[Service]",
+        f"ExecStart={' '.join(map(rendering.quoted, command))}",
+        "# Python imports from the folder it is started in, which would be the home.",
+        "WorkingDirectory=/",
+        f"Environment={rendering.quoted(f'PARACHUTE_HOME={home.root}', dollars=False)}",
+        "Type=notify",
+        "NotifyAccess=main",
+        "# Long enough for a machine that has just started.",
+        "TimeoutStartSec=180",
+        "WatchdogSec=60",
+        "TimeoutStopSec=60",
+        "# `parachute stop` ends it well, and then it stays down.",
+        "Restart=on-failure",
+        "RestartSec=1s",
+        "# No program can give it more rights than it has; the units it starts are the user manager's, not its own children.",
+        "NoNewPrivileges=yes",
+        "LockPersonality=yes",
+        "RestrictRealtime=yes",
+        "RestrictSUIDSGID=yes",
+        "# D-Bus and its own sockets, and the web address of its status.",
+        "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6",
+        "SystemCallFilter=@system-service",
+        "SystemCallArchitectures=native",
+        "MemoryDenyWriteExecute=yes",
+        "# A dump of memory could hold keys.",
+        "LimitCORE=0",
+        "# Where `parachute logs` looks.",
+        f"StandardOutput=append:{rendering.absolute(home.logs / 'supervisor.log')}",
+        "StandardError=inherit",
+        "",
+        "[Install]",
+        "WantedBy=default.target",
+    ]
+    if lingers_for_us:
+        lines += ["", "# systemd skips this; `parachute service uninstall` does not.", "[X-Parachute]", _LINGER]
+    return "\n".join(lines) + "\n"

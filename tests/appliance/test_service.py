@@ -1,0 +1,91 @@
+"""`parachute service install` and `uninstall`, and the computer that runs as services."""
+
+import json
+import time
+from collections.abc import Iterator
+
+import pytest
+from testinfra.host import Host
+
+from tests.support.sse import Parser, text_of
+
+URL = "http://127.0.0.1:3333"
+FOLDER = "/home/parachute/.config/systemd/user"
+NAMES = ["parachute-core.service", "parachute-core.socket", "parachute-supervisor.service"]
+
+
+@pytest.fixture(scope="module")
+def computer(user: Host) -> Iterator[Host]:
+    """The user of a computer that runs as services."""
+    installed = json.loads(user.check_output("parachute service install --json"))
+    assert installed["lingers"] is True
+    assert sorted(installed["installed"]) == [f"{FOLDER}/{name}" for name in NAMES]
+    yield user
+    removed = json.loads(user.check_output("parachute service uninstall --json"))
+    assert sorted(removed["removed"]) == [f"{FOLDER}/{name}" for name in NAMES]
+    assert user.check_output(f"find {FOLDER} -type f -o -type l") == ""
+    assert user.check_output("systemctl --user list-units --all --quiet 'parachute-*'") == ""
+    assert user.run("pgrep --full [p]arachute.serve").rc == 1
+    assert user.check_output("find $XDG_RUNTIME_DIR/systemd/user -name 'parachute-*'") == ""
+    assert user.check_output("loginctl show-user parachute --property=Linger --value") == "yes", "it lingered before"
+    assert "No services" in user.check_output("parachute service uninstall")
+    user.check_output("rm -rf ~/.parachute ~/Parachute")
+
+
+def show(user: Host, unit: str, name: str) -> str:
+    """A property of a unit."""
+    return str(user.check_output(f"systemctl --user show {unit} --property={name} --value"))
+
+
+def test_the_computer_answers_and_survives_the_supervisor(computer: Host) -> None:
+    assert json.loads(computer.check_output(f"curl -sf {URL}/api/health"))["status"] == "ok"
+    core, supervisor = (show(computer, f"parachute-{name}.service", "MainPID") for name in ("core", "supervisor"))
+    computer.check_output(f"kill -9 {supervisor}")
+    deadline = time.monotonic() + 60
+    while show(computer, "parachute-supervisor.service", "MainPID") in ("0", supervisor) or (
+        computer.run("parachute status --json").rc != 0
+    ):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert show(computer, "parachute-core.service", "MainPID") == core
+    units = json.loads(computer.check_output("parachute status --json"))["units"]
+    assert [(unit["name"], unit["state"], unit["process"]) for unit in units] == [("core", "running", int(core))]
+
+
+def test_systemd_has_nothing_to_say_about_the_units(computer: Host) -> None:
+    done = computer.run(f"systemd-analyze --user verify {' '.join(f'{FOLDER}/{name}' for name in NAMES)}")
+    assert (done.rc, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_chat_starts_the_sandbox_as_a_service(host: Host, computer: Host) -> None:
+    message = json.dumps({"message": "What is a journal good for?", "sessionId": "new", "module": "chat"})
+    answer = computer.check_output(
+        "curl -sSN --max-time 110 -H 'content-type: application/json' -d %s %s", message, f"{URL}/api/chat"
+    )
+    parser = Parser()
+    events = [event for line in answer.splitlines() if (event := parser.event(line))]
+    assert events[-1]["type"] == "done", events[-1]
+    assert len(text_of(events)) > 20
+    running = computer.check_output(
+        "systemctl --user list-units --state=active --plain --no-legend 'parachute-*.service'"
+    )
+    kinds = sorted(line.split()[0].split("@")[0].removesuffix(".service") for line in running.splitlines())
+    assert kinds == ["parachute-core", "parachute-model", "parachute-sandbox", "parachute-supervisor"]
+
+
+def test_a_restart_keeps_the_address_and_a_stop_holds(computer: Host) -> None:
+    before = show(computer, "parachute-core.service", "MainPID")
+    assert "is running" in computer.check_output("parachute restart")
+    assert show(computer, "parachute-core.service", "MainPID") != before
+    computer.check_output("parachute stop")
+    assert computer.run(f"curl -s --max-time 5 {URL}/api/health").rc == 7, "refused"
+    assert computer.run("systemctl --user is-active 'parachute-*'").stdout == ""
+    computer.check_output("systemctl --user start parachute-supervisor")
+    assert computer.run(f"curl -s --max-time 60 {URL}/api/health").rc == 0
+
+
+def test_installing_again_renews_the_units(computer: Host) -> None:
+    computer.check_output(f"echo '# old' >> {FOLDER}/parachute-core.service")
+    computer.check_output("parachute service install")
+    assert "# old" not in computer.file(f"{FOLDER}/parachute-core.service").content_string
+    assert computer.run(f"curl -s --max-time 60 {URL}/api/health").rc == 0

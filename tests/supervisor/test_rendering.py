@@ -1,0 +1,94 @@
+"""What stands in the files of a unit; that systemd does as they say is seen in the booted appliance."""
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from parachute.errors import InvalidInput
+from parachute.settings.home import Home
+from parachute.supervisor import installed, units
+from parachute.supervisor.models import Confinement, Unit
+from parachute.supervisor.rendering import confine, render
+
+HOME = Home(Path("/srv/home"))
+LOG = Path("/srv/home/logs/unit.log")
+SESSION = "0b4f2a1c-1111-4222-8333-444455556666"
+
+
+def lines_of(text: str) -> list[str]:
+    """The directives, without comments."""
+    return [line for line in text.splitlines() if "=" in line and not line.startswith("#")]
+
+
+def test_all_sandboxes_share_one_template() -> None:
+    first = render(_sandbox(SESSION), HOME, LOG)
+    assert sorted(first) == ["parachute-sandbox@.service", "parachute-sandbox@.socket"]
+    assert first == render(_sandbox(SESSION.replace("0b4f", "1234")), HOME, LOG)
+    assert "ListenStream=/srv/home/run/sandbox/%i/agent.sock" in first["parachute-sandbox@.socket"]
+    assert not any(SESSION in text for text in first.values())
+
+
+def test_an_instance_is_found_by_its_place_not_by_its_name() -> None:
+    """A module may be called `host`, like the folder in which its socket is."""
+    listen = (HOME.root / "run" / "module" / "host" / "host" / "host.sock",)
+    unit = Unit("module@host", (sys.executable, "-m", "parachute.host", "host"), listen=listen, on_demand=True)
+    text = render(unit, HOME, LOG)["parachute-module@.socket"]
+    assert "ListenStream=/srv/home/run/module/%i/host/host.sock" in text
+
+
+def test_an_instance_with_something_of_its_own_has_files_of_its_own() -> None:
+    files = render(replace(_sandbox(SESSION), environment={"MODEL": "x"}), HOME, LOG)
+    assert sorted(files) == [f"parachute-sandbox@{SESSION}.service", f"parachute-sandbox@{SESSION}.socket"]
+
+
+def test_core_listens_as_it_is_told_and_nothing_secret_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-api03-secret")
+    for host, stream in (("127.0.0.1", "127.0.0.1:3333"), ("::1", "[::1]:3333"), ("localhost", "127.0.0.1:3333")):
+        files = render(units.core(host, 3333), HOME, LOG, wanted_at_boot=True)
+        assert f"ListenStream={stream}" in files["parachute-core.socket"].splitlines()
+        assert not any("sk-ant" in text for text in files.values())
+    service = lines_of(files["parachute-core.service"])
+    assert {"Type=notify", "StartLimitBurst=5", "StartLimitIntervalSec=300", "Restart=always"} <= set(service)
+    assert not any("supervisor.child" in line for line in service), "it does not end with the supervisor"
+
+
+def test_a_host_has_to_be_an_address() -> None:
+    with pytest.raises(InvalidInput, match=r"host: 'my\.machine' is not an address"):
+        render(units.core("my.machine", 3333), HOME, LOG)
+
+
+@pytest.mark.parametrize("path", ["relative", "/with:colon", '/with"quote', "/with\nline"])
+def test_a_path_that_could_mean_something_else_is_refused(path: str) -> None:
+    with pytest.raises(InvalidInput, match="cannot be named in a unit"):
+        confine(Confinement(read=(Path(path),)), notifies=False)
+
+
+def test_a_confinement_names_its_folders_and_leaves_out_what_was_not_asked() -> None:
+    asked = Confinement(read=(Path("/srv/vault/50% done"),), write=(Path("/srv/vault/Daily"),), memory_bytes=1 << 28)
+    text = confine(asked, notifies=True)
+    assert 'BindReadOnlyPaths="/srv/vault/50%% done"' in text
+    assert 'BindPaths="/srv/vault/Daily"' in text
+    assert "MemoryMax=268435456" in text
+    assert "BindReadOnlyPaths=%t/systemd/notify" in text
+    assert "%t" not in confine(asked, notifies=False)
+    assert "MemoryDenyWriteExecute" not in confine(Confinement(writes_code=True), notifies=False)
+
+
+def test_the_installed_units_are_the_supervisor_and_core() -> None:
+    files = installed.render(HOME, "127.0.0.1", 3333, lingers_for_us=True)
+    assert sorted(files) == sorted(installed.NAMES)
+    assert '"--launcher" "systemd"' in files[installed.SUPERVISOR]
+    assert "EnabledLinger=yes" in files[installed.SUPERVISOR]
+    assert "EnabledLinger" not in installed.render(HOME, "::1", 1, lingers_for_us=False)[installed.SUPERVISOR]
+
+
+def test_a_supervisor_with_its_own_children_loads_no_dbus() -> None:
+    script = "import sys, parachute.supervisor.main; sys.exit('dbus_fast' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+def _sandbox(session: str) -> Unit:
+    return units.by_name(HOME, f"sandbox@{session}")
