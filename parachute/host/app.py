@@ -11,7 +11,7 @@ from parachute.core.application import Application
 from parachute.core.errors import ModuleError, error_document
 from parachute.core.event import Event
 from parachute.core.request import Caller, Request
-from parachute.core.response import JSON, Rendered
+from parachute.core.response import JSON, Rendered, refusal
 from parachute.core.values import encode
 from parachute.errors import InvalidInput, NotFound, ParachuteError
 from parachute.host.enabling import Enabling
@@ -28,6 +28,11 @@ CONTROL = "/_parachute/"
 _QUIET = ("health", "describe")
 _INTERFACES_SECONDS = 10.0
 """For so long the module may believe what it knows of who provides what."""
+
+
+# More than this of a body that nobody wants is not waited for.
+_DRAIN_LIMIT = 64 * 1024 * 1024
+_DRAIN_SECONDS = 10.0
 
 
 class _Gone(Exception):
@@ -96,17 +101,20 @@ class HostApp:
             )
             await self.refresh()
             answer = await self._application.respond(request)
-            if request.chunks is not None:
-                request.chunks = None  # nobody has read the body, and from here on nobody can
-                incoming.complete.set()
+            if answer.chunks is None or request.chunks is not None:
+                request.chunks = None  # whoever did not read the body by now cannot do it any more
+                await incoming.drain()
             await _send(answer, request.method == "HEAD", send, incoming)
+        except ParachuteError as error:
+            await _send(refusal(error), False, send, incoming)
         except _Gone:
             pass
 
     async def _control(self, name: str, scope: Scope, receive: Receive, send: Send) -> None:
         status = 200
+        incoming = _Incoming(receive, has_body=scope["method"] == "POST")
         try:
-            document = await self._answer(scope["method"], name, receive)
+            document = await self._answer(scope["method"], name, incoming)
             body = encode(document)
         except _Gone:
             return
@@ -115,29 +123,30 @@ class HostApp:
         except Exception as error:
             log.exception("%s failed", name)
             status, body = 500, encode(error_document(error))
-        await _send(Rendered(status, {"content-type": JSON}, body), False, send)
+        await incoming.drain()
+        await _send(Rendered(status, {"content-type": JSON}, body), False, send, incoming)
 
-    async def _answer(self, method: str, name: str, receive: Receive) -> Any:
+    async def _answer(self, method: str, name: str, incoming: "_Incoming") -> Any:
         match method, name:
             case "GET", "health":
                 return {"status": "ok", "name": self._application.module.name}
             case "GET", "describe":
                 return self._application.describe()
             case "POST", "event":
-                return {"handled": await self._event(await _document(receive))}
+                return {"handled": await self._event(await _document(incoming))}
             case "POST", "tool":
-                document = await _document(receive)
+                document = await _document(incoming)
                 await self.refresh()
                 tool = self._application.call_tool(_text(document, "name"), _object(document, "arguments"))
                 return {"content": await tool}
             case "POST", "interface":
-                document = await _document(receive)
+                document = await _document(incoming)
                 await self.refresh()
                 names = _text(document, "interface"), _text(document, "method")
                 arguments = _object(document, "arguments")
                 return {"result": await self._application.call_interface(*names, arguments)}
             case "POST", "lifecycle":
-                step = _text(await _document(receive), "step")
+                step = _text(await _document(incoming), "step")
                 await (self._enabling.enable() if step == "enable" else self._enabling.disable(step))
                 return {"done": step}
         raise NotFound(f"{method} {CONTROL}{name[:60]} does not exist.")
@@ -170,6 +179,18 @@ class _Incoming:
                 self.complete.set()
             yield message.get("body", b"")
 
+    async def drain(self) -> None:
+        """Read the rest and drop it: a client that is still sending would see a broken connection and not the answer."""
+        try:
+            async with asyncio.timeout(_DRAIN_SECONDS):
+                size = 0
+                async for chunk in self.chunks():
+                    size += len(chunk)
+                    if size > _DRAIN_LIMIT:
+                        return
+        except (TimeoutError, _Gone):
+            pass
+
     async def gone(self) -> None:
         """Return when the client has left."""
         await self.complete.wait()
@@ -177,7 +198,7 @@ class _Incoming:
             pass
 
 
-async def _send(answer: Rendered, without_body: bool, send: Send, incoming: _Incoming | None = None) -> None:
+async def _send(answer: Rendered, without_body: bool, send: Send, incoming: _Incoming) -> None:
     headers = dict(answer.headers)
     # A second request could arrive just as this process leaves, and would be lost.
     headers["connection"] = "close"
@@ -186,7 +207,7 @@ async def _send(answer: Rendered, without_body: bool, send: Send, incoming: _Inc
     encoded = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
     try:
         await send({"type": "http.response.start", "status": answer.status, "headers": encoded})
-        if answer.chunks is None or incoming is None or without_body:
+        if answer.chunks is None or without_body:
             await send({"type": "http.response.body", "body": b"" if without_body else answer.body})
         else:
             await _stream(answer.body, answer.chunks, send, incoming)
@@ -216,8 +237,8 @@ async def _stream(first: bytes, chunks: AsyncIterator[bytes], send: Send, incomi
         await asyncio.gather(work, watch, return_exceptions=True)
 
 
-async def _document(receive: Receive) -> dict[str, Any]:
-    request = Request("POST", "/", chunks=_Incoming(receive, has_body=True).chunks())
+async def _document(incoming: "_Incoming") -> dict[str, Any]:
+    request = Request("POST", "/", chunks=incoming.chunks())
     document = await request.json()
     if not isinstance(document, dict):
         raise InvalidInput("body: a JSON object is expected.")

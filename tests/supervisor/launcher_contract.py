@@ -107,9 +107,10 @@ async def test_a_unit_that_crashes_is_started_again(units: Launcher) -> None:
     path = await open_echo(units, 5)
     first = await ask(path)
     os.kill(int(first.split()[0]), signal.SIGKILL)
-    second = await ask(path)
-    assert second not in (first, b"")
     async with asyncio.timeout(20):
+        second = b""
+        while second in (first, b""):  # the dying process may still take a connection with it
+            second = await ask(path)
         # It may serve before its launcher has heard that it runs.
         while (unit := await units.unit("echo"))["process"] != int(second.split()[0]):
             await asyncio.sleep(0.01)
