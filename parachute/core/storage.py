@@ -22,7 +22,7 @@ class Storage:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._connection: "sqlite3.Connection | None" = None
+        self._connection: sqlite3.Connection | None = None
         self._lock = threading.Lock()
 
     async def get(self, key: str, default: Any = None) -> Any:

@@ -18,6 +18,7 @@ from parachute.host.app import HostApp
 from parachute.host.client import CoreClient
 from parachute.host.enabling import Enabling
 from parachute.host.loading import load, verified
+from parachute.host.outside import open_proxy
 from parachute.host.specification import HostSpecification
 from parachute.supervisor.activation import adopt_listener
 from parachute.supervisor.activity import Activity
@@ -42,6 +43,8 @@ async def serve(specification: HostSpecification, confined: bool) -> None:
     server = IdleServer(app, listener, activity, specification.idle_seconds, _STOP_SECONDS)
     # Imports the rest of what we need. After that the module may bring other versions of the same libraries for itself.
     server.config.load()
+    # Kept by this name: a server that nobody refers to may be collected.
+    proxy = await open_proxy(Path(specification.core_socket)) if confined else None
     limits.take_on(specification.memory, specification.pids if confined else None)
     application = load(specification, CoreClient(Path(specification.core_socket)), verified(specification))
     runtime.enter(application.module.core, whole_process=True)
@@ -58,6 +61,8 @@ async def serve(specification: HostSpecification, confined: bool) -> None:
         watchdog.cancel()
         await asyncio.gather(watchdog, return_exceptions=True)
         await _stop(enabling, application)
+        if proxy is not None:
+            proxy.close()
 
 
 async def _stop(enabling: Enabling, application: Application) -> None:

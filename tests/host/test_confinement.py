@@ -263,6 +263,33 @@ def test_it_ends_when_idle_and_starts_again() -> None:
         assert probe.exits == [0, 0]
 
 
+def test_the_way_out_is_the_proxy_of_this_computer() -> None:
+    module = PROBE + (
+        "\n    @route('GET', '/fetch')\n    def fetch(self):\n        import urllib.request\n"
+        "        with urllib.request.urlopen('http://api.example.org/x', timeout=20) as answer:\n"
+        "            return {'said': answer.read().decode()}\n"
+    )
+    with (
+        hosted("probe", module, manifest=MANIFEST, box=True) as probe,
+        socket.socket(socket.AF_UNIX) as egress,
+    ):
+        egress.bind(str(Path(probe.specification.core_socket).with_name("egress.sock")))
+        egress.listen()
+        egress.settimeout(DEADLINE)
+        asked: list[bytes] = []
+
+        def answer() -> None:
+            with egress.accept()[0] as client:
+                asked.append(client.recv(4096))
+                client.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi")
+
+        answering = threading.Thread(target=answer)
+        answering.start()
+        assert probe.get("/fetch").json() == {"said": "hi"}
+        answering.join(DEADLINE)
+        assert asked[0].startswith(b"GET http://api.example.org/x HTTP/1.1\r\n")
+
+
 HOSTILE = """
 import os, signal, threading, time
 from parachute.core import Module, route
