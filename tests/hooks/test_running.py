@@ -168,20 +168,20 @@ async def test_scripts_run_by_their_names(place: Place, tmp_path: Path) -> None:
     writes = f"import json, sys, helper; open('{tmp_path}/' + helper.NAME, 'w').write(json.load(sys.stdin)['event'])"
     (place.folder / "helper.py").write_text("NAME = 'python'")
     (place.folder / "on-session-start.py").write_text(writes)
-    place.script("on-daily-entry.sh", f"#!/bin/sh\ncat > {tmp_path}/shell\n")
+    place.script("on-session-end.sh", f"#!/bin/sh\ncat > {tmp_path}/shell\n")
     place.script("on-brain-entity-changed", f"#!/bin/sh\ntouch {tmp_path}/other\n")
     await place.approve()
     assert [each.hook.event for each in await place.hooks.list()] == [
         "brain.entity.changed",
-        "daily.entry.created",
+        "session.end",
         "session.start",
     ]
     await place.fire("session.start")
-    await place.fire("daily.entry.created", entry_id="1")
+    await place.fire("session.end", session_id="1")
     await place.fire("brain.entity.changed")
     assert place.messages() == []
     assert (tmp_path / "python").read_text() == "session.start"
-    assert said(tmp_path / "shell")["module"] == "daily"
+    assert said(tmp_path / "shell")["event"] == "session.end"
     assert (tmp_path / "other").exists()
 
 
