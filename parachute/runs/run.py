@@ -29,12 +29,14 @@ class Run:
     """A message that is being answered.
 
     `client` is set as long as the agent takes interrupts and further messages; `answered` says that its result is in.
+    `cut_off` holds the (role, text) pairs of the run before it if a crash interrupted that.
     """
 
     session: Session
     request: TurnRequest
     log: EventLog
     is_new: bool
+    cut_off: tuple[tuple[str, str], ...] = ()
     started: float = field(default_factory=time.monotonic)
     task: asyncio.Task[None] | None = None
     client: AgentClient | None = None

@@ -86,7 +86,9 @@ class Runs:
                 await self._services.sessions.create(session, approved_by=caller)
             else:
                 await self._apply(session, request, level, caller)
-            run = Run(session, request, EventLog(await self._store.begin(session.id), self._store), is_new)
+            cut_off = () if is_new else await self._cut_off(session.id)
+            log_of_run = EventLog(await self._store.begin(session.id), self._store)
+            run = Run(session, request, log_of_run, is_new, cut_off)
             self._active[session.id] = run
         finally:
             self._reserved.discard(session.id)
@@ -270,6 +272,18 @@ class Runs:
             trust_level=level,
             model=request.model,
         )
+
+    async def _cut_off(self, session: str) -> tuple[tuple[str, str], ...]:
+        last = await self._store.last(session)
+        if last is None or last[1] != "interrupted":
+            return ()
+        said: list[tuple[str, str]] = []
+        for _, event in replay(await self._store.events(last[0]), 0):
+            if event["type"] == "user_message":
+                said.append(("user", event["content"]))
+            elif event["type"] == "text":
+                said.append(("assistant", event["content"]))
+        return tuple(said)
 
     async def _ask_hooks(self, session: Session) -> None:
         data = {"session_id": session.id, "module": "chat", "working_directory": session.working_directory}

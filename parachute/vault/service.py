@@ -18,7 +18,7 @@ class Vault:
     def prepare(self) -> None:
         """Make the folders that the computer itself needs; error: Unavailable if the vault cannot be written."""
         try:
-            self.root.mkdir(parents=True, exist_ok=True)
+            self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
             for folder in (self.state, self.transcripts):
                 private_folder(folder)
         except OSError as error:
