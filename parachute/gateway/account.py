@@ -76,13 +76,14 @@ async def subscription(client: Any, provider: Provider, credential: Credential) 
             used, resets = _number(window.get("utilization")), _moment(window.get("resets_at"))
             report[name] = {"utilization": used or 0, "resets_at": resets}
     if isinstance(extra := value.get("extra_usage"), dict):
-        limit = _number(extra.get("monthly_limit"))
-        report["extra_usage"] = {
-            "is_enabled": extra.get("is_enabled") is True,
-            "monthly_limit": round(limit) if limit is not None else None,
-            "used_credits": _number(extra.get("used_credits")),
-            "utilization": _number(extra.get("utilization")),
-        }
+        limit, used, share = (_number(extra.get(name)) for name in ("monthly_limit", "used_credits", "utilization"))
+        if limit is not None and used is not None and share is not None:  # the app reads all three as numbers
+            report["extra_usage"] = {
+                "is_enabled": extra.get("is_enabled") is True,
+                "monthly_limit": round(limit),
+                "used_credits": used,
+                "utilization": share,
+            }
     return report
 
 

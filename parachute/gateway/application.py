@@ -12,7 +12,7 @@ from typing import Any
 from starlette.types import Receive, Scope, Send
 
 from parachute.errors import ParachuteError
-from parachute.gateway import account
+from parachute.gateway import account, content
 from parachute.gateway.accounting import UsageReader
 from parachute.gateway.models import Credential, CredentialKind, Problem, Provider
 from parachute.gateway.service import Gateway, Line
@@ -96,6 +96,8 @@ class GatewayApplication:
         provider = self._provider()
         if provider.name != "offline" and not self._gateway.allows_model(model):
             raise Refused(403, "permission_error", f"The model {model} is not among allowed_models.", "service_error")
+        if provider.name != "offline" and (sentence := content.refusal(body)):
+            raise Refused(403, "permission_error", sentence, "service_error")
         if provider.name == "anthropic" and (sentence := await self._gateway.over_limit()):
             raise Refused(400, "invalid_request_error", sentence, "billing_error")
         # Written anew, so that what was checked is what is sent: of two members of one name others may take the first.

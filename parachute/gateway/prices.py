@@ -1,12 +1,20 @@
 """What Anthropic charges, to keep a day's spending under the limit; an estimate, the invoice is Anthropic's.
 
 US dollars per million tokens of input and output, from the price list of November 2026 (docs.claude.com, "Pricing").
-Reading the cache costs a tenth of input, writing it a quarter more than input.
+Reading the cache costs a tenth of input, writing it for an hour twice as much.
 """
 
 from parachute.gateway.models import Usage
 
-_PRICES = {"haiku": (1.0, 5.0), "sonnet": (3.0, 15.0), "opus": (5.0, 25.0)}
+_PRICES = {
+    "haiku": (1.0, 5.0),
+    "sonnet": (3.0, 15.0),
+    "3-opus": (15.0, 75.0),
+    "opus-4-0": (15.0, 75.0),
+    "opus-4-1": (15.0, 75.0),
+    "opus-4-2025": (15.0, 75.0),
+    "opus": (5.0, 25.0),
+}
 _UNKNOWN = (15.0, 75.0)
 """For models that the table does not know, the highest price that was ever asked: the limit errs on the safe side."""
 
@@ -14,5 +22,5 @@ _UNKNOWN = (15.0, 75.0)
 def dollars(model: str, usage: Usage) -> float:
     """The price of one request."""
     input_price, output_price = next((price for family, price in _PRICES.items() if family in model), _UNKNOWN)
-    input_tokens = usage.input_tokens + 0.1 * usage.cache_read_tokens + 1.25 * usage.cache_write_tokens
+    input_tokens = usage.input_tokens + 0.1 * usage.cache_read_tokens + 2 * usage.cache_write_tokens
     return (input_tokens * input_price + usage.output_tokens * output_price) / 1_000_000

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 SOCKET_NAME = "model.sock"
+
+_ANTHROPIC_SECRET = "sk-ant-"  # noqa: S105 - how they all begin
 _CLOSE_SECONDS = 2.0
 
 _PLACEHOLDERS = {
@@ -85,8 +87,14 @@ class Gateway:
         return providers.choose(self._settings, self.credentials, self._home)
 
     def credential(self, provider: Provider) -> Credential | None:
-        """The credential that goes to a provider, looked up anew."""
-        return None if provider.name == "offline" else self.credentials.find(login=provider.takes_login)
+        """The credential that goes to a provider, looked up anew; another server than Anthropic's gets none of its secrets."""
+        if provider.name == "offline":
+            return None
+        found = self.credentials.find(login=provider.takes_login)
+        foreign = provider.name == "compatible" and self._settings.base_url is not None
+        if found is not None and foreign and found.secret.startswith(_ANTHROPIC_SECRET):
+            return None
+        return found
 
     async def open(self, session: str) -> Line:
         """The line of a session, opened if it is not yet; its folder is what a sandbox mounts."""

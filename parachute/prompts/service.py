@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from parachute.errors import NotFound, ParachuteError
+from parachute.errors import InvalidInput, NotFound, ParachuteError
 from parachute.files import read_regular
 from parachute.sandbox.service import ATTACHMENTS_INSIDE, VAULT_INSIDE, Execution
 from parachute.vault.service import Vault
@@ -90,7 +90,29 @@ class Prompts:
         """The name of an agent in the vault; error: NotFound if there is none under this path."""
         return self._agent(agent_path).agent_name or agent_path
 
+    def limits(self, agent_path: str | None) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
+        """The (commands, tools) to which an agent's own file restricts it; None where it does not.
+
+        `permissions: {bash: ["git", "npm"]}` or `false`, and `tools: [Read, Bash]`. Error: InvalidInput for anything else.
+        """
+        if not agent_path:
+            return None, None
+        front = self._agent_file(agent_path)[1]
+        permissions = front.get("permissions") or {}
+        if not isinstance(permissions, dict):
+            raise InvalidInput(
+                f"agentPath: `permissions` of {agent_path} must hold names with values, such as bash: [git]."
+            )
+        commands = permissions.get("bash", True)
+        commands = {True: None, False: []}[commands] if isinstance(commands, bool) else commands
+        return _names(commands, agent_path, "permissions.bash"), _names(front.get("tools"), agent_path, "tools")
+
     def _agent(self, agent_path: str) -> Prompt:
+        inside, front, body = self._agent_file(agent_path)
+        name = str(front.get("name") or Path(inside).stem)
+        return Prompt(body.strip(), source="agent", source_path=inside, agent_name=name)
+
+    def _agent_file(self, agent_path: str) -> tuple[str, dict[str, Any], str]:
         path = self._vault.absolute(agent_path)
         try:
             inside = path.resolve().relative_to(self._vault.root.resolve())
@@ -99,10 +121,7 @@ class Prompts:
             text = read_regular(path, _CONTEXT_LIMIT).decode()
         except (OSError, ValueError, ParachuteError) as error:
             raise NotFound(f"agentPath: there is no agent {agent_path[:200]!r} in the vault.") from error
-        front, body = _front_matter(text)
-        return Prompt(
-            body.strip(), source="agent", source_path=str(inside), agent_name=str(front.get("name") or path.stem)
-        )
+        return str(inside), *_front_matter(text)
 
     def _context_folders(self, directory: Path | None, contexts: tuple[str, ...]) -> list[Path]:
         root = self._vault.root.resolve()
@@ -152,12 +171,21 @@ def _place(execution: Execution) -> str:
     return " ".join(parts)
 
 
+def _names(value: Any, agent_path: str, field: str) -> tuple[str, ...] | None:
+    if value is None:
+        return None
+    if not isinstance(value, list) or not all(isinstance(name, str) and name for name in value):
+        raise InvalidInput(f"agentPath: `{field}` of {agent_path} must be a list of names.")
+    return tuple(value)
+
+
 def _front_matter(text: str) -> tuple[dict[str, Any], str]:
     match = re.match(r"---\n(.*?)\n---\n", text, re.DOTALL)
     if not match:
         return {}, text
     try:
         fields = yaml.safe_load(match[1])
-    except yaml.YAMLError:  # a person wrote it; the prompt below it is still good
-        fields = None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        # Its limits would be lost with it.
+        raise InvalidInput("agentPath: the lines between the --- of this agent are not YAML.") from error
     return fields if isinstance(fields, dict) else {}, text[match.end() :]

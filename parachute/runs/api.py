@@ -7,7 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from parachute.runs.request import TurnRequest
 from parachute.runs.service import Runs
-from parachute.sessions.api import CallerDependency
+from parachute.sessions.api import CallerDependency, SessionsDependency, check_level
+from parachute.sessions.service import Sessions
 from parachute.web.event_stream import EventStream
 
 router = APIRouter(prefix="/api/chat", tags=["runs"])
@@ -47,8 +48,13 @@ class Permission(_Body):
 
 
 @router.post("", response_class=Response, responses={200: {"content": {"text/event-stream": {}}}})
-async def chat(body: TurnRequest, service: RunsDependency, who: CallerDependency) -> Response:
+async def chat(
+    request: Request, body: TurnRequest, service: RunsDependency, sessions: SessionsDependency, who: CallerDependency
+) -> Response:
     """Send a message; the answer streams as events. The run goes on when the reader leaves."""
+    await check_level(request, body.trust_level)
+    if body.session_id != "new":
+        await _check_session(request, body.session_id, sessions)
     run = await service.begin(body, who.name)
     return EventStream(run.log.read())
 
@@ -79,8 +85,11 @@ async def abort(session: str, service: RunsDependency) -> dict[str, bool]:
 
 
 @router.post("/{session}/inject")
-async def inject(session: str, body: Injection, service: RunsDependency) -> dict[str, bool]:
+async def inject(
+    request: Request, session: str, body: Injection, service: RunsDependency, sessions: SessionsDependency
+) -> dict[str, bool]:
     """Put a further message into the running turn."""
+    await _check_session(request, session, sessions)
     await service.inject(session, body.message)
     return {"success": True}
 
@@ -99,8 +108,16 @@ async def pending_questions(session: str, service: RunsDependency) -> dict[str, 
 
 
 @router.post("/{session}/permissions/{request_id}")
-async def permit(session: str, request_id: str, body: Permission, service: RunsDependency) -> dict[str, bool]:
+async def permit(
+    request: Request,
+    session: str,
+    request_id: str,
+    body: Permission,
+    service: RunsDependency,
+    sessions: SessionsDependency,
+) -> dict[str, bool]:
     """Answer a permission request."""
+    await _check_session(request, session, sessions)
     await service.permit(session, request_id, allow=body.allow, grant=body.grant)
     return {"success": True}
 
@@ -110,3 +127,10 @@ async def delete(session: str, service: RunsDependency) -> dict[str, bool]:
     """Delete a session with its transcript and attachments; what runs in it is stopped first."""
     await service.delete(session)
     return {"success": True}
+
+
+async def _check_session(request: Request, session: str, sessions: Sessions) -> None:
+    """Whoever talks to a direct session can have anything done with the owner's rights."""
+    found = await sessions.find(session)
+    if found is not None:
+        await check_level(request, found.trust_level)

@@ -369,6 +369,8 @@ class Runs:
         await self._services.gateway.close(session)
         with contextlib.suppress(ParachuteError):
             await self._services.sandboxes.close(session)
+        if await self._services.sessions.find(session) is None:
+            self._services.sandboxes.forget(session)
 
     async def _prepare_spare(self) -> None:
         services, moment = self._services, now()

@@ -84,6 +84,7 @@ class Turn:
         self._run = run
         self._decoded = decoded
         self._resume: dict[str, Any] = {}
+        self._injected = 0
 
     async def answer(self) -> None:
         """Run the turn; errors: ParachuteError for what a person can mend, CancelledError when it is aborted."""
@@ -179,7 +180,12 @@ class Turn:
                 services.pool.release(client, keep=False)
                 raise
         self._resume = events.session_resume(
-            "sdk_resume" if known else "new", resumed=known, warm=warm and kept, previous=run.session.message_count
+            "sdk_resume" if known else "new",
+            resumed=known,
+            warm=warm and kept,
+            previous=run.session.message_count,
+            injected=self._injected,
+            failed=not known and run.session.message_count > 0,
         )
         run.log.append(
             events.session(
@@ -264,6 +270,7 @@ class Turn:
         if run.cut_off and not await self._remembers(run.cut_off[0][1]):
             # The program was killed before it wrote the message of that turn into its transcript.
             parts.append(("interrupted_turn", "\n\n".join(f"{role}: {text}" for role, text in run.cut_off)))
+        self._injected = sum(1 for _, text in parts if text)
         return "".join(f"<{name}>\n{text[-_PRIOR_LIMIT:]}\n</{name}>\n\n" for name, text in parts if text)
 
     async def _remembers(self, text: str) -> bool:
@@ -334,6 +341,7 @@ async def prepare(
     level = await services.sessions.level(session)
     line = await services.gateway.open(session.id)
     execution = await services.sandboxes.prepare(session, level, directory, line)
+    commands, allowed_tools = await asyncio.to_thread(services.prompts.limits, session.agent_path)
     policy = Policy(
         level=execution.mode,
         trust_mode=services.settings.trust_mode,
@@ -341,6 +349,8 @@ async def prepare(
         home=services.home.root,
         working_directory=Path(execution.directory),
         grants=await granted(services, session.id),
+        allowed_commands=commands,
+        allowed_tools=allowed_tools,
         mapped_roots=dict(execution.roots),
     )
     prompt = await asyncio.to_thread(
@@ -359,6 +369,8 @@ async def prepare(
         tools += ("WebSearch",)
         if execution.mode == "direct":
             tools += ("WebFetch",)
+    if allowed_tools is not None:
+        tools = tuple(tool for tool in tools if tool in allowed_tools)
     specification = AgentSpecification(
         session=session.id,
         resume=resume,

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from parachute.errors import Unavailable
 from parachute.sandbox.models import Specification
 
 HOME = "/home/agent"
@@ -97,7 +98,10 @@ def command(specification: Specification, opened: Mapping[str, int]) -> list[str
 
 
 def unavailable() -> str | None:
-    """Why bubblewrap cannot be used here, as a sentence, or None; found out by running it, since policies differ."""
+    """Why bubblewrap cannot be used here, as a sentence, or None; found out by running it, since policies differ.
+
+    Error: Unavailable when it could not be found out: that is no reason to go without a sandbox.
+    """
     if not shutil.which("bwrap"):
         return "bubblewrap is not installed."
     # Every option that is not as old as bubblewrap itself has to be in here.
@@ -113,7 +117,9 @@ def unavailable() -> str | None:
             pass_fds=(root,),
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return f"bubblewrap does not run: {error}."
+        raise Unavailable(
+            f"It cannot be told whether bubblewrap works: {error}.", "Try again.", key="no_sandbox"
+        ) from error
     finally:
         os.close(root)
     if probe.returncode != 0:

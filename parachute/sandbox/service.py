@@ -1,6 +1,8 @@
 """Deciding where a session runs, and preparing the place."""
 
 import asyncio
+import contextlib
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +24,11 @@ VAULT_INSIDE = "/vault"
 PROJECT_INSIDE = "/project"
 ATTACHMENTS_INSIDE = "/attachments"
 
-INSTALL_HINT = "`sudo apt-get install bubblewrap` installs it on Debian and Ubuntu."
+INSTALL_HINT = (
+    "`sudo apt-get install bubblewrap` installs it on Debian and Ubuntu."
+    if sys.platform == "linux"
+    else "There is no sandbox for this system yet; `parachute config set sandbox.required true` forbids to go without."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +57,7 @@ class Sandboxes:
         self._settings = settings
         self._vault = vault
         self._program = program
-        self._unavailable: str | None = None
-        self._probed = False
+        self._works = False
         self._direct_opened = False
         self._open: dict[str, Specification] = {}
 
@@ -61,11 +66,12 @@ class Sandboxes:
         await control.ask(self._home, "reset")
 
     async def reason_unavailable(self) -> str | None:
-        """Why no sandbox engine works here, or None; looked at once."""
-        if not self._probed:
-            self._unavailable = await asyncio.to_thread(bubblewrap.unavailable)
-            self._probed = True
-        return self._unavailable
+        """Why no sandbox engine works here, or None; looked at until one does, since it may be installed meanwhile."""
+        if self._works:
+            return None
+        reason = await asyncio.to_thread(bubblewrap.unavailable)
+        self._works = reason is None
+        return reason
 
     async def prepare(self, session: Session, level: TrustLevel, directory: Path | None, line: Line) -> Execution:
         """The execution of a session; error: Unavailable where a sandbox is required and there is none."""
@@ -80,6 +86,15 @@ class Sandboxes:
             )
             return await self._direct(directory, line, (warning,))
         return await self._sandboxed(session, directory, line)
+
+    def forget(self, session: str) -> None:
+        """Remove the empty folders of a session that never said anything, such as an unused spare."""
+        for folder in (
+            self._vault.state / "attachments" / session_id(session),
+            self._vault.transcripts / "projects" / f"-scratch-{session}",
+        ):
+            with contextlib.suppress(OSError):  # it is not there, or not empty
+                folder.rmdir()
 
     async def close(self, session: str) -> None:
         """End a session's sandbox."""

@@ -8,6 +8,8 @@ from pydantic.alias_generators import to_camel
 
 from parachute.keys.models import Caller
 from parachute.sessions.service import Sessions
+from parachute.sessions.trust import normalize_trust_level
+from parachute.web.owner import require_owner
 
 router = APIRouter(prefix="/api/chat", tags=["sessions"])
 
@@ -16,6 +18,12 @@ def sessions(request: Request) -> Sessions:
     """The application's sessions."""
     service: Sessions = request.app.state.sessions
     return service
+
+
+async def check_level(request: Request, level: str | None) -> None:
+    """See that whoever asks for a direct session may have one; errors: NotAllowed, InvalidInput for an unknown word."""
+    if level is not None and normalize_trust_level(level) == "direct":
+        await require_owner(request, "trustLevel: a direct session runs with the owner's rights, and asking for one")
 
 
 def caller(request: Request) -> Caller:
@@ -99,9 +107,10 @@ async def unarchive(session: str, service: SessionsDependency) -> dict[str, Any]
 
 @router.patch("/{session}/config")
 async def configure(
-    session: str, changes: Configuration, service: SessionsDependency, who: CallerDependency
+    request: Request, session: str, changes: Configuration, service: SessionsDependency, who: CallerDependency
 ) -> dict[str, Any]:
     """Change trust level, model, or how a bot answers."""
+    await check_level(request, changes.trust_level)
     given = changes.model_dump(by_alias=True, exclude_unset=True)
     found = await service.configure(session, given, approved_by=who.name, admin=who.may("chat", "admin"))
     return {"session": found.as_json()}
@@ -109,9 +118,10 @@ async def configure(
 
 @router.post("/{session}/activate")
 async def activate(
-    session: str, changes: Configuration, service: SessionsDependency, who: CallerDependency
+    request: Request, session: str, changes: Configuration, service: SessionsDependency, who: CallerDependency
 ) -> dict[str, Any]:
     """Configure a session that waited for it, and let it begin."""
+    await check_level(request, changes.trust_level)
     given = changes.model_dump(by_alias=True, exclude_unset=True)
     found = await service.activate(session, given, approved_by=who.name, admin=who.may("chat", "admin"))
     return {"session": found.as_json()}

@@ -100,7 +100,7 @@ async def _launcher(kind: str, home: Home, credentials: Credentials) -> Launcher
     from parachute.supervisor.systemd_launcher import SystemdLauncher
 
     if credentials:
-        log.warning("Credentials of the environment do not reach services: `parachute auth` stores them.")
+        log.warning("Credentials of the environment do not reach services: write them into %s.", home.credentials)
     return await SystemdLauncher.connect(home)
 
 

@@ -77,7 +77,7 @@ async def _unexpected(request: Request, error: Exception) -> Response:
         500,
         "Something went wrong inside this computer; its log says what.",
         "internal",
-        hint="See it with: parachute status",
+        hint="See it with: parachute logs core",
     )
 
 

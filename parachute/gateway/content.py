@@ -1,0 +1,39 @@
+"""What a request to the model may ask the provider to do: answer, and nothing that reaches out on the agent's behalf.
+
+A box has no network; a picture by address, a connector or a fetching tool would have the provider carry data out for it.
+"""
+
+from typing import Any
+
+_FIELDS = ("mcp_servers", "container")
+_INLINE = frozenset({"base64", "text", "content"})
+_SERVER_TOOLS = ("web_search_", "custom")
+
+
+def refusal(body: dict[str, Any]) -> str | None:
+    """Why a request is not passed on, as a sentence, or None."""
+    for name in _FIELDS:
+        if body.get(name):
+            return f"`{name}` is not open to agents."
+    for tool in _list(body.get("tools")):
+        kind = tool.get("type")
+        if kind is not None and not (isinstance(kind, str) and kind.startswith(_SERVER_TOOLS)):
+            return f"Tools of the type {str(kind)[:60]!r} run at the provider and are not open to agents."
+    for message in (*_list(body.get("messages")), {"content": body.get("system")}):
+        if kind := _reaching(message.get("content")):
+            return f"Content by {kind} makes the provider fetch it, and is not open to agents."
+    return None
+
+
+def _reaching(content: Any, depth: int = 0) -> str | None:
+    for block in _list(content):
+        source = block.get("source")
+        if isinstance(source, dict) and source.get("type") not in _INLINE:
+            return str(source.get("type"))[:60]
+        if depth < 4 and (found := _reaching(block.get("content"), depth + 1) or _reaching([source], depth + 1)):
+            return found
+    return None
+
+
+def _list(value: Any) -> list[dict[str, Any]]:
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
