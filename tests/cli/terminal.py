@@ -83,6 +83,8 @@ class Terminal:
         """Run a command on a terminal of its own; it is ended with the block."""
         process, descriptor = pty.fork()
         if process == 0:
+            # A shell starts its background jobs with this signal ignored, and the tests may be one of them.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
             os.chdir(self.environment["HOME"])
             os.execve(sys.executable, self.command(*arguments), self.environment)
         screen = Screen(process, descriptor)
@@ -118,23 +120,15 @@ class Screen:
         before, _, self.seen = self.seen.partition(text)
         return before + text
 
-    def end(self, pressing: str = "") -> int:
-        """Wait until the command has ended, and return its exit code; `pressing` a key again and again as people do.
-
-        CPython's input() loses a Ctrl-C that comes between the prompt and the wait behind it.
-        """
+    def end(self) -> int:
+        """Wait until the command has ended, and return its exit code."""
         deadline = time.monotonic() + DEADLINE
-        while self._has_more(deadline, pressing):
+        while self._read(deadline):
             pass
         assert self._process is not None
         _, status = os.waitpid(self._process, 0)
         self._process = None
         return os.waitstatus_to_exitcode(status)
-
-    def _has_more(self, deadline: float, pressing: str) -> bool:
-        while pressing and not select.select([self._descriptor], [], [], 0.5)[0] and time.monotonic() < deadline:
-            self.type(pressing)
-        return self._read(deadline)
 
     def close(self) -> None:
         """End the command if it still runs."""
