@@ -120,15 +120,23 @@ class Screen:
         before, _, self.seen = self.seen.partition(text)
         return before + text
 
-    def end(self) -> int:
-        """Wait until the command has ended, and return its exit code."""
+    def end(self, pressing: str = "") -> int:
+        """Wait until the command has ended, and return its exit code; `pressing` a key again and again as people do.
+
+        CPython's input() loses a Ctrl-C that comes between the prompt and the wait behind it.
+        """
         deadline = time.monotonic() + DEADLINE
-        while self._read(deadline):
+        while self._has_more(deadline, pressing):
             pass
         assert self._process is not None
         _, status = os.waitpid(self._process, 0)
         self._process = None
         return os.waitstatus_to_exitcode(status)
+
+    def _has_more(self, deadline: float, pressing: str) -> bool:
+        while pressing and not select.select([self._descriptor], [], [], 0.5)[0] and time.monotonic() < deadline:
+            self.type(pressing)
+        return self._read(deadline)
 
     def close(self) -> None:
         """End the command if it still runs."""

@@ -217,7 +217,7 @@ def test_ctrl_c_in_a_conversation_stops_the_answer_and_then_the_conversation(par
         screen.until("The run was stopped.")
         screen.until("> ")
         screen.type("\x03")
-        assert screen.end() == 130
+        assert screen.end(pressing="\x03") == 130
     assert core.paths()[-1].endswith("/abort")
 
 

@@ -52,7 +52,7 @@ async def ask(path: Path, text: bytes = b"hello") -> bytes:
     writer.write(text)
     try:
         return await asyncio.wait_for(reader.read(), 20)
-    except ConnectionResetError:
+    except ConnectionError:
         return b""
     finally:
         writer.close()
