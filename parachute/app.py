@@ -48,6 +48,10 @@ from parachute.web.body_limit import BodyLimitMiddleware
 from parachute.web.errors import install_error_handlers
 from parachute.web.startup import StartupMiddleware
 
+_PAGE_SIZE = 1024
+"""Bytes; a turn changes a handful of small rows, and every changed page is written whole. Lists of very many sessions
+are slower with small pages, so that theirs are twice as large."""
+
 _BODY_LIMIT = 2 * 1024 * 1024
 """Bytes; 100,000 characters of a message are up to 1.2 MB when every one is escaped."""
 
@@ -117,10 +121,10 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
         audit.start()
         stack.push_async_callback(audit.close)
         databases = [
-            Database(vault.state / "sessions.db", migrations.ALL),
+            Database(vault.state / "sessions.db", migrations.ALL, page_size=2 * _PAGE_SIZE),
             Database(vault.state / "runs.db", run_store.ALL, page_size=run_store.PAGE_SIZE),
             Database(vault.state / "events.db", event_store.ALL),
-            Database(home.trust_database, (create_usage, migrations.create_session_trust)),
+            Database(home.trust_database, (create_usage, migrations.create_session_trust), page_size=_PAGE_SIZE),
         ]
         for database in databases:
             stack.push_async_callback(database.close)
