@@ -13,7 +13,9 @@ EVENTS: dict[str, dict[str, Any]] = {
         "started_at": "2026-01-31T09:00:00.000Z",
         "ended_at": "2026-01-31T09:24:00.000Z",
     },
+    "daily.entry.created": {"entry_id": "2026-01-31-morning", "content": "An example.", "audio_path": None},
     "context.limit.approaching": {"session_id": "example", "token_count": 160_000, "threshold": 0.8},
+    "brain.mention.detected": {"source_id": "example", "para_id": "para:brain:example00000", "confidence": 0.9},
 }
 """The events of the computer itself, each with data to try a hook with; modules publish further ones."""
 
@@ -23,7 +25,9 @@ BLOCKABLE = frozenset(("session.start",))
 SCRIPTS = {
     "on-session-start": "session.start",
     "on-session-end": "session.end",
+    "on-daily-entry": "daily.entry.created",
     "on-context-limit": "context.limit.approaching",
+    "on-project-mention": "brain.mention.detected",
 }
 """Names of scripts that do not spell their event out; any other `on-a-b` is for the event `a.b`."""
 

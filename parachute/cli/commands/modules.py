@@ -1,0 +1,273 @@
+"""`parachute modules`: install, approve and remove what extends this computer."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from parachute.cli.commands import group
+
+if TYPE_CHECKING:
+    from parachute.modules.installation import Installation
+    from parachute.modules.service import Modules
+    from parachute.settings.home import Home
+
+_NOT_ANSWERED = 3
+"""The exit code when somebody has to say yes, and nobody is there to ask."""
+
+_JSON = typer.Option(False, "--json", help="Print JSON.")
+_YES = typer.Option(False, "--yes", "-y", help="Say yes to what would be asked.")
+_NAME = typer.Argument(help="Name of the module.")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group."""
+    modules = group("modules", "Install, approve and remove modules.")
+    modules.command("list")(list_)
+    modules.command("status")(status)
+    modules.command("install")(install)
+    modules.command("diff")(diff)
+    modules.command("approve")(approve)
+    modules.command("enable")(enable)
+    modules.command("disable")(disable)
+    modules.command("remove")(remove)
+    modules.command("check")(check)
+    modules.command("new")(new)
+    app.add_typer(modules)
+
+
+def list_(as_json: bool = _JSON) -> None:
+    """List the modules."""
+    from parachute.cli.module_output import print_modules, rows_as_json
+    from parachute.cli.output import print_json
+
+    found = _modules()[1].list()
+    if as_json:
+        print_json(rows_as_json(found))
+    else:
+        print_modules(found)
+
+
+def status(name: str = typer.Argument("", help="Name of a module; all if none."), as_json: bool = _JSON) -> None:
+    """Show whether modules may start, and why not."""
+    from parachute.cli.module_output import print_module, print_states, rows_as_json
+    from parachute.cli.output import print_json
+
+    modules = _modules()[1]
+    if name:
+        found = modules.status(name)
+        if as_json:
+            print_json(found.as_json())
+        else:
+            print_module(found)
+    elif as_json:
+        print_json(rows_as_json(modules.list()))
+    else:
+        print_states(modules.list())
+
+
+def install(
+    source: str = typer.Argument(help="Address of a git repository, path of a folder, or parachute://NAME."),
+    path: str | None = typer.Option(None, "--path", help="Folder of the module inside of the source."),
+    dev: bool = typer.Option(False, "--dev", help="Run it in place, from a folder outside of the vault."),
+    untrusted: bool = typer.Option(False, "--untrusted", help="Shut it in: no network, and only its own folder."),
+    yes: bool = _YES,
+    as_json: bool = _JSON,
+) -> None:
+    """Install a module, or bring it up to date from where it came; nothing of it runs before you say yes."""
+    from parachute.cli.module_output import Steps
+
+    home, modules = _modules()
+    steps = Steps(as_json)
+    try:
+        with modules.installing(
+            source, subfolder=path, dev=dev, untrusted=untrusted, folder=Path.cwd(), progress=steps
+        ) as installation:
+            changed = _put_in_place(installation, yes, as_json)
+    finally:
+        steps.close()
+    what = "updated and approved" if installation.previous else "installed and approved"
+    _print_installed(home, modules, installation.module.name, what if changed else "up to date", as_json)
+
+
+def approve(name: str = _NAME, yes: bool = _YES, as_json: bool = _JSON) -> None:
+    """Approve the changes of a module; `parachute modules diff` shows them."""
+    from parachute.cli.module_output import Steps
+
+    home, modules = _modules()
+    steps = Steps(as_json)
+    try:
+        with modules.approving(name, steps, modules.limits.wait_seconds) as installation:
+            changed = _put_in_place(installation, yes, as_json)
+    finally:
+        steps.close()
+    _print_installed(home, modules, name, "approved" if changed else "approved already", as_json)
+
+
+def diff(name: str = _NAME, as_json: bool = _JSON) -> None:
+    """Show what changed in a module since it was approved: files, and what it may do."""
+    from parachute.cli.module_output import print_changes
+    from parachute.cli.output import clean, print_json, print_note
+
+    modules = _modules()[1]
+    changes = modules.changes(name)
+    permissions, problem = modules.permission_changes(name) if changes else (None, None)
+    if as_json:
+        print_json(
+            {
+                "name": name,
+                "files": [change.as_json() for change in changes],
+                "permissions": permissions.as_json() if permissions else None,
+                "problem": problem,
+            }
+        )
+        return
+    print_changes(changes)
+    if not changes:
+        print_note(f"Nothing changed in {name} since it was approved.")
+    elif problem:
+        print_note(f"It could not be approved like this: {problem}")
+    elif permissions:
+        print("\nWhat it may do changes:", *map(clean, permissions.as_text()), sep="\n")
+
+
+def enable(name: str = _NAME) -> None:
+    """Let a module start again, also one that stays down after failures."""
+    from parachute.cli.api import Api, quoted
+    from parachute.errors import Unavailable
+
+    home, modules = _modules()
+    try:
+        api = Api.find(home)
+    except Unavailable:
+        found = modules.enable(name)
+    else:
+        # Core forgets the failures of the module as well.
+        api.post(f"/api/modules/{quoted(name)}/enable")
+        found = modules.status(name)
+    print(f"The module {name} is enabled.{f' {found.reason}' if found.reason else ''}")
+
+
+def disable(name: str = _NAME) -> None:
+    """Keep a module from starting, and end it if it runs."""
+    from parachute.cli.module_output import tell_core
+
+    home, modules = _modules()
+    modules.disable(name)
+    tell_core(home)
+    print(f"The module {name} is disabled.")
+
+
+def remove(
+    name: str = _NAME,
+    purge: bool = typer.Option(False, "--purge", help="Remove its private data too."),
+    yes: bool = _YES,
+) -> None:
+    """Remove a module; what it wrote into the vault stays."""
+    from parachute.cli.module_output import ask, can_ask, tell_core
+    from parachute.cli.output import print_note
+
+    home, modules = _modules()
+    found = modules.status(name)
+    data = modules.places.data(name)
+    if not yes:
+        kept = (
+            f"its private data in {data} {'go too' if purge else 'stay'}" if data.is_dir() else "it has no other data"
+        )
+        folder = "" if found.module and found.module.dev else f" The folder {found.folder} is deleted."
+        print_note(f"What the module {name} wrote into the vault stays; {kept}.{folder}")
+        if found.pending_hash:
+            print_note("There are changes in that folder which were never approved; they are lost.")
+        if not can_ask(False):
+            print_note("Nothing was removed: say --yes.")
+            raise typer.Exit(_NOT_ANSWERED)
+        if not ask(f"Remove the module {name}?"):
+            raise typer.Exit(1)
+        purge = purge or (data.is_dir() and ask("Remove its private data too?"))
+    with modules.removing(name, purge, modules.limits.wait_seconds):
+        # What runs of it ends before its files go.
+        tell_core(home)
+    print(f"The module {name} is removed.")
+    if not purge and data.is_dir():
+        print_note(f"Its private data are still in {data}.")
+
+
+def check(path: Path = typer.Argument(Path(), help="Folder of the module."), as_json: bool = _JSON) -> None:
+    """Look whether a module can be installed; nothing of it runs."""
+    from parachute.cli.output import clean, print_json
+    from parachute.modules.check import check_folder
+
+    report = check_folder(path.absolute())
+    if as_json:
+        print_json({"name": report.name, "version": report.version, "problems": report.problems})
+    elif report.problems:
+        for problem in report.problems:
+            print(clean(problem))
+    else:
+        print(f"The module {report.name} {report.version} can be installed.")
+    if report.problems:
+        raise typer.Exit(1)
+
+
+def new(
+    name: str = typer.Argument(help="Name of the new module."),
+    folder: Path | None = typer.Option(None, "--into", help="Folder to make it in; the present one if none."),
+) -> None:
+    """Write a new module that works, with tests."""
+    from parachute.modules.new import create_module
+
+    made = create_module(name, (folder or Path()).absolute())
+    print(f"The module is in {made}.")
+    print(f"Try it:      cd {made} && python -m pytest")
+    print(f"Install it:  parachute modules install {made}")
+
+
+def _modules() -> "tuple[Home, Modules]":
+    from parachute.modules.service import Modules
+    from parachute.settings.home import Home
+    from parachute.settings.store import load
+
+    home = Home.find()
+    return home, Modules(home, load(home).vault)
+
+
+def _put_in_place(installation: "Installation", yes: bool, as_json: bool) -> bool:
+    """Put a staged module in place if the person says yes; else exit, and nothing is left. False if it is there already."""
+    from parachute.cli.module_output import ask, can_ask
+    from parachute.cli.output import clean, print_json, print_note
+
+    if installation.is_unchanged:
+        return False
+    question = installation.question
+    if not as_json:
+        print(f"\n{clean(question.as_text())}\n", flush=True)
+    elif not yes:
+        print_json(question.as_json())
+    if not yes:
+        if not can_ask(as_json):
+            print_note("Nothing was changed: say --yes to agree.")
+            raise typer.Exit(_NOT_ANSWERED)
+        if not ask(question.sentence):
+            print_note("Nothing was changed.")
+            raise typer.Exit(1)
+    installation.finish()
+    return True
+
+
+def _print_installed(home: "Home", modules: "Modules", name: str, what: str, as_json: bool) -> None:
+    from parachute.cli.module_output import tell_core
+    from parachute.cli.output import print_json
+
+    address = tell_core(home)
+    found = modules.status(name)
+    if as_json:
+        print_json(found.as_json())
+        return
+    print(f"✓ Module '{name}' {what if 'approved' in what else f'is {what}'}")
+    print(f"  Path: {found.folder}")
+    if found.reason:
+        print(f"  {found.reason}")
+    elif address:
+        print(f"  It answers at {address}/api/{name}/")
+    else:
+        print("\nStart the computer to load it: parachute start")

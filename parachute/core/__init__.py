@@ -1,0 +1,31 @@
+"""What authors of modules import; everything else of this computer is out of a module's reach."""
+
+from parachute.core.agents import AgentConfig, SandboxConfig, agent
+from parachute.core.decorators import event, mcp_tool, route
+from parachute.core.errors import ModuleError
+from parachute.core.event import Event
+from parachute.core.module import Module
+from parachute.core.request import Caller, Request
+from parachute.core.response import Response
+from parachute.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError, Unavailable
+
+__all__ = [
+    "AgentConfig",
+    "Caller",
+    "Conflict",
+    "Event",
+    "InvalidInput",
+    "Module",
+    "ModuleError",
+    "NotAllowed",
+    "NotFound",
+    "ParachuteError",
+    "Request",
+    "Response",
+    "SandboxConfig",
+    "Unavailable",
+    "agent",
+    "event",
+    "mcp_tool",
+    "route",
+]

@@ -1,0 +1,230 @@
+"""A module ready to be called: its routes, tools, event handlers and interfaces, and how each of them is called."""
+
+import asyncio
+import inspect
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from parachute.core import interfaces, runtime
+from parachute.core.decorators import EventMark, RouteMark, ToolMark, marked_methods
+from parachute.core.errors import ModuleError
+from parachute.core.event import Event
+from parachute.core.module import Module
+from parachute.core.request import Request
+from parachute.core.response import Rendered, log, refusal, render
+from parachute.core.routing import MethodNotAllowed, Route, Routes
+from parachute.core.signature import Signature
+from parachute.core.values import encode
+from parachute.errors import NotFound, ParachuteError
+
+LIFECYCLE = ("on_enable", "on_start", "on_stop", "on_disable")
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A function that agents may call."""
+
+    name: str
+    description: str
+    function: Callable[..., Any]
+    signature: Signature
+
+    @classmethod
+    def of(cls, name: str, function: Callable[..., Any], description: str = "") -> "Tool":
+        """Read a bound function; error: ModuleError when its arguments cannot come from JSON."""
+        signature = Signature.of(function)
+        signature.check()
+        return cls(name, description or signature.description, function, signature)
+
+
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """A function that is called for an event; one parameter may have the type Event."""
+
+    event: str
+    function: Callable[..., Any]
+    signature: Signature
+
+    @classmethod
+    def of(cls, event: str, function: Callable[..., Any]) -> "Handler":
+        """Read a bound function; error: ModuleError."""
+        return cls(event, function, Signature.of(function))
+
+
+class Application:
+    """Calls a module; errors of the module's own code are logged here and never escape as anything but a ParachuteError.
+
+    `tools` and `handlers` come from functions that the manifest names, in addition to marked methods.
+    """
+
+    def __init__(
+        self,
+        module: Module,
+        tools: Iterable[Tool] = (),
+        handlers: Iterable[Handler] = (),
+        protocols: Mapping[str, type[Any]] | None = None,
+    ) -> None:
+        self.module = module
+        routes: list[Route] = []
+        self.tools: dict[str, Tool] = {}
+        self.handlers: list[Handler] = []
+        for name, _, mark in marked_methods(type(module)):
+            method = getattr(module, name)
+            if isinstance(mark, RouteMark):
+                routes.append(Route.of(mark.method, mark.path, method))
+            elif isinstance(mark, ToolMark):
+                self._add_tool(Tool.of(mark.name, method))
+            elif isinstance(mark, EventMark):
+                self.handlers.append(Handler.of(mark.name, method))
+        for tool in tools:
+            self._add_tool(tool)
+        self.handlers += handlers
+        self.routes = Routes(routes)
+        self.interfaces = {name: _provided(module, name, (protocols or {}).get(name)) for name in module.provides}
+
+    def _add_tool(self, tool: Tool) -> None:
+        if tool.name in self.tools:
+            raise ModuleError(f"Two functions are the tool {tool.name}.")
+        self.tools[tool.name] = tool
+
+    def describe(self) -> dict[str, Any]:
+        """Everything that core needs to know to call this module."""
+        return {
+            "name": self.module.name,
+            "version": self.module.version,
+            "routes": [{"method": route.method, "path": route.path} for route in self.routes],
+            "mcp_tools": [
+                {"name": tool.name, "description": tool.description, "input_schema": tool.signature.schema()}
+                for tool in self.tools.values()
+            ],
+            "events": sorted({handler.event for handler in self.handlers}),
+            "provides": [
+                {"name": name, "methods": {method: list(signature.names) for method, signature in methods.items()}}
+                for name, methods in self.interfaces.items()
+            ],
+        }
+
+    async def lifecycle(self, step: str) -> None:
+        """Call on_enable, on_start, on_stop or on_disable; error: ModuleError."""
+        if step not in LIFECYCLE:
+            raise NotFound(f"{step[:40]!r} is no step; there are {', '.join(LIFECYCLE)}.")
+        await self._guarded(step, getattr(self.module, step), {})
+
+    async def respond(self, request: Request) -> Rendered:
+        """Answer a request; every error becomes an answer, too."""
+        where = f"{request.method} {request.path[:200]}"
+        try:
+            route, found = self.routes.find(request.method, request.path)
+            arguments = await route.arguments(request, found)
+            value = await self._guarded(where, route.function, arguments)
+            try:
+                return await render(value, where)
+            except ParachuteError:
+                raise
+            except Exception as error:  # said by a stream before its first event
+                raise self._failed(where, error) from error
+        except ParachuteError as error:
+            answer = refusal(error)
+            if isinstance(error, MethodNotAllowed):
+                answer.headers["allow"] = error.fields["allow"]
+            return answer
+
+    async def call_tool(self, name: str, arguments: Mapping[str, Any]) -> str:
+        """Call a tool and return its text; errors: NotFound, InvalidInput, and what the tool raises."""
+        tool = self.tools.get(name)
+        if tool is None:
+            raise NotFound(f"{self.module.name} has no tool {name[:64]!r}.")
+        value = await self._guarded(name, tool.function, tool.signature.bind(arguments, strict=True))
+        if inspect.isasyncgen(value):
+            raise ModuleError(f"{name}: a tool returns one result, it cannot yield.")
+        if value is None:
+            return ""
+        return value if isinstance(value, str) else encode(value).decode()
+
+    async def deliver(self, event: Event) -> int:
+        """Call every handler of an event and return how many there are; all are called, then the first error is raised."""
+        first: ParachuteError | None = None
+        handlers = [handler for handler in self.handlers if handler.event == event.name]
+        for handler in handlers:
+            try:
+                whole = {entry.name: event for entry in handler.signature.parameters if entry.kind is Event}
+                # What a newer publisher adds to the data, an older handler does not know.
+                arguments = handler.signature.bind(event.data, strict=False, taken=whole)
+                await self._guarded(f"{handler.signature.name} for {event.name}", handler.function, arguments)
+            except ParachuteError as error:
+                first = first or error
+        if first is not None:
+            raise first
+        return len(handlers)
+
+    async def call_interface(self, interface: str, method: str, arguments: Mapping[str, Any]) -> Any:
+        """Call a method of an interface that this module provides; errors: NotFound, InvalidInput, and what it raises."""
+        signature = self.interfaces.get(interface, {}).get(method)
+        if signature is None:
+            raise NotFound(f"{self.module.name} does not provide {interface[:60]}.{method[:60]}.")
+        bound = signature.bind(arguments, strict=True)
+        value = await self._guarded(f"{interface}.{method}", getattr(self.module, method), bound)
+        encode(value)  # here, where the mistake was made
+        return value
+
+    async def _guarded(self, where: str, function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
+        # Anew at each call: a test may have started the module in another task.
+        runtime.enter(self.module.core)
+        try:
+            if inspect.isasyncgenfunction(function):
+                return function(**arguments)
+            if inspect.isgeneratorfunction(function):
+                return _in_thread(function(**arguments))
+            if inspect.iscoroutinefunction(function):
+                return await function(**arguments)
+            # A plain function may take its time; others must be answered meanwhile.
+            value = await asyncio.to_thread(function, **arguments)
+            return await value if inspect.isawaitable(value) else value
+        except ParachuteError:
+            raise
+        except Exception as error:
+            raise self._failed(where, error) from error
+
+    def _failed(self, where: str, error: Exception) -> ModuleError:
+        log.error("%s failed", where, exc_info=error)
+        return ModuleError(
+            f"The module {self.module.name} failed with {type(error).__name__}.",
+            f"Its log says where: `parachute logs module@{self.module.name}`.",
+            status=500,
+        )
+
+
+def _provided(module: Module, name: str, protocol: type[Any] | None) -> dict[str, Signature]:
+    """The methods of an interface that the module provides; error: ModuleError when one is missing or differs."""
+    protocol = interfaces.KNOWN.get(name, protocol)
+    if protocol is None:
+        raise ModuleError(
+            f"{module.name} provides {name}, and nothing says what that is.",
+            f"Write `class {name}(Protocol)` with its methods, and import it in the module's file.",
+        )
+    found: dict[str, Signature] = {}
+    for method, wanted in interfaces.methods_of(protocol).items():
+        function = getattr(module, method, None)
+        if not callable(function):
+            raise ModuleError(f"{module.name} provides {name}, and its class has no method {method}.")
+        signature = Signature.of(function)
+        expected = Signature.of(wanted, skip=1)
+        own = {parameter.name: parameter for parameter in signature.parameters}
+        missing = [entry for entry in expected.names if entry not in own and not signature.rest]
+        extra = [entry.name for entry in signature.parameters if entry.required and entry.name not in expected.names]
+        if missing or extra:
+            raise ModuleError(
+                f"{module.name}.{method} must take ({', '.join(expected.names)}), as {name} says; "
+                f"it differs in {', '.join(missing + extra)}."
+            )
+        expected.check()
+        found[method] = expected
+    return found
+
+
+async def _in_thread(values: Iterator[Any]) -> AsyncIterator[Any]:
+    """Values of a plain generator, each made outside of the event loop."""
+    end = object()
+    while (value := await asyncio.to_thread(next, values, end)) is not end:
+        yield value

@@ -1,0 +1,171 @@
+"""Interfaces that modules publish for each other, and what their methods return.
+
+A module that provides one has these methods; a module that uses one asks `self.get_interface(name)`. Arguments and results
+travel as JSON between two processes and are checked against these signatures on both sides.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Protocol, get_type_hints
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A person, project, topic or the like that Brain knows; `score` says how well it fits a search, from 0 to 1."""
+
+    para_id: str
+    name: str
+    type: str = ""
+    aliases: list[str] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
+    path: str | None = None
+    snippet: str | None = None
+    content: str | None = None
+    score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """Words of a text that may name an entity; without `para_id` it would be a new one."""
+
+    text: str
+    confidence: float
+    para_id: str | None = None
+    name: str | None = None
+    type: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EntityType:
+    """A kind of entity, with the names of its fields."""
+
+    name: str
+    fields: list[str] = field(default_factory=list)
+    icon: str | None = None
+    folder: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What an agent should know about a topic: ready text, and the entities it was made from."""
+
+    text: str
+    entities: list[Entity] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class JournalEntry:
+    """An entry of the journal; `date` is YYYY-MM-DD, `time` HH:MM or nothing, `path` within the vault."""
+
+    id: str
+    date: str
+    content: str
+    title: str = ""
+    time: str | None = None
+    path: str | None = None
+    audio_path: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A chat session."""
+
+    id: str
+    title: str = ""
+    updated_at: str | None = None
+    message_count: int = 0
+    archived: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a conversation."""
+
+    role: Literal["user", "assistant"]
+    content: str
+    timestamp: str | None = None
+
+
+class BrainInterface(Protocol):
+    """What the user knows about people, projects and topics."""
+
+    version: ClassVar[str] = "1.0"
+
+    async def search(self, query: str, type: str | None = None, limit: int = 20) -> list[Entity]:
+        """Find entities by words."""
+
+    async def resolve(self, text: str) -> str | None:
+        """The para-id of the entity that a text names, by its name or an alias."""
+
+    async def get(self, para_id: str) -> Entity | None:
+        """An entity with its content."""
+
+    async def link(self, source_id: str, para_id: str) -> None:
+        """Note that something, such as a journal entry, is about an entity."""
+
+    async def suggest(self, text: str) -> list[Mention]:
+        """Entities that a text mentions or might add."""
+
+    async def types(self) -> list[EntityType]:
+        """All kinds of entities."""
+
+    async def context(self, topic: str) -> Context:
+        """What an agent should know about a topic."""
+
+
+class JournalInterface(Protocol):
+    """The user's journal."""
+
+    version: ClassVar[str] = "1.0"
+
+    async def get_recent_entries(self, limit: int = 10) -> list[JournalEntry]:
+        """The newest entries, newest first."""
+
+    async def search(self, query: str, date_from: str | None = None, limit: int = 20) -> list[JournalEntry]:
+        """Find entries by words."""
+
+    async def get(self, entry_id: str) -> JournalEntry | None:
+        """One entry."""
+
+    async def entries_of(self, date: str) -> list[JournalEntry]:
+        """All entries of a day."""
+
+    async def create(self, content: str, title: str = "", date: str | None = None) -> JournalEntry:
+        """Write an entry, for today unless a date is given."""
+
+
+class ConversationInterface(Protocol):
+    """The user's chat sessions."""
+
+    version: ClassVar[str] = "1.0"
+
+    async def get_sessions(self, topic: str | None = None, limit: int = 20) -> list[Conversation]:
+        """Sessions, newest first; those about a topic if one is given."""
+
+    async def get_messages(self, session_id: str, limit: int = 50) -> list[Message]:
+        """The newest messages of a session, oldest first."""
+
+    async def send_message(self, session_id: str, content: str, source: str = "") -> Message:
+        """Send a message and wait for the whole answer."""
+
+
+KNOWN: dict[str, type[Any]] = {
+    "BrainInterface": BrainInterface,
+    "JournalInterface": JournalInterface,
+    "ConversationInterface": ConversationInterface,
+}
+
+
+def methods_of(protocol: type[Any]) -> dict[str, Any]:
+    """The methods that an interface consists of, by name."""
+    return {
+        name: value
+        for base in reversed(protocol.__mro__[:-1])
+        if base.__module__ != "typing"
+        for name, value in vars(base).items()
+        if callable(value) and not name.startswith("_")
+    }
+
+
+def result_of(method: Any) -> Any:
+    """The type that a method of an interface returns."""
+    return get_type_hints(method, include_extras=True).get("return", Any)

@@ -1,0 +1,72 @@
+"""The class that every module inherits from."""
+
+from collections.abc import Awaitable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast, overload
+
+from parachute.core.agents import AgentConfig
+
+if TYPE_CHECKING:
+    from parachute.core.interfaces import BrainInterface, ConversationInterface, JournalInterface
+    from parachute.core.services import Core
+
+Self = TypeVar("Self", bound="Module")
+
+
+class Module:
+    """A module: its methods marked with @route, @mcp_tool and @event are called by the computer.
+
+    What the class says about itself repeats manifest.yaml, which alone is what the user agreed to: name and version must be
+    the same, permissions, agents and interfaces may be fewer there than in the manifest, never more.
+    `self.core` is there from `__init__` on.
+    """
+
+    name: ClassVar[str] = ""
+    version: ClassVar[str] = ""
+    description: ClassVar[str] = ""
+    permissions: ClassVar[Mapping[str, Any]] = {}
+    agents: ClassVar[Mapping[str, AgentConfig | Mapping[str, Any]]] = {}
+    provides: ClassVar[Sequence[str]] = ()
+    optional_requires: ClassVar[Sequence[str]] = ()
+
+    core: "Core"
+
+    @classmethod
+    def attached(cls: type[Self], core: "Core") -> Self:
+        """A new module with its services; the computer calls this, not the author."""
+        module = cls.__new__(cls)
+        module.core = core
+        # After the services, so that an author's own __init__ can use them.
+        module.__init__()  # type: ignore[misc]
+        return module
+
+    def on_enable(self) -> Awaitable[None] | None:
+        """Called once after the module was installed, updated or enabled; may be `async`."""
+
+    def on_start(self) -> Awaitable[None] | None:
+        """Called whenever the module's process starts, before its first request; may be `async`."""
+
+    def on_stop(self) -> Awaitable[None] | None:
+        """Called before the module's process ends; may be `async`."""
+
+    def on_disable(self) -> Awaitable[None] | None:
+        """Called when the user disables or removes the module; may be `async`."""
+
+    async def run_agent(self, agent: str, prompt: str) -> str:
+        """Run one of the module's agents in its own sandbox, and return what it said."""
+        return await self.core.run_agent(agent, prompt)
+
+    def get_mcp_servers(self) -> list[str]:
+        """The tools that the manifest's permissions allow to agents of this module, for `self.core.query`."""
+        return list(self.core.mcp)
+
+    @overload
+    def get_interface(self, name: Literal["BrainInterface"]) -> "BrainInterface | None": ...
+    @overload
+    def get_interface(self, name: Literal["JournalInterface"]) -> "JournalInterface | None": ...
+    @overload
+    def get_interface(self, name: Literal["ConversationInterface"]) -> "ConversationInterface | None": ...
+    @overload
+    def get_interface(self, name: str) -> Any: ...
+    def get_interface(self, name: str) -> Any:
+        """Another module's interface, or None if nobody provides it; error: NotAllowed if the manifest does not name it."""
+        return cast(Any, self.core.get_interface(name))

@@ -1,0 +1,94 @@
+"""Patterns of a manifest's permissions, matched against paths within the vault."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from parachute.errors import InvalidInput
+
+_LONGEST = 1_000
+
+
+def parts_of(path: str, field: str = "path") -> tuple[str, ...]:
+    """The parts of a path within the vault; error: InvalidInput for an absolute one, `..` or unprintable characters."""
+    if len(path) > _LONGEST or "\0" in path or "\n" in path:
+        raise InvalidInput(f"{field}: a path of up to {_LONGEST} characters without line ends is allowed.")
+    if path.startswith(("/", "~")) or "\\" in path:
+        raise InvalidInput(f"{field}: {path[:80]!r} must be a path within the vault, such as Notes/today.md.")
+    parts = tuple(part for part in path.split("/") if part not in ("", "."))
+    if ".." in parts:
+        raise InvalidInput(f"{field}: {path[:80]!r} must not contain `..`.")
+    return parts
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """`*` and `?` stay within one part, `**` stands for any number of parts, a final `/` for everything below.
+
+    A wildcard never matches a hidden entry at the top of the vault: those hold what belongs to the computer.
+    """
+
+    parts: tuple[str, ...]
+
+    @classmethod
+    def parse(cls, text: str, field: str = "pattern") -> "Pattern":
+        """Read a pattern; error: InvalidInput."""
+        parts = parts_of(text, field)
+        if not parts:
+            raise InvalidInput(f"{field}: an empty pattern allows nothing; write `**` for the whole vault.")
+        if any("**" in part and part != "**" for part in parts):
+            raise InvalidInput(f"{field}: {text[:80]!r}: `**` stands alone between slashes.")
+        return cls((*parts, "**") if text.endswith("/") else parts)
+
+    def matches(self, path: tuple[str, ...]) -> bool:
+        """Whether the path is one of those that the pattern stands for."""
+        return bool(path) and self._visible(path) and _match(self.parts, path)
+
+    def reaches(self, folder: tuple[str, ...]) -> bool:
+        """Whether something in the folder, at any depth, may match."""
+        return not folder or (self._visible(folder) and _reach(self.parts, folder))
+
+    @property
+    def literal(self) -> tuple[str, ...]:
+        """The leading parts without wildcards."""
+        for index, part in enumerate(self.parts):
+            if "*" in part or "?" in part:
+                return self.parts[:index]
+        return self.parts
+
+    @property
+    def is_literal(self) -> bool:
+        return self.literal == self.parts
+
+    def _visible(self, path: tuple[str, ...]) -> bool:
+        return not path[0].startswith(".") or self.parts[0] == path[0]
+
+
+def matches_any(patterns: Iterable[Pattern], path: tuple[str, ...]) -> bool:
+    """Whether one of the patterns matches the path."""
+    return any(pattern.matches(path) for pattern in patterns)
+
+
+def _match(pattern: tuple[str, ...], path: tuple[str, ...]) -> bool:
+    if not pattern:
+        return not path
+    if pattern[0] == "**":
+        # The folder itself belongs to everything below it.
+        return any(_match(pattern[1:], path[start:]) for start in range(len(path) + 1))
+    return bool(path) and bool(_expression(pattern[0]).fullmatch(path[0])) and _match(pattern[1:], path[1:])
+
+
+def _reach(pattern: tuple[str, ...], folder: tuple[str, ...]) -> bool:
+    if not folder:
+        return bool(pattern)
+    if not pattern:
+        return False
+    if pattern[0] == "**":
+        return True
+    return bool(_expression(pattern[0]).fullmatch(folder[0])) and _reach(pattern[1:], folder[1:])
+
+
+@lru_cache(maxsize=512)
+def _expression(part: str) -> re.Pattern[str]:
+    return re.compile("".join({"*": "[^/]*", "?": "[^/]"}.get(sign, re.escape(sign)) for sign in part))

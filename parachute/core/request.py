@@ -1,0 +1,86 @@
+"""One request to a module's route."""
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qs
+
+from parachute.errors import InvalidInput, ParachuteError
+
+BODY_LIMIT = 32 * 1024 * 1024
+
+
+class BodyTooLarge(ParachuteError):
+    """The body of a request is larger than a module reads at once."""
+
+    status = 413
+    key = "body_too_large"
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks, as core determined it: `kind` is user, key, agent, module or hook."""
+
+    kind: str = "user"
+    name: str = ""
+
+
+@dataclass(slots=True)
+class Request:
+    """A parameter with this type receives the request itself.
+
+    `path` is still percent-encoded and begins with `/`; names of `headers` are in lower case.
+    """
+
+    method: str
+    path: str
+    query_string: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    caller: Caller = field(default_factory=Caller)
+    chunks: AsyncIterator[bytes] | None = None
+    _body: bytes | None = None
+
+    @property
+    def query(self) -> dict[str, list[str]]:
+        """Parameters of the query; error: InvalidInput when there are too many."""
+        try:
+            return parse_qs(self.query_string, keep_blank_values=True, max_num_fields=1000, errors="strict")
+        except ValueError as error:
+            raise InvalidInput("query: at most 1,000 parameters in UTF-8 are allowed.") from error
+
+    async def stream(self) -> AsyncIterator[bytes]:
+        """The body piece by piece, of any length; it can be read once."""
+        if self._body is not None:
+            yield self._body
+        elif self.chunks is not None:
+            chunks, self.chunks = self.chunks, None
+            async for chunk in chunks:
+                yield chunk
+
+    async def body(self) -> bytes:
+        """The whole body; error: BodyTooLarge above 32 MiB."""
+        if self._body is None:
+            found: list[bytes] = []
+            size = 0
+            async for chunk in self.stream():
+                size += len(chunk)
+                if size > BODY_LIMIT:
+                    raise BodyTooLarge(f"The body is larger than {BODY_LIMIT:,} bytes.")
+                found.append(chunk)
+            self._body = b"".join(found)
+        return self._body
+
+    async def json(self) -> Any:
+        """The body as JSON, None if it is empty; error: InvalidInput."""
+        data = await self.body()
+        if not data.strip():
+            return None
+        try:
+            return json.loads(data, parse_constant=_refuse_constant)
+        except (ValueError, RecursionError) as error:
+            raise InvalidInput(f"body: this is not JSON ({error}).", status=400, key="malformed_json") from error
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a number in JSON")

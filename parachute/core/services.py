@@ -1,0 +1,146 @@
+"""`self.core`: what the computer does for a module."""
+
+import json
+from collections.abc import AsyncIterator, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+from parachute.core.event import EVENT_NAME
+from parachute.core.files import Files
+from parachute.core.settings import Settings
+from parachute.core.storage import Storage
+from parachute.core.values import encode
+from parachute.errors import InvalidInput, NotAllowed
+
+if TYPE_CHECKING:
+    from parachute.core.interface_proxy import InterfaceProxy
+
+ACTIONS = ("create", "update", "delete", "link")
+_AGENT_SECONDS = 900.0
+
+
+class Connection(Protocol):
+    """The way to core; answers are JSON values, and errors those of `parachute.errors`."""
+
+    async def request(self, method: str, path: str, document: object = None, *, seconds: float = 30.0) -> Any:
+        """Ask and wait for the answer."""
+
+    def stream(self, path: str, document: object) -> AsyncIterator[Any]:
+        """Ask, and receive one value after the other."""
+
+
+class Core:
+    """Services of the computer, within the module's permissions."""
+
+    def __init__(
+        self,
+        name: str,
+        connection: Connection,
+        files: Files,
+        storage: Storage,
+        settings: Settings,
+        optional_requires: Iterable[str] = (),
+        mcp: Iterable[str] = (),
+    ) -> None:
+        self.name = name
+        self.files = files
+        self.storage = storage
+        self.settings = settings
+        self.mcp = tuple(mcp)
+        self._connection = connection
+        self._optional_requires = frozenset(optional_requires)
+        self._provided: dict[str, Mapping[str, tuple[str, ...]]] = {}
+
+    async def query(
+        self,
+        message: str,
+        *,
+        session_id: str | None = None,
+        mcp_servers: Iterable[str] | None = None,
+        agent: str | None = None,
+    ) -> AsyncIterator[dict[str, Any]]:
+        """Ask an agent and receive its events as they come, in the shape that `POST /api/chat` streams.
+
+        `agent` is one of the manifest's (without it, the computer's default one in a sandbox); `mcp_servers` are names of
+        tools, as `get_mcp_servers()` gives them.
+        """
+        document = {
+            "message": message,
+            "session_id": session_id,
+            "mcp_servers": None if mcp_servers is None else list(mcp_servers),
+            "agent": agent,
+        }
+        async for value in self._connection.stream("/query", document):
+            yield value
+
+    async def run_agent(self, agent: str, prompt: str) -> str:
+        """Run one of the manifest's agents in its own sandbox to the end, and return what it said."""
+        document = {"agent": agent, "prompt": prompt}
+        answer = await self._connection.request("POST", "/run-agent", document, seconds=_AGENT_SECONDS)
+        return str(_member(answer, "text"))
+
+    async def publish(self, name: str, data: Mapping[str, Any] | None = None) -> str:
+        """Tell everybody who listens; the name begins with the module's own name and a point. Returns the event's id."""
+        if not EVENT_NAME.fullmatch(name):
+            raise InvalidInput(
+                f"name: {name[:60]!r} is not the name of an event; write one such as {self.name}.changed."
+            )
+        if not name.startswith(f"{self.name}."):
+            raise NotAllowed(f"name: {name!r} belongs to another module; {self.name} may publish {self.name}.* only.")
+        document = {"name": name, "data": json.loads(encode(dict(data or {})))}
+        return str(_member(await self._connection.request("POST", "/publish", document), "id"))
+
+    async def suggest(
+        self,
+        action: str,
+        target_module: str,
+        payload: Mapping[str, Any],
+        *,
+        target_id: str | None = None,
+        reasoning: str = "",
+    ) -> str:
+        """Propose a change that the user may approve; returns the suggestion's id.
+
+        `action` is create, update, delete or link; `target_module` must be named under can_suggest in the manifest.
+        """
+        if action not in ACTIONS:
+            raise InvalidInput(f"action: one of {', '.join(ACTIONS)} is allowed.")
+        document = {
+            "action": action,
+            "target_module": target_module,
+            "target_id": target_id,
+            "payload": json.loads(encode(dict(payload))),
+            "reasoning": reasoning,
+        }
+        return str(_member(await self._connection.request("POST", "/suggest", document), "id"))
+
+    def get_interface(self, name: str) -> "InterfaceProxy | None":
+        """Another module's interface, or None if nobody provides it; error: NotAllowed if the manifest does not name it."""
+        from parachute.core.interface_proxy import InterfaceProxy
+
+        if name not in self._optional_requires:
+            raise NotAllowed(
+                f"The manifest of {self.name} does not say that it uses {name}.",
+                f"Add {name} to optional_requires in manifest.yaml; the user sees it before installing.",
+            )
+        methods = self._provided.get(name)
+        return None if methods is None else InterfaceProxy(name, methods, self._connection)
+
+    @property
+    def uses_interfaces(self) -> bool:
+        """Whether the module may call others at all."""
+        return bool(self._optional_requires)
+
+    async def refresh_interfaces(self, seconds: float = 5.0) -> None:
+        """Learn from core who provides what now; errors: those of a request to core."""
+        answer = await self._connection.request("GET", "/interfaces", seconds=seconds)
+        provided = _member(answer, "interfaces")
+        self._provided = {
+            str(name): {str(method): tuple(map(str, names)) for method, names in dict(methods).items()}
+            for name, methods in dict(provided).items()
+        }
+
+
+def _member(answer: Any, name: str) -> Any:
+    if not isinstance(answer, dict) or name not in answer:
+        raise InvalidInput(f"The answer of core lacks {name}.")
+    return answer[name]

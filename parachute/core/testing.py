@@ -1,0 +1,280 @@
+"""The test kit: runs a module in memory, with services that really store things, in a temporary folder.
+
+async with run(NotesModule, permissions={"write": ["Notes/**"]}) as notes:
+    answer = await notes.post("/notes", {"text": "Buy milk"})
+    assert answer.status == 200
+"""
+
+import contextlib
+import json
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from parachute.core import runtime
+from parachute.core.application import Application, Handler, Tool
+from parachute.core.errors import error_document, error_from_document
+from parachute.core.event import Event
+from parachute.core.files import Files
+from parachute.core.functions import with_module
+from parachute.core.interfaces import KNOWN, methods_of
+from parachute.core.module import Module
+from parachute.core.request import Caller, Request
+from parachute.core.response import JSON, Rendered
+from parachute.core.services import Core
+from parachute.core.settings import Settings
+from parachute.core.storage import Storage
+from parachute.core.values import encode
+from parachute.errors import InvalidInput, NotFound
+
+Answering = str | Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a route answered, complete."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        """The body as JSON."""
+        return json.loads(self.body)
+
+    @property
+    def text(self) -> str:
+        return self.body.decode()
+
+    def events(self) -> list[Any]:
+        """The values of a stream of events."""
+        lines = self.body.decode().splitlines()
+        return [json.loads(line.removeprefix("data: ")) for line in lines if line.startswith("data: ")]
+
+
+@dataclass(slots=True)
+class FakeCore:
+    """The other end of `self.core`: it keeps what it is given, and answers as the test says."""
+
+    settings: dict[str, Any]
+    agents: Mapping[str, Answering]
+    query: Iterable[Mapping[str, Any]] | Callable[[Mapping[str, Any]], Iterable[Mapping[str, Any]]]
+    interfaces: Mapping[str, Any]
+    published: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    suggestions: list[dict[str, Any]] = field(default_factory=list)
+    queries: list[dict[str, Any]] = field(default_factory=list)
+    prompts: list[tuple[str, str]] = field(default_factory=list)
+
+    async def request(self, method: str, path: str, document: Any = None, *, seconds: float = 30.0) -> Any:
+        """Answer as core does."""
+        # Through JSON, as on the real way: what cannot travel fails here as well.
+        document = json.loads(encode(document))
+        answer = json.loads(encode(await self._answer(method, path, document)))
+        if isinstance(answer, dict) and "error" in answer:
+            raise error_from_document(answer)
+        return answer
+
+    async def stream(self, path: str, document: object) -> AsyncIterator[Any]:
+        """Give the events of `query`, one by one."""
+        asked: dict[str, Any] = json.loads(encode(document))
+        self.queries.append(asked)
+        values = self.query(asked) if callable(self.query) else self.query
+        for value in values:
+            yield json.loads(encode(value))
+
+    async def _answer(self, method: str, path: str, document: Any) -> Any:
+        match method, path.split("/")[1:]:
+            case "GET", ["settings"]:
+                return {"settings": self.settings}
+            case "PUT", ["settings", name]:
+                self.settings[name] = document["value"]
+                return {}
+            case "DELETE", ["settings", name]:
+                self.settings.pop(name, None)
+                return {}
+            case "POST", ["publish"]:
+                self.published.append((document["name"], document["data"]))
+                return {"id": f"event-{len(self.published)}"}
+            case "POST", ["suggest"]:
+                self.suggestions.append(document)
+                return {"id": f"suggestion-{len(self.suggestions)}"}
+            case "POST", ["run-agent"]:
+                return {"text": self._agent(document["agent"], document["prompt"])}
+            case "GET", ["interfaces"]:
+                return {"interfaces": {name: _methods(name, other) for name, other in self.interfaces.items()}}
+            case "POST", ["interface"]:
+                return await self._interface(document)
+            case _:
+                raise NotFound(f"Core does not know {method} {path}.")
+
+    def _agent(self, agent: str, prompt: str) -> str:
+        if agent not in self.agents:
+            raise NotFound(f"The test gives no answer for the agent {agent!r}.", "Pass agents={...} to run().")
+        self.prompts.append((agent, prompt))
+        answer = self.agents[agent]
+        return answer(prompt) if callable(answer) else answer
+
+    async def _interface(self, document: Mapping[str, Any]) -> Any:
+        provider = self.interfaces.get(document["interface"])
+        if provider is None:
+            raise NotFound(f"Nobody provides {document['interface']}.")
+        try:
+            return {"result": await getattr(provider, document["method"])(**document["arguments"])}
+        except Exception as error:
+            return error_document(error)
+
+
+@dataclass(slots=True)
+class Running:
+    """A module that runs in memory. `vault` is the folder of its vault, `core` what the module has as `self.core`."""
+
+    module: Any
+    vault: Path
+    core: Core
+    application: Application
+    fake: FakeCore
+
+    @property
+    def published(self) -> list[tuple[str, dict[str, Any]]]:
+        """Events that the module published, with their data."""
+        return self.fake.published
+
+    @property
+    def suggestions(self) -> list[dict[str, Any]]:
+        """Suggestions that the module made."""
+        return self.fake.suggestions
+
+    async def get(self, path: str, **query: Any) -> Answer:
+        """GET a route with parameters of the query."""
+        return await self.request("GET", path, query=query)
+
+    async def post(self, path: str, body: Any = None, **query: Any) -> Answer:
+        """POST a body, JSON unless it is bytes."""
+        return await self.request("POST", path, body, query=query)
+
+    async def put(self, path: str, body: Any = None, **query: Any) -> Answer:
+        """PUT a body, JSON unless it is bytes."""
+        return await self.request("PUT", path, body, query=query)
+
+    async def delete(self, path: str, **query: Any) -> Answer:
+        """DELETE with parameters of the query."""
+        return await self.request("DELETE", path, query=query)
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        query: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+        caller: Caller | None = None,
+    ) -> Answer:
+        """Any request; the answer is read to its end."""
+        await self.core.refresh_interfaces()
+        data = b"" if body is None else body if isinstance(body, bytes) else encode(body)
+        sent = {"content-type": JSON, **{name.lower(): text for name, text in (headers or {}).items()}}
+        text = urlencode({name: _query(value) for name, value in (query or {}).items()}, doseq=True)
+        answer = await self.application.respond(Request(method, path, text, sent, caller or Caller(), _body=data))
+        return await _complete(answer)
+
+    async def tool(self, name: str, /, **arguments: Any) -> str:
+        """Call an MCP tool as an agent would; errors are raised."""
+        await self.core.refresh_interfaces()
+        return await self.application.call_tool(name, json.loads(encode(arguments)))
+
+    async def emit(self, name: str, /, **data: Any) -> int:
+        """Let an event happen; returns how many handlers there are. What a handler raises is raised here."""
+        await self.core.refresh_interfaces()
+        return await self.application.deliver(Event("test", name, json.loads(encode(data)), "2024-01-15T10:30:00Z"))
+
+    async def interface(self, name: str, method: str, /, **arguments: Any) -> Any:
+        """Call a method of an interface that the module provides, as another module would; the result is plain JSON."""
+        return json.loads(encode(await self.application.call_interface(name, method, json.loads(encode(arguments)))))
+
+
+@asynccontextmanager
+async def run(
+    module: type[Module],
+    *,
+    permissions: Mapping[str, Any] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    agents: Mapping[str, Answering] | None = None,
+    query: Iterable[Mapping[str, Any]] | Callable[[Mapping[str, Any]], Iterable[Mapping[str, Any]]] = (),
+    interfaces: Mapping[str, Any] | None = None,
+    tools: Mapping[str, Callable[..., Any]] | None = None,
+    handlers: Mapping[str, Callable[..., Any]] | None = None,
+    protocols: Mapping[str, type[Any]] | None = None,
+    folder: Path | None = None,
+) -> AsyncIterator[Running]:
+    """Run a module for the length of a block.
+
+    `permissions` replace those of the class; `settings` are all settings with their values; `agents` gives each agent's
+    answer, as text or as a function of the prompt; `query` the events of `self.core.query`; `interfaces` objects that stand
+    for other modules. `tools` and `handlers` are the functions that manifest.yaml names, by tool and by event. `folder` keeps
+    the vault after the test.
+    """
+    if not (isinstance(module, type) and issubclass(module, Module) and module.name):
+        raise InvalidInput("run: give it the class of a module, which has a name.")
+    allowed = dict(module.permissions if permissions is None else permissions)
+    fake = FakeCore(dict(settings or {}), agents or {}, query, interfaces or {})
+    with tempfile.TemporaryDirectory() if folder is None else contextlib.nullcontext(str(folder)) as place:
+        vault, data = Path(place) / "vault", Path(place) / "data"
+        vault.mkdir(exist_ok=True)
+        core = Core(
+            module.name,
+            fake,
+            Files(vault, allowed.get("read", ()), allowed.get("write", ())),
+            Storage(data / "storage.db"),
+            Settings(dict(settings or {}), fake),
+            {*module.optional_requires, *(interfaces or {})},
+            allowed.get("mcp", ()),
+        )
+        instance = module.attached(core)
+        application = Application(
+            instance,
+            [Tool.of(name, with_module(function, instance)) for name, function in (tools or {}).items()],
+            [Handler.of(name, with_module(function, instance)) for name, function in (handlers or {}).items()],
+            protocols,
+        )
+        await core.refresh_interfaces()
+        try:
+            await application.lifecycle("on_enable")
+            await application.lifecycle("on_start")
+            yield Running(instance, vault, core, application, fake)
+            await application.lifecycle("on_stop")
+        finally:
+            core.storage.close()
+            runtime.enter(None)
+
+
+async def _complete(answer: Rendered) -> Answer:
+    body = answer.body
+    if answer.chunks is not None:
+        async for chunk in answer.chunks:
+            body += chunk
+    return Answer(answer.status, answer.headers, body)
+
+
+def _query(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value
+
+
+def _methods(name: str, provider: Any) -> dict[str, list[str]]:
+    """What a provider offers: the methods of a known interface that it has, or all public ones."""
+    import inspect
+
+    names = (
+        methods_of(KNOWN[name]) if name in KNOWN else [entry for entry in dir(provider) if not entry.startswith("_")]
+    )
+    return {
+        method: list(inspect.signature(getattr(provider, method)).parameters)
+        for method in names
+        if callable(getattr(provider, method, None))
+    }

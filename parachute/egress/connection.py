@@ -1,0 +1,141 @@
+"""One connection of a client: one request, judged once, and then carried or refused. There is never a second one."""
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+import h11
+
+from parachute.egress import request as requests
+from parachute.egress.exchange import Exchange, next_event
+from parachute.egress.models import Limits, Refused, Target
+from parachute.egress.outside import Outside, Streams, Unreachable
+from parachute.egress.streams import Idle, drain_wholly, pump, say_goodbye
+
+if TYPE_CHECKING:
+    from parachute.egress.line import Line
+
+log = logging.getLogger(__name__)
+
+_REASONS = {400: b"Bad Request", 403: b"Host Not Allowed", 408: b"Request Timeout", 502: b"Bad Gateway"}
+_REASONS |= {431: b"Request Header Fields Too Large", 503: b"Too Many Connections", 504: b"Gateway Timeout"}
+
+
+class Connection:
+    """Serves one client of a line until its request is done; it owns both sockets and closes them."""
+
+    def __init__(self, line: "Line", client: Streams, outside: Outside, limits: Limits) -> None:
+        self._line = line
+        self._reader, self._writer = client
+        self._outside = outside
+        self._limits = limits
+        self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=limits.header_bytes)
+        self._server: asyncio.StreamWriter | None = None
+        self._established = False
+        self.target: Target | None = None
+
+    async def serve(self) -> None:
+        """Serve to the end; raises nothing but CancelledError."""
+        try:
+            async with asyncio.timeout(self._limits.total_seconds):
+                try:
+                    await self._serve()
+                except Refused as refused:
+                    await self._refuse(refused)
+        except* (OSError, h11.ProtocolError):
+            pass  # a side has gone, or said nothing for too long: nobody is left to be told
+        except* Exception:
+            log.exception("A connection of %s failed.", self._line.owner)
+        finally:
+            for writer in (self._writer, self._server):
+                if writer is not None:
+                    writer.transport.abort()
+
+    async def turn_away(self) -> None:
+        """Answer that there are too many connections."""
+        message = f"{self._line.owner} has too many connections open."
+        await self._refuse(Refused(message, "Close some, or wait for them to end.", status=503))
+
+    async def _serve(self) -> None:
+        endpoint = "a request that cannot be read"
+        try:
+            request = await self._read_request()
+            asked = requests.read(request)
+            endpoint = asked.endpoint
+            if not self._line.allowed.allows(asked.target):
+                raise self._line.not_listed(asked.target)
+            self.target = asked.target
+            server = await self._outside.reach(asked.target, self._line.lookups)
+        except Refused as refused:
+            self._line.decide(endpoint, refused)
+            raise
+        self._server = server[1]
+        self._line.decide(endpoint, None)
+        try:
+            async with Idle(self._limits.idle_seconds) as idle:
+                if asked.path is None:
+                    await self._tunnel(server, idle)
+                else:
+                    await self._exchange(asked, request, server, idle)
+        except TimeoutError as error:
+            raise Unreachable(f"{asked.target} was silent for too long.", status=504) from error
+        await say_goodbye(self._reader, self._writer)
+
+    async def _tunnel(self, server: Streams, idle: Idle) -> None:
+        early, _ = self._http.trailing_data  # a client may speak before it knows that it may
+        self._established = True
+        self._writer.write(b"HTTP/1.1 200 Connection Established\r\n\r\n")
+        server[1].write(early)
+        self._count(idle, sent=len(early))
+        async with asyncio.TaskGroup() as both:
+            both.create_task(pump(self._reader, server[1], lambda size: self._count(idle, sent=size)))
+            both.create_task(pump(server[0], self._writer, lambda size: self._count(idle, received=size)))
+        await drain_wholly(server[1])
+        await drain_wholly(self._writer)
+
+    async def _exchange(self, asked: requests.Asked, request: h11.Request, server: Streams, idle: Idle) -> None:
+        exchange = Exchange(
+            self._http,
+            (self._reader, self._writer),
+            server,
+            self._limits.header_bytes,
+            lambda size: self._count(idle, sent=size),
+            lambda size: self._count(idle, received=size),
+        )
+        await exchange.run(asked, request)
+        await drain_wholly(self._writer)
+
+    def _count(self, idle: Idle, sent: int = 0, received: int = 0) -> None:
+        idle.touch()
+        self._line.sent += sent
+        self._line.received += received
+
+    async def _read_request(self) -> h11.Request:
+        try:
+            # From the first byte to the last of the header: one that trickles in gets no more time.
+            async with asyncio.timeout(self._limits.header_seconds):
+                event = await next_event(self._http, self._reader)
+        except TimeoutError as error:
+            raise Refused("The header of the request did not arrive in time.", status=408) from error
+        except h11.RemoteProtocolError as error:
+            if error.error_status_hint == 431:
+                raise Refused(f"The header is longer than {self._limits.header_bytes:,} bytes.", status=431) from error
+            raise Refused(f"The request cannot be read as HTTP: {error}.", status=400) from error
+        if not isinstance(event, h11.Request):
+            raise ConnectionAbortedError("the client left without a request")
+        return event
+
+    async def _refuse(self, refused: Refused) -> None:
+        if self._established or self._http.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
+            return  # in the middle of an answer: what ends it is the end of the connection
+        text = f"{refused.message}\n{refused.hint}\n" if refused.hint else f"{refused.message}\n"
+        body = text.encode()
+        headers = [("Content-Type", "text/plain; charset=utf-8"), ("Content-Length", str(len(body)))]
+        response = h11.Response(
+            status_code=refused.status,
+            headers=[*headers, ("Connection", "close")],
+            reason=_REASONS.get(refused.status, b""),
+        )
+        for event in (response, h11.Data(body), h11.EndOfMessage()):
+            self._writer.write(self._http.send(event) or b"")
+        await say_goodbye(self._reader, self._writer)

@@ -1,0 +1,143 @@
+"""Names of hosts in one normal form, and the list of those that a line may reach."""
+
+import ipaddress
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import idna
+
+from parachute.egress import addresses
+from parachute.egress.models import Target
+from parachute.errors import InvalidInput
+
+DEFAULT_PORTS = frozenset((443, 80))
+"""TLS, and plain HTTP for what redirects to it; any other port is named."""
+
+_ENTRIES = 256
+_ENTRY_CHARACTERS = 300
+_NAME_BYTES = 253  # RFC 1035, without the closing dot
+_LABEL = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
+_SHAPE = re.compile(r"(\[[^\]]*\]|[^:\[\]]+)(?::([0-9]{1,5}))?")
+
+
+def split(text: str, port: int | None = None) -> tuple[str, int | None]:
+    """`host`, `host:port` or `[address]:port` as (normal host, port); errors: ValueError with the reason."""
+    match = _SHAPE.fullmatch(text)
+    if match is None:
+        raise ValueError("it is not a host name, with `:port` at most; an IPv6 address stands in brackets")
+    if match[2] is not None:
+        port = int(match[2])
+        if not 1 <= port <= 65535:
+            raise ValueError("the port is not between 1 and 65535")
+    return normal(match[1]), port
+
+
+def normal(host: str) -> str:
+    """A host name in lower case, as IDNA A-labels, without a closing dot, or an address in its one short form.
+
+    Error: ValueError with the reason.
+    """
+    if host.startswith("["):
+        try:
+            if not host.endswith("]"):
+                raise ValueError("it has no closing bracket")
+            return str(ipaddress.IPv6Address(host[1:-1]))  # with a zone it is refused as not public
+        except ValueError as error:
+            raise ValueError("what stands in brackets is not an IPv6 address") from error
+    if not host.isascii():
+        try:
+            host = idna.encode(host, uts46=True).decode()
+        except (idna.IDNAError, UnicodeError) as error:
+            raise ValueError("it is not an international domain name") from error
+    host = host.lower().removesuffix(".")
+    labels = host.split(".")
+    if _NUMBER.fullmatch(labels[-1]):
+        # System libraries read 127.1, 0x7f.1 and 2130706433 as addresses: only the usual form is one here.
+        try:
+            return str(ipaddress.IPv4Address(host))
+        except ValueError as error:
+            raise ValueError("it ends in a number and is not an IPv4 address of four numbers") from error
+    if len(host) > _NAME_BYTES or not all(_LABEL.fullmatch(label) for label in labels):
+        raise ValueError("it is not a host name of letters, digits, `-` and `.`")
+    return host
+
+
+def is_address(host: str) -> bool:
+    """Whether a normal host is an address."""
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """One entry of a list: a host, or every name below it; without a port it stands for 443 and 80."""
+
+    host: str
+    below: bool
+    port: int | None
+
+    @classmethod
+    def parse(cls, text: object) -> "Pattern":
+        """Read an entry; error: ValueError with the reason."""
+        if not isinstance(text, str) or len(text) > _ENTRY_CHARACTERS:
+            raise ValueError("it is not a host name")
+        below = text.startswith("*.")
+        host, port = split(text[2:] if below else text)
+        if is_address(host):
+            if below:
+                raise ValueError("an address has nothing below it")
+            if reason := addresses.not_public(ipaddress.ip_address(host)):
+                raise ValueError(f"it is {reason}")
+        elif "." not in host:
+            raise ValueError("it has only one part, such as the names of machines in a home network")
+        return cls(host, below, port)
+
+    def allows(self, target: Target) -> bool:
+        """Whether a request may go there."""
+        if target.port not in (DEFAULT_PORTS if self.port is None else (self.port,)):
+            return False
+        # A `*.` entry ends in a name, never in a number, so no address can match it.
+        return target.host.endswith(f".{self.host}") if self.below else target.host == self.host
+
+    def __str__(self) -> str:
+        name = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{'*.' if self.below else ''}{name}{'' if self.port is None else f':{self.port}'}"
+
+
+@dataclass(frozen=True, slots=True)
+class AllowedHosts:
+    """The hosts that a line may reach; an empty list reaches nothing."""
+
+    patterns: tuple[Pattern, ...]
+
+    @classmethod
+    def parse(cls, hosts: Iterable[object]) -> "AllowedHosts":
+        """Read a list such as `["api.example.org", "*.example.org:8443"]`; error: InvalidInput naming each wrong entry."""
+        patterns, problems = [], []
+        for index, entry in enumerate(hosts):
+            if index >= _ENTRIES:
+                problems.append(f"there are more than {_ENTRIES} entries")
+                break
+            try:
+                patterns.append(Pattern.parse(entry))
+            except ValueError as error:
+                problems.append(f"{str(entry)[:80]!r}: {error}")
+        if problems:
+            raise InvalidInput(
+                f"hosts: {'; '.join(problems)}.",
+                "Write names such as `api.example.org`, `*.example.org` or `api.example.org:8443`.",
+            )
+        return cls(tuple(dict.fromkeys(patterns)))
+
+    def allows(self, target: Target) -> bool:
+        """Whether a request may go there."""
+        return any(pattern.allows(target) for pattern in self.patterns)
+
+    def texts(self) -> list[str]:
+        """The entries in their normal form."""
+        return [str(pattern) for pattern in self.patterns]

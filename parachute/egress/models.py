@@ -1,0 +1,41 @@
+"""What is agreed on about a line: its limits, where a request wants to go, and why it may not."""
+
+from dataclasses import dataclass
+
+from parachute.errors import ParachuteError
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one connection, one line and all lines may take; seconds and bytes.
+
+    `connect_seconds` is for finding the address and reaching it; `idle_seconds` passes without a byte in either
+    direction; after `total_seconds` a connection ends whatever it does.
+    """
+
+    connections: int = 64
+    connections_of_all: int = 256
+    lookups: int = 4
+    header_bytes: int = 32 * 1024
+    header_seconds: float = 15.0
+    connect_seconds: float = 20.0
+    idle_seconds: float = 300.0
+    total_seconds: float = 4 * 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a request wants to go: a normal name or an address (never with brackets), and a port."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+class Refused(ParachuteError):
+    """A request that is not carried out; `status` is the HTTP status of the answer."""
+
+    status = 403
+    key = "egress_refused"

@@ -1,0 +1,270 @@
+"""The module as an ASGI application: its routes, and the paths below /_parachute by which core calls the rest."""
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from typing import Any
+
+from parachute.core.application import Application
+from parachute.core.errors import ModuleError, error_document
+from parachute.core.event import Event
+from parachute.core.request import Caller, Request
+from parachute.core.response import JSON, Rendered, refusal
+from parachute.core.values import encode
+from parachute.errors import InvalidInput, NotFound, ParachuteError
+from parachute.host.enabling import Enabling
+from parachute.supervisor.activity import Activity
+
+log = logging.getLogger("parachute.module")
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+CONTROL = "/_parachute/"
+_QUIET = ("health", "describe")
+_INTERFACES_SECONDS = 10.0
+"""For so long the module may believe what it knows of who provides what."""
+
+
+# More than this of a body that nobody wants is not waited for.
+_DRAIN_LIMIT = 64 * 1024 * 1024
+_DRAIN_SECONDS = 10.0
+
+
+class _Gone(Exception):
+    """The client closed the connection."""
+
+
+class HostApp:
+    """Every connection ends after its one answer, and counts as activity until then, questions about health excepted.
+
+    It is made before the module is loaded, and answers once `open` was called.
+    """
+
+    def __init__(self, activity: Activity) -> None:
+        self._application: Application
+        self._enabling: Enabling
+        self._activity = activity
+        self._refreshed = -_INTERFACES_SECONDS
+        self._refreshing = asyncio.Lock()
+
+    def open(self, application: Application, enabling: Enabling) -> None:
+        """Answer for this module from now on."""
+        self._application = application
+        self._enabling = enabling
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            return
+        path: str = scope.get("raw_path", scope["path"].encode()).decode("latin-1").partition("?")[0]
+        if path.startswith(CONTROL):
+            name = path.removeprefix(CONTROL)
+            if name in _QUIET:
+                await self._control(name, scope, receive, send)
+            else:
+                with self._activity.under_way():
+                    await self._control(name, scope, receive, send)
+        else:
+            with self._activity.under_way():
+                await self._route(path, scope, receive, send)
+
+    async def refresh(self) -> None:
+        """Learn who provides the interfaces that the module uses, if what it knows is old; core may be down for a while."""
+        core = self._application.module.core
+        if not core.uses_interfaces:
+            return
+        async with self._refreshing:
+            if time.monotonic() - self._refreshed < _INTERFACES_SECONDS:
+                return
+            try:
+                await core.refresh_interfaces()
+            except ParachuteError as error:
+                log.warning("It is not known who provides which interface: %s", error)
+            self._refreshed = time.monotonic()
+
+    async def _route(self, path: str, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        incoming = _Incoming(receive, "transfer-encoding" in headers or headers.get("content-length", "0") != "0")
+        try:
+            request = Request(
+                method=scope["method"],
+                path=path,
+                query_string=scope["query_string"].decode("latin-1"),
+                headers=headers,
+                caller=_caller(headers),
+                chunks=incoming.chunks(),
+            )
+            await self.refresh()
+            answer = await self._application.respond(request)
+            if answer.chunks is None or request.chunks is not None:
+                request.chunks = None  # whoever did not read the body by now cannot do it any more
+                await incoming.drain()
+            await _send(answer, request.method == "HEAD", send, incoming)
+        except ParachuteError as error:
+            await _send(refusal(error), False, send, incoming)
+        except _Gone:
+            pass
+
+    async def _control(self, name: str, scope: Scope, receive: Receive, send: Send) -> None:
+        status = 200
+        incoming = _Incoming(receive, has_body=scope["method"] == "POST")
+        try:
+            document = await self._answer(scope["method"], name, incoming)
+            body = encode(document)
+        except _Gone:
+            return
+        except ParachuteError as error:
+            status, body = error.status, encode(error_document(error))
+        except Exception as error:
+            log.exception("%s failed", name)
+            status, body = 500, encode(error_document(error))
+        await incoming.drain()
+        await _send(Rendered(status, {"content-type": JSON}, body), False, send, incoming)
+
+    async def _answer(self, method: str, name: str, incoming: "_Incoming") -> Any:
+        match method, name:
+            case "GET", "health":
+                return {"status": "ok", "name": self._application.module.name}
+            case "GET", "describe":
+                return self._application.describe()
+            case "POST", "event":
+                return {"handled": await self._event(await _document(incoming))}
+            case "POST", "tool":
+                document = await _document(incoming)
+                await self.refresh()
+                tool = self._application.call_tool(_text(document, "name"), _object(document, "arguments"))
+                return {"content": await tool}
+            case "POST", "interface":
+                document = await _document(incoming)
+                await self.refresh()
+                names = _text(document, "interface"), _text(document, "method")
+                arguments = _object(document, "arguments")
+                return {"result": await self._application.call_interface(*names, arguments)}
+            case "POST", "lifecycle":
+                step = _text(await _document(incoming), "step")
+                await (self._enabling.enable() if step == "enable" else self._enabling.disable(step))
+                return {"done": step}
+        raise NotFound(f"{method} {CONTROL}{name[:60]} does not exist.")
+
+    async def _event(self, document: dict[str, Any]) -> int:
+        await self.refresh()
+        timestamp = document.get("timestamp", "")
+        if not isinstance(timestamp, str):
+            raise InvalidInput("timestamp: text is expected.")
+        event = Event(_text(document, "id"), _text(document, "name"), _object(document, "data"), timestamp)
+        return await self._application.deliver(event)
+
+
+class _Incoming:
+    """The body as it arrives, and the moment at which the client goes away."""
+
+    def __init__(self, receive: Receive, has_body: bool) -> None:
+        self._receive = receive
+        self.complete = asyncio.Event()
+        if not has_body:
+            self.complete.set()
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """The body; error: _Gone if the client leaves before its end."""
+        while not self.complete.is_set():
+            message = await self._receive()
+            if message["type"] != "http.request":
+                raise _Gone
+            if not message.get("more_body"):
+                self.complete.set()
+            yield message.get("body", b"")
+
+    async def drain(self) -> None:
+        """Read the rest and drop it: a client that is still sending would see a broken connection and not the answer."""
+        try:
+            async with asyncio.timeout(_DRAIN_SECONDS):
+                size = 0
+                async for chunk in self.chunks():
+                    size += len(chunk)
+                    if size > _DRAIN_LIMIT:
+                        return
+        except (TimeoutError, _Gone):
+            pass
+
+    async def gone(self) -> None:
+        """Return when the client has left."""
+        await self.complete.wait()
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+
+
+async def _send(answer: Rendered, without_body: bool, send: Send, incoming: _Incoming) -> None:
+    headers = dict(answer.headers)
+    # A second request could arrive just as this process leaves, and would be lost.
+    headers["connection"] = "close"
+    if answer.chunks is None and answer.status not in (204, 304):
+        headers["content-length"] = str(len(answer.body))
+    encoded = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
+    try:
+        await send({"type": "http.response.start", "status": answer.status, "headers": encoded})
+        if answer.chunks is None or without_body:
+            await send({"type": "http.response.body", "body": b"" if without_body else answer.body})
+        else:
+            await _stream(answer.body, answer.chunks, send, incoming)
+    finally:
+        if answer.close is not None:
+            await answer.close()
+
+
+async def _stream(first: bytes, chunks: AsyncIterator[bytes], send: Send, incoming: _Incoming) -> None:
+    """Send until the end, or until the client goes away: what makes the values is cancelled then."""
+
+    async def pump() -> None:
+        await send({"type": "http.response.body", "body": first, "more_body": True})
+        async for chunk in chunks:
+            await send({"type": "http.response.body", "body": chunk, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+
+    work = asyncio.ensure_future(pump())
+    watch = asyncio.ensure_future(incoming.gone())
+    try:
+        await asyncio.wait((work, watch), return_when=asyncio.FIRST_COMPLETED)
+        if work.done():
+            work.result()
+    finally:
+        for task in (work, watch):
+            task.cancel()
+        await asyncio.gather(work, watch, return_exceptions=True)
+
+
+async def _document(incoming: "_Incoming") -> dict[str, Any]:
+    request = Request("POST", "/", chunks=incoming.chunks())
+    document = await request.json()
+    if not isinstance(document, dict):
+        raise InvalidInput("body: a JSON object is expected.")
+    return document
+
+
+def _text(document: dict[str, Any], name: str) -> str:
+    value = document.get(name)
+    if not isinstance(value, str) or not value:
+        raise InvalidInput(f"{name}: text is expected.")
+    return value
+
+
+def _object(document: dict[str, Any], name: str) -> dict[str, Any]:
+    value = document.get(name)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise InvalidInput(f"{name}: an object is expected.")
+    return value
+
+
+def _caller(headers: dict[str, str]) -> Caller:
+    """Who asks, as core says; only core reaches this socket."""
+    try:
+        document = json.loads(headers.pop("x-parachute-caller", "{}"))
+        return Caller(str(document.get("kind", "user")), str(document.get("name", "")))
+    except (ValueError, AttributeError) as error:
+        raise ModuleError("The header x-parachute-caller is not what core sends.") from error

@@ -1,0 +1,36 @@
+"""Started for a module by its socket: becomes the box with the module's process in it (`python -m parachute.host.launch NAME`)."""
+
+import os
+import shutil
+import sys
+
+from parachute.errors import ParachuteError, Unavailable
+from parachute.host.confinement import command
+from parachute.host.specification import HostSpecification
+from parachute.sandbox.launch import become
+
+
+def main() -> None:
+    """Replace this process by bubblewrap, or, where there is none, by the module's process itself.
+
+    A module that is not trusted is not started without a box.
+    """
+    try:
+        specification = HostSpecification.load(sys.argv[1])
+        wanted = specification.box
+        if wanted or (wanted is None and shutil.which("bwrap")):
+            become(command(specification))
+        if specification.trust == "untrusted":
+            raise Unavailable(
+                f"The module {specification.name} is not trusted, and without bubblewrap nothing can hold it back.",
+                "`sudo apt-get install bubblewrap` installs it on Debian and Ubuntu.",
+            )
+    except (ParachuteError, OSError, IndexError) as error:
+        print(f"This module cannot be started: {error}", file=sys.stderr)  # noqa: T201 - kept by the supervisor
+        sys.exit(2)
+    os.set_inheritable(3, True)
+    os.execv(sys.executable, [sys.executable, "-m", "parachute.host", specification.name])  # noqa: S606 - our own list
+
+
+if __name__ == "__main__":
+    main()

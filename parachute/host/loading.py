@@ -1,0 +1,137 @@
+"""From verified files to a module that can be called."""
+
+import importlib
+import inspect
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from parachute.core.application import Application, Handler, Tool
+from parachute.core.errors import ModuleError
+from parachute.core.files import Files
+from parachute.core.functions import with_module
+from parachute.core.module import Module
+from parachute.core.services import Connection, Core
+from parachute.core.settings import Settings
+from parachute.core.storage import Storage
+from parachute.errors import ParachuteError
+from parachute.host import sources
+from parachute.host.checks import check_application, check_class
+from parachute.host.specification import HostSpecification
+from parachute.manifest.loading import load as load_manifest
+from parachute.manifest.models import Manifest
+from parachute.modules.hashing import TreeHash, hash_tree, verify
+
+STORAGE = "storage.db"
+
+
+def verified(specification: HostSpecification) -> dict[Path, dict[str, str]]:
+    """The SHA-256 of every file of each verified folder; error: HashDiffers, before anything of it was looked at."""
+    found: dict[Path, dict[str, str]] = {}
+    if not specification.dev:
+        found[Path(specification.code)] = verify(Path(specification.code), specification.hash).files
+    if specification.packages_hash is not None:
+        packages: TreeHash = hash_tree(Path(specification.packages), complete=True)
+        if packages.text != specification.packages_hash:
+            raise ModuleError(f"{specification.packages} is not what was installed: its hash is {packages.text}.")
+        found[Path(specification.packages)] = packages.files
+    return found
+
+
+def load(specification: HostSpecification, connection: Connection, digests: dict[Path, dict[str, str]]) -> Application:
+    """Import the module and make its object; error: ParachuteError saying what the author has to change."""
+    code = Path(specification.code)
+    manifest = load_manifest(code)
+    if manifest.name != specification.name:
+        raise ModuleError(f"{code} holds the module {manifest.name}, and {specification.name} was to be started.")
+    process = os.getpid()
+    package = sources.install(manifest.name, code, Path(specification.packages), digests)
+    try:
+        sources.open_package(package, code)
+        file = importlib.import_module(f"{package}.{manifest.module.removesuffix('.py').replace('/', '.')}")
+        found = _module_class(file, manifest)
+        check_class(found, manifest)
+        application = _application(found, file, package, manifest, _core(specification, manifest, connection))
+    except ParachuteError:
+        raise
+    except BaseException as error:  # SystemExit as well: a module that ends the process while it loads is broken
+        raise _said(error, manifest) from error
+    if os.getpid() != process:
+        # The module has forked and come back here, where a second process would take requests from the first one.
+        os._exit(1)
+    check_application(application, manifest)
+    return application
+
+
+def _module_class(file: ModuleType, manifest: Manifest) -> type[Module]:
+    found = [
+        value
+        for value in vars(file).values()
+        if isinstance(value, type) and issubclass(value, Module) and value.__module__ == file.__name__
+    ]
+    # A class that others in the file inherit from is their common part.
+    final = [value for value in found if not any(value in other.__mro__[1:] for other in found)]
+    if len(final) != 1:
+        names = ", ".join(value.__name__ for value in final) or "none"
+        raise ModuleError(
+            f"{manifest.module} must have exactly one class that inherits from Module; it has: {names}.",
+            "Write `from parachute.core import Module` and `class MyModule(Module):`.",
+        )
+    return final[0]
+
+
+def _application(
+    module_class: type[Module], file: ModuleType, package: str, manifest: Manifest, core: Core
+) -> Application:
+    module = module_class.attached(core)
+    tools = [
+        Tool.of(tool.name, with_module(_function(package, tool.handler), module), tool.description)
+        for tool in manifest.mcp_tools
+        if tool.handler
+    ]
+    handlers = [
+        Handler.of(hook.event, with_module(_function(package, hook.handler), module))
+        for hook in manifest.hooks
+        if hook.handler
+    ]
+    protocols = {name: value for name, value in vars(file).items() if isinstance(value, type) and _is_protocol(value)}
+    return Application(module, tools, handlers, protocols)
+
+
+def _core(specification: HostSpecification, manifest: Manifest, connection: Connection) -> Core:
+    permissions = manifest.permissions
+    return Core(
+        manifest.name,
+        connection,
+        Files(Path(specification.vault), permissions.read, permissions.write),
+        Storage(Path(specification.data) / STORAGE),
+        Settings(manifest.defaults, connection),
+        [entry.name for entry in manifest.optional_requires],
+        permissions.mcp,
+    )
+
+
+def _function(package: str, handler: str) -> Callable[..., Any]:
+    file, _, name = handler.partition(":")
+    function = getattr(importlib.import_module(f"{package}.{file}"), name, None)
+    if not callable(function):
+        raise ModuleError(f"manifest.yaml names the handler {handler}, and {file}.py has no function {name}.")
+    found: Callable[..., Any] = function
+    return found
+
+
+def _is_protocol(value: type) -> bool:
+    return bool(getattr(value, "_is_protocol", False)) and not inspect.isbuiltin(value)
+
+
+def _said(error: BaseException, manifest: Manifest) -> ModuleError:
+    if isinstance(error, SystemExit):
+        return ModuleError(f"{manifest.module} ended the process while it was imported (sys.exit).")
+    hint = None
+    if isinstance(error, ModuleNotFoundError):
+        hint = "Add the package to dependencies in manifest.yaml, and approve the module again."
+    sys.excepthook(type(error), error, error.__traceback__)
+    return ModuleError(f"{manifest.module} cannot be loaded: {type(error).__name__}: {error}", hint)

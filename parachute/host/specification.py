@@ -1,0 +1,128 @@
+"""What a module's process is told by core: what to run, and what it may touch."""
+
+import json
+import os
+import re
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from parachute.errors import InvalidInput
+from parachute.files import atomic_write, read_regular
+
+_NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+_HASH = re.compile(r"sha256:[0-9a-f]{64}")
+_LIMIT = 256 * 1024
+
+Trust = Literal["verified", "trusted", "untrusted"]
+
+
+@dataclass(frozen=True, slots=True)
+class HostSpecification:
+    """The file `run/module/{name}/spec.json` of the folder of trust. All paths are absolute.
+
+    `code` and `packages` are the verified copies, `packages_hash` may be missing when there are none. `read` and `write` lie
+    in the `vault`. `memory` in bytes; `idle_seconds` None: the process never ends by itself. `dev`: the code runs in place and
+    has no hash. `box`: whether it runs in bubblewrap; None: if that is installed.
+    """
+
+    name: str
+    hash: str
+    code: str
+    packages: str
+    data: str
+    core_socket: str
+    vault: str
+    read: tuple[str, ...]
+    write: tuple[str, ...]
+    memory: int
+    pids: int
+    idle_seconds: float | None
+    trust: Trust
+    packages_hash: str | None = None
+    dev: bool = False
+    box: bool | None = None
+
+    def __post_init__(self) -> None:
+        """Error: InvalidInput naming the first field that cannot be."""
+        if not _NAME.fullmatch(self.name):
+            raise InvalidInput(f"name: {self.name[:60]!r} cannot be the name of a module.")
+        if not self.dev and not _HASH.fullmatch(self.hash):
+            raise InvalidInput("hash: `sha256:` and 64 digits are expected.")
+        if self.packages_hash is not None and not _HASH.fullmatch(self.packages_hash):
+            raise InvalidInput("packages_hash: `sha256:` and 64 digits are expected.")
+        for field, path in (
+            ("code", self.code),
+            ("packages", self.packages),
+            ("data", self.data),
+            ("vault", self.vault),
+        ):
+            _absolute(field, path)
+        _absolute("core_socket", self.core_socket)
+        for field, paths in (("read", self.read), ("write", self.write)):
+            for path in paths:
+                _absolute(field, path)
+                if not Path(path).is_relative_to(self.vault) or Path(path) == Path(self.vault):
+                    raise InvalidInput(f"{field}: {path} does not lie in the vault.")
+        if not 16 << 20 <= self.memory <= 1 << 40 or not 1 <= self.pids <= 32768:
+            raise InvalidInput("memory, pids: at least 16 MiB and one process are needed.")
+        if self.idle_seconds is not None and not 0 < self.idle_seconds <= 86_400:
+            raise InvalidInput("idle_seconds: more than 0 and at most a day is allowed.")
+        if self.trust not in get_args(Trust):
+            raise InvalidInput(f"trust: one of {', '.join(get_args(Trust))} is allowed.")
+
+    def save(self, path: Path) -> None:
+        """Write the file for the process that is started next."""
+        atomic_write(path, json.dumps(asdict(self), indent=1))
+
+    @classmethod
+    def load(cls, name: str) -> "HostSpecification":
+        """Read the file of a module; error: InvalidInput if any field is missing, unknown or of the wrong type."""
+        path = specification_path(name)
+        try:
+            value = json.loads(read_regular(path, _LIMIT))
+            if not isinstance(value, dict):
+                raise TypeError("it holds no object")
+            for field in fields(cls):
+                _check_type(field.name, value.get(field.name, field.default))
+            specification = cls(**{**value, "read": tuple(value["read"]), "write": tuple(value["write"])})
+        except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+            raise InvalidInput(f"{path} is not the specification of a module: {error}.") from error
+        if specification.name != name:
+            raise InvalidInput(f"{path} belongs to another module.")
+        return specification
+
+
+def specification_path(name: str) -> Path:
+    """Where the specification of a module lies; error: InvalidInput for what cannot be a name."""
+    if not _NAME.fullmatch(name):
+        raise InvalidInput(f"name: {name[:60]!r} cannot be the name of a module.")
+    # Not Home.find(): inside of a box the folder of trust has nothing but what was mounted, and cannot be changed.
+    configured = os.environ.get("PARACHUTE_HOME")
+    root = Path(configured).expanduser() if configured else Path.home() / ".parachute"
+    return root.absolute() / "run" / "module" / name / "spec.json"
+
+
+_TEXTS = frozenset({"name", "hash", "code", "packages", "data", "core_socket", "vault", "trust"})
+_TYPES: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(_TEXTS, (str,)),
+    "read": (list,),
+    "write": (list,),
+    "memory": (int,),
+    "pids": (int,),
+    "idle_seconds": (int, float, type(None)),
+    "packages_hash": (str, type(None)),
+    "dev": (bool,),
+    "box": (bool, type(None)),
+}
+
+
+def _check_type(name: str, value: Any) -> None:
+    right = isinstance(value, _TYPES[name]) and (name in ("dev", "box") or not isinstance(value, bool))
+    if not right or (isinstance(value, list) and not all(isinstance(item, str) for item in value)):
+        raise TypeError(f"{name} has the wrong type")
+
+
+def _absolute(field: str, path: str) -> None:
+    if not path.startswith("/") or ".." in path.split("/") or "\0" in path or "\n" in path:
+        raise InvalidInput(f"{field}: {path[:200]!r} is not an absolute path.")

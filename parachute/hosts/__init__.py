@@ -1,0 +1,1 @@
+"""Module hosts as core sees them: asking them, and answering what they ask."""

@@ -1,0 +1,232 @@
+"""What the user is asked to allow, as data, as JSON and as lines; and what changes with an update."""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from parachute.core.agents import WORKING_DIRECTORY, AgentConfig
+from parachute.core.patterns import Pattern
+from parachute.manifest.models import Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class AgentConsent:
+    """What one agent may do, in words."""
+
+    name: str
+    description: str
+    network: str
+    files: str
+    commands: str
+    tools: tuple[str, ...]
+    interfaces: tuple[str, ...]
+    can_suggest: tuple[str, ...]
+    sandboxed: bool
+    limits: str
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """Everything that a module may do once it is approved; JSON of `as_json` can be read back with `from_json`."""
+
+    name: str
+    version: str
+    description: str
+    folders: tuple[str, ...]
+    write: tuple[str, ...]
+    read: tuple[str, ...]
+    network: tuple[str, ...]
+    commands: tuple[str, ...]
+    agents: tuple[AgentConsent, ...]
+    mcp_tools: tuple[tuple[str, str], ...]
+    mcp_used: tuple[str, ...]
+    hooks: tuple[str, ...]
+    provides: tuple[str, ...]
+    interfaces: tuple[str, ...]
+    dependencies: tuple[str, ...]
+    always_on: bool
+    limits: str
+
+    def as_json(self) -> dict[str, Any]:
+        """As JSON, for an API and for `modules.yaml`."""
+        document = asdict(self)
+        document["mcp_tools"] = [{"name": name, "description": text} for name, text in self.mcp_tools]
+        listed: dict[str, Any] = _lists(document)
+        return listed
+
+    @classmethod
+    def from_json(cls, document: dict[str, Any]) -> "Consent":
+        """Read back what `as_json` gave; errors: KeyError, TypeError, ValueError for anything else."""
+        values = _tuples(document)
+        values["mcp_tools"] = tuple((tool["name"], tool["description"]) for tool in document["mcp_tools"])
+        values["agents"] = tuple(AgentConsent(**_tuples(agent)) for agent in document["agents"])
+        return cls(**values)
+
+    def as_text(self) -> list[str]:
+        """Lines for a terminal."""
+        lines = [f"{self.name} {self.version}"]
+        if self.description:
+            lines.append(self.description)
+        for title, entries in self.sections():
+            if entries:
+                lines += ["", f"{title}:", *(f"  {entry}" for entry in entries)]
+        return lines
+
+    def sections(self) -> list[tuple[str, list[str]]]:
+        """Every section with its lines, in the order of the screen."""
+        access = [f"Create folder: {folder}" for folder in self.folders]
+        access += [f"Read and write: {pattern}" for pattern in self.write]
+        access += [f"Read: {pattern}" for pattern in self.read]
+        access += [f"Start the command: {command}" for command in self.commands]
+        access += [f"Use the tool: {tool}" for tool in self.mcp_used]
+        access += [f"Use the interface: {name}" for name in self.interfaces]
+        service = [
+            f"Runs all the time ({self.limits})" if self.always_on else f"Runs when it is needed ({self.limits})"
+        ]
+        return [
+            ("This module requests access to", access or ["nothing in the vault"]),
+            ("Network", [f"Reach {host}" for host in self.network] or ["none"]),
+            ("Agents this module can run", [line for agent in self.agents for line in _agent_lines(agent)]),
+            ("MCP tools provided", [f"{name}: {text}" for name, text in self.mcp_tools]),
+            ("Reacts to", list(self.hooks)),
+            ("Interfaces provided", list(self.provides)),
+            ("Packages it brings", list(self.dependencies)),
+            ("Process", service),
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class ConsentDifference:
+    """What an update adds to a consent and takes from it, as lines `section: line`."""
+
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.removed)
+
+    def as_json(self) -> dict[str, list[str]]:
+        """As JSON."""
+        return {"added": list(self.added), "removed": list(self.removed)}
+
+    def as_text(self) -> list[str]:
+        """Lines for a terminal: `+` what comes, `-` what goes."""
+        return [f"+ {line}" for line in self.added] + [f"- {line}" for line in self.removed]
+
+
+def consent(manifest: Manifest) -> Consent:
+    """What the manifest asks for."""
+    permissions = manifest.permissions
+    bash = permissions.bash
+    return Consent(
+        name=manifest.name,
+        version=manifest.version,
+        description=manifest.description,
+        folders=tuple(sorted({_folder(pattern) for pattern in permissions.write} - {""})),
+        write=permissions.write,
+        read=tuple(pattern for pattern in permissions.read if pattern not in permissions.write),
+        network=permissions.network,
+        commands=() if bash is False else ("any",) if bash is True else bash,
+        agents=tuple(_agent_consent(name, agent) for name, agent in manifest.agents.items()),
+        mcp_tools=tuple((tool.name, tool.description) for tool in manifest.mcp_tools),
+        mcp_used=permissions.mcp,
+        hooks=tuple(dict.fromkeys(hook.event for hook in manifest.hooks)),
+        provides=tuple(map(str, manifest.provides)),
+        interfaces=tuple(map(str, manifest.optional_requires)),
+        dependencies=manifest.dependencies,
+        always_on=manifest.service.start == "always",
+        limits=f"{manifest.service.memory} of memory, {manifest.service.pids} processes",
+    )
+
+
+def difference(old: Consent, new: Consent) -> ConsentDifference:
+    """What changes for the user; name, version and description are no rights and left out."""
+    before, after = _flat(old), _flat(new)
+    return ConsentDifference(
+        tuple(line for line in after if line not in before), tuple(line for line in before if line not in after)
+    )
+
+
+def _flat(value: Consent) -> list[str]:
+    lines: list[str] = []
+    for title, entries in value.sections():
+        agent = ""
+        for entry in entries:
+            if title.startswith("Agents"):
+                agent = agent if entry.startswith("  ") else entry.partition(":")[0]
+                lines.append(f"Agent {agent}: {entry.strip(' -')}")
+            else:
+                lines.append(f"{title}: {entry}")
+    return lines
+
+
+def _agent_consent(name: str, agent: AgentConfig) -> AgentConsent:
+    box = agent.sandbox
+    if box is None:
+        network, files, limits = "everything", "everything that you can open", "none"
+    else:
+        network = {"none": "none", "bridge": "the hosts that you allow in the settings"}.get(
+            box.network if isinstance(box.network, str) else "", ", ".join(box.network)
+        )
+        files = _files(box.workspace_access, box.allowed_paths)
+        limits = f"{box.memory} of memory, {box.cpus:g} processors, {box.pids_limit} processes"
+    commands = {True: "any", False: "none"}.get(agent.bash) if isinstance(agent.bash, bool) else ", ".join(agent.bash)
+    return AgentConsent(
+        name=name,
+        description=agent.description,
+        network=network,
+        files=files,
+        commands=commands or "none",
+        tools=agent.capabilities,
+        interfaces=agent.allowed_interfaces,
+        can_suggest=agent.can_suggest,
+        sandboxed=box is not None,
+        limits=limits,
+    )
+
+
+def _files(access: str, paths: Iterable[str]) -> str:
+    shown = [_path(path) for path in paths]
+    if access == "none" or not shown:
+        return "none"
+    return f"{', '.join(shown)} ({'read and write' if access == 'rw' else 'read only'})"
+
+
+def _path(path: str) -> str:
+    if path.startswith(WORKING_DIRECTORY):
+        return path.replace(WORKING_DIRECTORY, "the folder that you choose", 1)
+    if path.startswith("~/"):
+        return f"{path} (outside of the vault)"
+    return f"{path} (read only)" if path.startswith(".") else path
+
+
+def _agent_lines(agent: AgentConsent) -> list[str]:
+    lines = [f"{agent.name}: {agent.description}" if agent.description else f"{agent.name}:"]
+    if not agent.sandboxed:
+        lines.append("  - Runs WITHOUT a sandbox, with all of your rights, after you approve it each time")
+    lines += [f"  - Network access: {agent.network}", f"  - File access: {agent.files}"]
+    lines.append(f"  - Commands: {agent.commands}")
+    if agent.tools:
+        lines.append(f"  - Tools: {', '.join(agent.tools)}")
+    if agent.interfaces:
+        lines.append(f"  - Uses: {', '.join(agent.interfaces)}")
+    if agent.can_suggest:
+        lines.append(f"  - Can suggest: changes in {', '.join(agent.can_suggest)}")
+    lines.append(f"  - Limits: {agent.limits}")
+    return lines
+
+
+def _folder(pattern: str) -> str:
+    literal = Pattern.parse(pattern).literal
+    return "/".join(literal) + "/" if literal else ""
+
+
+def _tuples(document: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in document.items()}
+
+
+def _lists(value: Any) -> Any:
+    """Tuples as lists, as they come back from JSON."""
+    if isinstance(value, dict):
+        return {name: _lists(item) for name, item in value.items()}
+    return [_lists(item) for item in value] if isinstance(value, tuple | list) else value

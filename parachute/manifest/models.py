@@ -1,0 +1,203 @@
+"""Every field of a manifest, checked and immutable."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal
+
+from parachute.core.agents import AgentConfig, memory_bytes
+from parachute.core.patterns import Pattern
+from parachute.errors import InvalidInput
+
+INTERFACE = re.compile(r"([A-Z][A-Za-z0-9]{2,59})(?:@([0-9]{1,4})\.([0-9]{1,4}))?")
+
+SettingType = Literal["string", "integer", "number", "boolean", "choice", "secret"]
+Start = Literal["socket-activated", "always"]
+
+
+@dataclass(frozen=True, slots=True)
+class InterfaceName:
+    """An interface with its version, `Name@1.2` in a manifest; without a version it is 1.0."""
+
+    name: str
+    major: int = 1
+    minor: int = 0
+
+    @classmethod
+    def parse(cls, text: str) -> "InterfaceName":
+        """Read `Name` or `Name@1.2`; error: InvalidInput."""
+        match = INTERFACE.fullmatch(text)
+        if not match:
+            raise InvalidInput(f"{text[:60]!r} must be a name such as BrainInterface or BrainInterface@1.2.")
+        return cls(match[1], *(int(part) for part in match.groups()[1:] if part is not None))
+
+    def satisfies(self, wanted: "InterfaceName") -> bool:
+        """Whether a provider of this serves somebody who wants that: same major version, at least its minor one."""
+        return (self.name, self.major) == (wanted.name, wanted.major) and self.minor >= wanted.minor
+
+    def __str__(self) -> str:
+        return f"{self.name}@{self.major}.{self.minor}" if (self.major, self.minor) != (1, 0) else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Permissions:
+    """What the module's own process may do. `read` and `write` are patterns of paths within the vault; writing includes
+    reading. `bash`: commands it may start; `mcp`: tools that its agents may use; `network`: hosts, exact or `*.domain`."""
+
+    read: tuple[str, ...] = ()
+    write: tuple[str, ...] = ()
+    bash: bool | tuple[str, ...] = False
+    mcp: tuple[str, ...] = ()
+    network: tuple[str, ...] = ()
+
+    def read_folders(self, vault: Path) -> tuple[Path, ...]:
+        """What has to be mounted read-only for `read`; see `folders`."""
+        return folders(self.read, vault)
+
+    def write_folders(self, vault: Path) -> tuple[Path, ...]:
+        """What has to be mounted writable for `write`; the folders may have to be made first."""
+        return folders(self.write, vault)
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """A reaction to an event; `handler` is `file:function`, or empty for a method marked with @event. `wait`: not async."""
+
+    event: str
+    handler: str = ""
+    is_async: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDeclaration:
+    """An MCP tool; `handler` is `file:function`, or empty for a method marked with @mcp_tool."""
+
+    name: str
+    description: str
+    handler: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """How the module's process lives; `memory` as 256m, `idle_seconds` until it ends when nobody asks."""
+
+    start: Start = "socket-activated"
+    memory: str = "256m"
+    pids: int = 64
+    idle_seconds: float = 60
+
+    @property
+    def memory_bytes(self) -> int:
+        return memory_bytes(self.memory)
+
+
+@dataclass(frozen=True, slots=True)
+class UserInterface:
+    """How the module appears in an app; `entry` is a file of the module."""
+
+    title: str
+    icon: str = ""
+    entry: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A value that the user may change; a secret has no default and is never shown again."""
+
+    name: str
+    type: SettingType
+    default: Any = None
+    description: str = ""
+    choices: tuple[str, ...] = ()
+
+    def check(self, value: object) -> Any:
+        """The value, if it is of this setting's type; error: InvalidInput saying what is allowed."""
+        if self.type == "integer" and isinstance(value, int) and not isinstance(value, bool):
+            return value
+        if self.type == "number" and isinstance(value, int | float) and not isinstance(value, bool):
+            return value
+        if self.type == "boolean" and isinstance(value, bool):
+            return value
+        if self.type in ("string", "secret") and isinstance(value, str) and len(value) <= _LONGEST_VALUE:
+            return value
+        if self.type == "choice" and value in self.choices:
+            return value
+        allowed = f"one of {', '.join(self.choices)}" if self.type == "choice" else _TYPES[self.type]
+        raise InvalidInput(f"{self.name}: {allowed} is allowed.")
+
+
+_LONGEST_VALUE = 10_000
+_TYPES: Mapping[str, str] = {
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "string": f"text of up to {_LONGEST_VALUE:,} characters",
+    "secret": f"text of up to {_LONGEST_VALUE:,} characters",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A whole manifest."""
+
+    name: str
+    version: str
+    module: str
+    description: str = ""
+    provides: tuple[InterfaceName, ...] = ()
+    optional_requires: tuple[InterfaceName, ...] = ()
+    dependencies: tuple[str, ...] = ()
+    permissions: Permissions = field(default_factory=Permissions)
+    agents: Mapping[str, AgentConfig] = field(default_factory=lambda: MappingProxyType({}))
+    hooks: tuple[Hook, ...] = ()
+    mcp_tools: tuple[ToolDeclaration, ...] = ()
+    prefix: str = ""
+    service: Service = field(default_factory=Service)
+    ui: UserInterface | None = None
+    settings: tuple[Setting, ...] = ()
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """Every setting with its default."""
+        return {setting.name: setting.default for setting in self.settings}
+
+    def missing_files(self, folder: Path) -> tuple[str, ...]:
+        """A sentence for each file that the manifest names and the folder of the module lacks."""
+        named = {"module": self.module}
+        named |= {f"agents.{name}.system_prompt": agent.system_prompt for name, agent in self.agents.items()}
+        for index, tool in enumerate(self.mcp_tools):
+            named[f"mcp_tools[{index}].handler"] = handler_file(tool.handler)
+        for index, hook in enumerate(self.hooks):
+            named[f"hooks[{index}].handler"] = handler_file(hook.handler)
+        if self.ui is not None:
+            named["ui.entry"] = self.ui.entry
+        return tuple(
+            f"{where}: the module has no file {name}."
+            for where, name in named.items()
+            if name
+            and not (folder / name).is_file()
+            and not (folder / name.removesuffix(".py") / "__init__.py").is_file()
+        )
+
+
+def handler_file(handler: str) -> str:
+    """The file in which a handler such as `tools:search` lies, or nothing."""
+    return f"{handler.partition(':')[0].replace('.', '/')}.py" if handler else ""
+
+
+def folders(patterns: tuple[str, ...], vault: Path) -> tuple[Path, ...]:
+    """The folders and files of the vault in which everything lies that the patterns stand for, without those inside others.
+
+    A pattern that begins with a wildcard stands for every folder and file at the top of the vault that is not hidden, as
+    they are now; never for the vault itself, in which the computer's own folders lie.
+    """
+    found: set[Path] = set()
+    for text in patterns:
+        literal = Pattern.parse(text).literal
+        if literal:
+            found.add(vault.joinpath(*literal))
+        elif vault.is_dir():
+            found |= {path for path in vault.iterdir() if not path.name.startswith(".") and not path.is_symlink()}
+    return tuple(sorted(path for path in found if not found & set(path.parents)))

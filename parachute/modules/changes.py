@@ -1,0 +1,101 @@
+"""What a folder in the vault has that the approved copy has not, for a person who is to approve it."""
+
+import difflib
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from parachute.errors import InvalidInput
+from parachute.files import read_regular
+from parachute.modules.tree import walk
+
+Kind = Literal["added", "removed", "changed"]
+
+_FILE_BYTES = 256 * 1024
+_FILE_LINES = 5_000
+_ALL_LINES = 10_000
+_LINE = 500
+_BINARY_BYTES = 200 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """One file that differs: its unified diff, or in `note` why there is none."""
+
+    path: str
+    kind: Kind
+    lines: tuple[str, ...] = ()
+    note: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """For the API and `--json`."""
+        return {"path": self.path, "kind": self.kind, "diff": "\n".join(self.lines), "note": self.note}
+
+
+def file_changes(old: Path, new: Path) -> list[FileChange]:
+    """All files that differ, in order of their paths; at most 10,000 lines altogether. Error: TreeNotAllowed, OSError."""
+    before, after = dict(_files(old)), dict(_files(new))
+    left = _ALL_LINES
+    changes = []
+    for path in sorted({*before, *after}):
+        change = _change(path, before.get(path), after.get(path), left)
+        if change is not None:
+            left -= len(change.lines)
+            changes.append(change)
+    return changes
+
+
+def _files(root: Path) -> Iterator[tuple[str, Path]]:
+    if root.is_dir():
+        for entry, relative in walk(root):
+            if not entry.is_dir(follow_symlinks=False):
+                yield relative, Path(entry.path)
+
+
+def _change(path: str, old: Path | None, new: Path | None, left: int) -> FileChange | None:
+    kind: Kind = "added" if old is None else "removed" if new is None else "changed"
+    note = None
+    if old and new:
+        if _kind_of(old) != _kind_of(new):
+            return FileChange(path, kind, note=f"was {_kind_of(old)}, is {_kind_of(new)}")
+        if _is_executable(old) != _is_executable(new):
+            note = "is executable now" if _is_executable(new) else "is no longer executable"
+    try:
+        before, after = _content(old), _content(new)
+    except InvalidInput:
+        return FileChange(path, kind, note="is too large to compare")
+    if old and new and before == after:
+        return FileChange(path, kind, note=note) if note else None
+    if b"\0" in before or b"\0" in after:
+        return FileChange(path, kind, note=f"binary, {len(before):,} bytes before, {len(after):,} bytes now")
+    texts = [content.decode(errors="replace").splitlines() for content in (before, after)]
+    if max(len(before), len(after)) > _FILE_BYTES or max(map(len, texts)) > _FILE_LINES:
+        return FileChange(
+            path, kind, note=f"{len(texts[0]):,} lines before, {len(texts[1]):,} lines now: too long to show"
+        )
+    names = (f"a/{path}" if old else "/dev/null", f"b/{path}" if new else "/dev/null")
+    lines = [line[:_LINE] for line in difflib.unified_diff(texts[0], texts[1], names[0], names[1], lineterm="")]
+    if len(lines) > left:
+        return FileChange(path, kind, note=f"{len(lines):,} lines of difference: too long to show with the others")
+    if not lines:
+        note = note or "differs in the ends of its lines"
+    return FileChange(path, kind, tuple(lines), note)
+
+
+def _kind_of(path: Path) -> str:
+    mode = path.lstat().st_mode
+    return "a link" if stat.S_ISLNK(mode) else "a file" if stat.S_ISREG(mode) else "no file"
+
+
+def _is_executable(path: Path) -> bool:
+    return not path.is_symlink() and bool(path.lstat().st_mode & 0o111)
+
+
+def _content(path: Path | None) -> bytes:
+    if path is None:
+        return b""
+    if path.is_symlink():
+        return f"-> {path.readlink()}\n".encode()
+    return read_regular(path, _BINARY_BYTES)

@@ -1,0 +1,105 @@
+"""Looking at a module without running it."""
+
+import ast
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from parachute.errors import InvalidInput, ParachuteError
+from parachute.files import read_regular
+from parachute.manifest import Manifest, ManifestInvalid, load
+from parachute.modules.models import Limits
+from parachute.modules.names import check_name
+from parachute.modules.requirements import check_requirements
+from parachute.modules.tree import check_tree, walk
+
+_FILE_BYTES = 2 * 1024 * 1024
+
+
+class ModuleInvalid(InvalidInput):
+    """The files of a module cannot work together; the message names file and line."""
+
+    key = "module_invalid"
+
+
+@dataclass(slots=True)
+class Report:
+    """What a look at a folder found; `problems` is empty if the module can be installed."""
+
+    folder: Path
+    name: str | None = None
+    version: str | None = None
+    problems: list[str] = field(default_factory=list)
+
+
+def check_folder(folder: Path) -> Report:
+    """Look at everything at once, so that a person can mend it in one go; nothing of the module is imported."""
+    report = Report(folder)
+    if not folder.is_dir():
+        report.problems.append(f"The folder {folder} does not exist.")
+        return report
+    try:
+        check_tree(folder, Limits())
+        manifest = load(folder)
+    except ManifestInvalid as error:
+        report.problems += error.problems
+        return report
+    except (ParachuteError, OSError) as error:
+        report.problems.append(str(error))
+        return report
+    report.name, report.version = manifest.name, manifest.version
+    checks: tuple[Callable[[], None], ...] = (
+        lambda: check_name(manifest.name),
+        lambda: check_requirements(tuple(manifest.dependencies)),
+        lambda: check_entry(folder, manifest),
+        lambda: check_syntax(folder),
+    )
+    for check in checks:
+        try:
+            check()
+        except InvalidInput as error:
+            if error.message not in report.problems:
+                report.problems.append(error.message)
+    return report
+
+
+def check_entry(folder: Path, manifest: Manifest) -> None:
+    """Error: ModuleInvalid if a file that the manifest names is not there, or no class inherits from Module."""
+    if missing := manifest.missing_files(folder):
+        raise ModuleInvalid(" ".join(missing))
+    tree = _parsed(folder, manifest.module)
+    classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    if not any(_name(base) == "Module" or _name(base).endswith("Module") for node in classes for base in node.bases):
+        raise ModuleInvalid(
+            f"{manifest.module}: there is no class that inherits from Module.",
+            "Write: from parachute.core import Module, and class My(Module): ...",
+        )
+
+
+def check_syntax(folder: Path) -> None:
+    """Error: ModuleInvalid for the first file that is not Python."""
+    for entry, relative in walk(folder):
+        if relative.endswith(".py") and entry.is_file(follow_symlinks=False):
+            _parsed(folder, relative)
+
+
+def _parsed(folder: Path, relative: str) -> ast.Module:
+    try:
+        source = read_regular(folder / relative, _FILE_BYTES)
+        with warnings.catch_warnings():
+            # An author's doubtful escape sequence is for the author's own tests to complain about.
+            warnings.simplefilter("ignore")
+            return ast.parse(source, relative)
+    except SyntaxError as error:
+        raise ModuleInvalid(f"{relative}, line {error.lineno or 1}: this is not Python ({error.msg}).") from error
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise ModuleInvalid(f"{relative}: this is not Python ({str(error) or type(error).__name__}).") from error
+    except FileNotFoundError as error:
+        raise ModuleInvalid(f"{relative}: the file that the manifest names is not there.") from error
+    except OSError as error:
+        raise ModuleInvalid(f"{relative} cannot be read: {error.strerror}.") from error
+
+
+def _name(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""

@@ -1,0 +1,99 @@
+"""The question that a user answers before a module may start: what it may do, and on an update what changes in that."""
+
+import shutil
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from parachute.manifest import Consent, ConsentDifference, Manifest, consent, difference
+from parachute.modules.models import InstalledModule, Trust
+from parachute.modules.requirements import Lock
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What the user is asked about a staged module, as lines for a terminal and as JSON for an app."""
+
+    manifest: Manifest
+    module: InstalledModule
+    previous: InstalledModule | None
+    lock: Lock
+
+    @property
+    def sentence(self) -> str:
+        """The question itself."""
+        if self.previous is None:
+            return f"Install the module {self.module.name}?"
+        return f"Let {self.module.name} run as it is now?"
+
+    def permissions(self) -> dict[str, Any]:
+        """What is stored as approved."""
+        return consent(self.manifest).as_json()
+
+    def difference(self) -> ConsentDifference | None:
+        """What changes against what was approved; None if nothing was, or if nobody can tell."""
+        old = approved_consent(self.previous)
+        return None if old is None else difference(old, consent(self.manifest))
+
+    def as_json(self) -> dict[str, Any]:
+        """For an app, and for `--json`."""
+        changes = self.difference()
+        return {
+            "name": self.module.name,
+            "version": self.module.version,
+            "previous_version": self.previous.version if self.previous else None,
+            "question": self.sentence,
+            "source": self.module.source,
+            "path": self.module.path,
+            "dev": bool(self.module.dev),
+            "trust_level": str(self.module.trust),
+            "hash": self.module.hash,
+            "enforced": is_enforced(),
+            "permissions": self.permissions(),
+            "changes": changes.as_json() if changes is not None else None,
+            "packages": [
+                {"name": each.name, "version": each.version, "sha256": each.sha256} for each in self.lock.packages
+            ],
+        }
+
+    def as_text(self) -> str:
+        """Lines for a terminal: everything about a new module, and only what changes about one that is there."""
+        changes = self.difference()
+        if changes is None:
+            lines = consent(self.manifest).as_text()
+        else:
+            assert self.previous is not None
+            before, now = self.previous.version, self.module.version
+            lines = [f"{self.module.name} {before} -> {now}" if before != now else f"{self.module.name} {now}"]
+            lines += ["What it may do changes:", *changes.as_text()] if changes else ["What it may do stays the same."]
+        if self.lock.packages and (changes is None or changes):
+            packages = ", ".join(f"{each.name} {each.version}" for each in self.lock.packages)
+            lines += ["", f"Packages, exactly: {packages}"]
+        return "\n".join([*lines, "", *self._trust()])
+
+    def _trust(self) -> list[str]:
+        lines = {
+            Trust.VERIFIED: ["Verified: this is the module that came with the computer."],
+            Trust.TRUSTED: ["Nobody but you vouches for it."],
+            Trust.UNTRUSTED: ["Untrusted: whatever it asks for, it gets no network and only its own folder."],
+        }[self.module.trust]
+        if self.module.dev:
+            lines.append(f"It runs in place, from {self.module.dev}: its changes are not asked about again.")
+        if not is_enforced():
+            lines.append("On this computer nothing enforces these limits: it has neither bubblewrap nor systemd.")
+        return lines
+
+
+def approved_consent(module: InstalledModule | None) -> Consent | None:
+    """What was approved of a module; None if nothing was, or if it was stored by another version of this program."""
+    if module is None or module.permissions is None:
+        return None
+    try:
+        return Consent.from_json(module.permissions)
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def is_enforced() -> bool:
+    """Whether the system can hold a module to what its consent says."""
+    return sys.platform == "linux" and shutil.which("bwrap") is not None

@@ -1,0 +1,149 @@
+"""Fetching a repository so that nothing in it, and nothing configured around it, can run."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from parachute.errors import InvalidInput, ParachuteError, Unavailable
+from parachute.files import read_regular
+from parachute.modules import children
+from parachute.modules.models import Limits, Progress
+from parachute.modules.tree import TreeNotAllowed
+
+_SAFE = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.symlinks=true",
+    "core.autocrlf=false",
+    # A new repository would otherwise clean itself up in the background, when we have already gone.
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "credential.helper=",
+    "submodule.recurse=false",
+    "fetch.fsckObjects=true",
+    "transfer.fsckObjects=true",
+    "init.templateDir=",
+)
+
+_SUBMODULE = b"160000"
+_LISTING = 16 * 1024 * 1024
+
+_UNREACHABLE = re.compile(
+    r"could not resolve host|failed to connect|couldn't connect|connection (timed out|refused|reset)"
+    r"|network is unreachable|no route to host|operation timed out",
+    re.IGNORECASE,
+)
+_ABSENT = re.compile(
+    r"repository .*not found|does not appear to be a git repository|does not exist|terminal prompts disabled"
+    r"|could not read (username|password)|authentication failed|permission denied|host key verification failed",
+    re.IGNORECASE,
+)
+
+
+class CloneFailed(ParachuteError):
+    """git could not fetch the repository; the message has its own words."""
+
+    key = "clone_failed"
+
+
+class Repository:
+    """One repository, fetched into `folder` by one protocol (`https`); `work` is a new folder for what git needs."""
+
+    def __init__(self, folder: Path, work: Path, limits: Limits, progress: Progress, protocol: str) -> None:
+        self.folder = folder
+        self._limits = limits
+        self._progress = progress
+        work.mkdir()
+        self._variables = children.environment(
+            "SSH_AUTH_SOCK",
+            HOME=str(work),
+            XDG_CONFIG_HOME=str(work),
+            GIT_CONFIG_NOSYSTEM="1",
+            GIT_CONFIG_GLOBAL="/dev/null",
+            GIT_ATTR_NOSYSTEM="1",
+            GIT_ALLOW_PROTOCOL=protocol,
+            GIT_TERMINAL_PROMPT="0",
+            GIT_ASKPASS="/bin/false",
+            SSH_ASKPASS="/bin/false",
+            GIT_SSH_COMMAND="ssh -oBatchMode=yes -oStrictHostKeyChecking=yes",
+            GIT_LFS_SKIP_SMUDGE="1",
+            GIT_LITERAL_PATHSPECS="1",
+            GIT_OPTIONAL_LOCKS="0",
+            GIT_NO_LAZY_FETCH="1",
+        )
+
+    def fetch(self, url: str) -> None:
+        """Fetch the newest commit, without any file of it; errors: CloneFailed, Unavailable, InvalidInput."""
+        options = ["--depth=1", "--no-tags", "--single-branch", "--no-recurse-submodules", "--template=", "--no-local"]
+        self._git(
+            ["clone", "--no-checkout", "--progress", *options, "--", url, str(self.folder)],
+            self._progress.detail,
+            self.folder.parent,
+        )
+
+    def take(self, subfolder: str | None) -> None:
+        """Write the files, or those of one folder, after a look at their kinds and sizes; error: TreeNotAllowed."""
+        wanted = ["--", subfolder] if subfolder else []
+        listing = self.folder.parent / "listing"
+        self._git(["ls-tree", "-r", "-l", "-z", "--full-tree", "HEAD", *wanted], output=listing)
+        self._check(read_regular(listing, _LISTING), subfolder)
+        self._git(["checkout", "--quiet", "HEAD", "--", subfolder or "."])
+
+    def _check(self, listing: bytes, subfolder: str | None) -> None:
+        count, total = 0, 0
+        for line in listing.split(b"\0")[:-1]:
+            about, _, name = line.partition(b"\t")
+            mode, _, _, size = about.split()
+            path = name.decode(errors="replace")
+            if mode == _SUBMODULE:
+                self._progress.step(f"Leaving out the submodule {path}: modules bring their files themselves.")
+                continue
+            count += 1
+            total += int(size)
+            if count > self._limits.files:
+                raise TreeNotAllowed(f"The module has more than {self._limits.files:,} files.", _SMALLER)
+            if total > self._limits.source_bytes:
+                allowed = self._limits.source_bytes // (1024 * 1024)
+                raise TreeNotAllowed(
+                    f"The module is larger than {allowed:,} MB; {path} has {int(size):,} bytes.", _SMALLER
+                )
+        if not count:
+            where = f"a folder {subfolder!r}" if subfolder else "any file"
+            raise InvalidInput(f"The repository does not have {where}.", "`--path` names the folder of the module.")
+
+    def _git(
+        self,
+        arguments: list[str],
+        said: Callable[[str], None] = lambda line: None,
+        folder: Path | None = None,
+        output: Path | None = None,
+    ) -> None:
+        settings = [part for setting in _SAFE for part in ("-c", setting)]
+        finished = children.run(
+            ["git", *settings, *arguments],
+            folder=folder or self.folder,
+            variables=self._variables,
+            seconds=self._limits.clone_seconds,
+            largest=self._limits.clone_bytes,
+            watched=self.folder,
+            said=said,
+            output=output,
+        )
+        if finished.code:
+            raise _failure(finished.output)
+
+
+_SMALLER = "A module is code and prompts; data belongs into the vault. `--path` names the folder of the module in it."
+
+
+def _failure(output: str) -> ParachuteError:
+    lines = [line for line in output.replace("\r", "\n").splitlines() if line.startswith(("fatal:", "error:", "ssh:"))]
+    said = " ".join(lines)[-600:] or output[-300:].strip() or "git said nothing"
+    if _UNREACHABLE.search(output):
+        return Unavailable(f"The repository cannot be reached: {said}", "Is the network up? Then try again.")
+    if _ABSENT.search(output):
+        return CloneFailed(
+            f"The repository cannot be read: {said}",
+            "Check the address. A private one needs ssh with a key in your agent: git@host:owner/name",
+        )
+    return CloneFailed(f"git could not fetch the repository: {said}")

@@ -1,0 +1,245 @@
+"""The hash of a module: every file with its path, its executable bit and its content, and every link with its target."""
+
+import errno
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from parachute.errors import InvalidInput
+
+LEFT_OUT = frozenset({".git", "__pycache__"})
+"""Entries that never belong to a module: what git keeps, and what Python makes by itself."""
+
+_CHUNK = 1 << 20
+_DEEPEST = 64
+_MOST_ENTRIES = 100_000
+_LARGEST = 4 << 30
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# O_NONBLOCK: opening a named pipe would wait for its writer.
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class HashNotPossible(InvalidInput):
+    """A tree holds something that cannot be part of a module, or it cannot be read."""
+
+    key = "hash_not_possible"
+
+
+class HashDiffers(InvalidInput):
+    """A tree is not the one that was approved."""
+
+    key = "hash_differs"
+
+
+@dataclass(frozen=True, slots=True)
+class TreeHash:
+    """`text` is `sha256:` and 64 digits; `files` holds the SHA-256 of each file (of each link: its target) by path."""
+
+    text: str
+    files: dict[str, str]
+
+
+def tree_hash(folder: Path) -> str:
+    """The hash of a folder, as `sha256:` and 64 digits; error: HashNotPossible.
+
+    `.git` and `__pycache__` are left out. Links count as what they say, and must stay inside of the folder.
+    """
+    return hash_tree(folder).text
+
+
+def hash_tree(folder: Path, *, complete: bool = False) -> TreeHash:
+    """The hash with that of each file; `complete`: `.git` and `__pycache__` are errors, as they are in a verified copy."""
+    return _Walk(None, complete).run(folder)
+
+
+def verify(folder: Path, expected: str) -> TreeHash:
+    """Error: HashDiffers unless the folder holds exactly what the hash says, caches not excepted."""
+    found = hash_tree(folder, complete=True)
+    if found.text != expected:
+        raise HashDiffers(f"{folder} is not what was approved: its hash is {found.text}, and {expected} was approved.")
+    return found
+
+
+def copy_verified(source: Path, target: Path) -> str:
+    """Copy a folder into a new one and return the hash of what was copied; error: HashNotPossible.
+
+    Every byte is read once, so that a file that changes meanwhile is hashed as it was copied. Files become read-only and
+    belong to us, empty folders are left out. After an error the part that was copied is still there.
+    """
+    target.mkdir(mode=0o700)
+    descriptor = os.open(target, _FOLDER)
+    try:
+        return _Walk(descriptor, complete=False).run(source).text
+    finally:
+        os.close(descriptor)
+
+
+class _Walk:
+    """One pass through a tree. Everything is opened relative to its folder, so that no part can become a link meanwhile."""
+
+    def __init__(self, target: int | None, complete: bool) -> None:
+        self._target = target
+        self._complete = complete
+        self._files: dict[str, str] = {}
+        self._lines: list[tuple[bytes, bytes]] = []
+        self._entries = 0
+        self._bytes = 0
+
+    def run(self, source: Path) -> TreeHash:
+        try:
+            root = os.open(source, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError as error:
+            raise HashNotPossible(f"{source} cannot be read: {error.strerror}.") from error
+        try:
+            self._walk(root)
+        finally:
+            os.close(root)
+        self._lines.sort()
+        digest = hashlib.sha256()
+        for path, rest in self._lines:
+            # A path holds no zero byte, so that no two trees give the same line.
+            digest.update(path + b"\0" + rest + b"\n")
+        return TreeHash(f"sha256:{digest.hexdigest()}", self._files)
+
+    def _walk(self, root: int) -> None:
+        waiting = [""]
+        while waiting:
+            path = waiting.pop()
+            if path.count("/") >= _DEEPEST:
+                raise HashNotPossible(f"{path[:80]}… lies more than {_DEEPEST} folders deep.")
+            with _said(path), _opened(root, path) as folder:
+                with os.scandir(folder) as entries:
+                    names = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+                for name, is_folder in names:
+                    inside = f"{path}/{name}" if path else name
+                    if self._is_left_out(name, inside):
+                        continue
+                    self._count(inside)
+                    if is_folder:
+                        waiting.append(inside)
+                    else:
+                        with _said(inside):
+                            self._entry(folder, name, inside)
+
+    def _is_left_out(self, name: str, inside: str) -> bool:
+        if name not in LEFT_OUT:
+            return False
+        if self._complete:
+            raise HashDiffers(f"{inside} was not there when this copy was made.")
+        return True
+
+    def _count(self, inside: str) -> None:
+        self._entries += 1
+        if self._entries > _MOST_ENTRIES:
+            raise HashNotPossible(f"There are more than {_MOST_ENTRIES:,} files and folders; {inside} is one too many.")
+
+    def _entry(self, folder: int, name: str, inside: str) -> None:
+        try:
+            descriptor = os.open(name, _FILE, dir_fd=folder)
+        except OSError as error:
+            if error.errno == errno.ELOOP:
+                self._link(folder, name, inside)
+                return
+            if error.errno == errno.ENXIO:  # a socket
+                raise HashNotPossible(f"{inside} is neither a file nor a folder.") from error
+            raise
+        try:
+            mode = os.fstat(descriptor).st_mode
+            if not stat.S_ISREG(mode):
+                raise HashNotPossible(f"{inside} is neither a file nor a folder.")
+            executable = bool(mode & 0o111)
+            if self._target is None:
+                digest = self._read(descriptor, inside, None)
+            else:
+                digest = self._copy(descriptor, inside, executable)
+        finally:
+            os.close(descriptor)
+        self._files[inside] = digest
+        kind = b"executable" if executable else b"file"
+        self._lines.append((os.fsencode(inside), kind + b"\0" + digest.encode()))
+
+    def _link(self, folder: int, name: str, inside: str) -> None:
+        text = os.readlink(name, dir_fd=folder)
+        _check_link(inside, text)
+        if self._target is not None:
+            with self._target_folder(inside) as target:
+                os.symlink(text, name, dir_fd=target)
+        digest = hashlib.sha256(os.fsencode(text)).hexdigest()
+        self._files[inside] = digest
+        self._lines.append((os.fsencode(inside), b"link\0" + digest.encode()))
+
+    def _read(self, descriptor: int, inside: str, copy: int | None) -> str:
+        digest = hashlib.sha256()
+        while chunk := os.read(descriptor, _CHUNK):
+            self._bytes += len(chunk)
+            if self._bytes > _LARGEST:
+                raise HashNotPossible(f"There are more than {_LARGEST >> 30} GiB; {inside} is one file too many.")
+            digest.update(chunk)
+            if copy is not None:
+                view = memoryview(chunk)
+                while view:
+                    view = view[os.write(copy, view) :]
+        return digest.hexdigest()
+
+    def _copy(self, descriptor: int, inside: str, executable: bool) -> str:
+        with self._target_folder(inside) as target:
+            copy = os.open(inside.rpartition("/")[2], _NEW_FILE, 0o600, dir_fd=target)
+            try:
+                digest = self._read(descriptor, inside, copy)
+                os.fchmod(copy, 0o555 if executable else 0o444)
+                os.fsync(copy)
+            finally:
+                os.close(copy)
+        return digest
+
+    @contextmanager
+    def _target_folder(self, inside: str) -> Iterator[int]:
+        assert self._target is not None
+        path = inside.rpartition("/")[0]
+        made = ""
+        for part in path.split("/") if path else []:
+            made = f"{made}/{part}" if made else part
+            try:
+                os.mkdir(made, 0o700, dir_fd=self._target)
+            except FileExistsError:
+                pass
+        with _opened(self._target, path) as folder:
+            yield folder
+
+
+def _check_link(inside: str, text: str) -> None:
+    parts = text.split("/")
+    up = 0
+    while up < len(parts) and parts[up] in ("..", "."):
+        up += 1
+    leading = parts[:up].count("..")
+    # Further `..` after a name are refused whatever they lead to: that name may be a link itself, and then they lead from
+    # where that link leads.
+    if text.startswith("/") or leading > inside.count("/") or ".." in parts[up:]:
+        raise HashNotPossible(f"{inside} is a link to {text[:120]!r}, which leads out of the module.")
+
+
+@contextmanager
+def _opened(root: int, path: str) -> Iterator[int]:
+    descriptor = os.dup(root)
+    try:
+        for part in path.split("/") if path else []:
+            inner = os.open(part, _FOLDER, dir_fd=descriptor)
+            os.close(descriptor)
+            descriptor = inner
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _said(inside: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise HashNotPossible(f"{inside or 'The folder'} cannot be read or copied: {error.strerror}.") from error

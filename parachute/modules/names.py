@@ -1,0 +1,49 @@
+"""Names that a module can have: none that means something else already."""
+
+import re
+import sys
+
+from parachute.errors import InvalidInput
+
+NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+
+RESERVED = frozenset(
+    {
+        # First parts of paths below /api that core answers itself. `chat` is not among them: the Chat module has that
+        # name, and core answers its routes.
+        *("agents", "auth", "bots", "claude-code", "config", "containers", "contexts", "events", "health", "hooks"),
+        *("import", "ls", "mcps", "modules", "para", "plugins", "prompt", "read", "sandbox", "scheduler", "settings"),
+        *("skills", "status", "supervisor", "sync", "trust", "usage", "workspaces", "write"),
+        # Names that keys, logs, units and folders use.
+        *("api", "core", "direct", "egress", "gateway", "host", "model", "module", "parachute", "parachute_runner"),
+        *("pip", "site", "system", "usercustomize", "sitecustomize", "vault"),
+    }
+)
+
+
+class NameNotAllowed(InvalidInput):
+    """A module cannot have this name."""
+
+    key = "name_not_allowed"
+
+
+def names_ok(name: str) -> bool:
+    """Whether a module can have this name."""
+    return _problem(name) is None
+
+
+def check_name(name: str) -> None:
+    """Error: NameNotAllowed, with what is allowed."""
+    if problem := _problem(name):
+        raise NameNotAllowed(f"name: {problem}.", "Choose another name in manifest.yaml.")
+
+
+def _problem(name: str) -> str | None:
+    if not NAME.fullmatch(name):
+        return f"{name[:60]!r} is not allowed; 1 to 40 of a-z, 0-9, - and _ are, beginning with a letter"
+    # A dash becomes an underscore where Python needs a name.
+    if name.replace("-", "_") in sys.stdlib_module_names:
+        return f"{name!r} is the name of a part of Python, which the module would hide"
+    if name in RESERVED or name.replace("_", "-") in RESERVED:
+        return f"{name!r} belongs to the computer itself"
+    return None

@@ -1,0 +1,58 @@
+"""Putting a staged module where it belongs, so that a crash at any point can be finished or taken back."""
+
+import os
+import shutil
+from pathlib import Path
+
+from parachute.errors import Conflict, InvalidInput
+from parachute.files import private_folder
+from parachute.modules.models import InstalledModule, Places
+from parachute.modules.staging import INCOMING, PREVIOUS, Journal, token_of
+from parachute.modules.tree import remove
+
+
+def place_source(places: Places, staging: Path, files: Path, module: InstalledModule) -> None:
+    """Put a copy of `files` into the vault, in the place of what may be there."""
+    assert module.approved_at is not None
+    folder = sources_folder(places)
+    token = token_of(staging)
+    target = places.source(module.name)
+    incoming, previous = folder / f"{INCOMING}{token}", folder / f"{PREVIOUS}{token}"
+    shutil.copytree(files, incoming, symlinks=True)
+    for path in incoming.rglob("*"):
+        if not path.is_symlink():
+            # The user may edit what is in the vault, whatever the source said.
+            path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o111 else 0o644)
+    inode = incoming.stat().st_ino
+    names = (str(target), str(incoming), str(previous))
+    Journal(module.name, module.approved_at.isoformat(), *names, inode).write(staging)
+    if os.path.lexists(target):
+        target.rename(previous)
+    incoming.rename(target)
+
+
+def place_copy(places: Places, version: Path, module: InstalledModule) -> None:
+    """Put the verified copy into the folder of trust, in the place of a damaged one."""
+    target = places.copy(module.name, module.digest)
+    private_folder(target.parent)
+    remove(target)
+    version.rename(target)
+
+
+def sources_folder(places: Places) -> Path:
+    """The folder of sources in the vault, made if need be; error: InvalidInput if it is a link to elsewhere."""
+    folder = places.sources
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise InvalidInput(f"{folder} is not a folder.", "Remove it; a link is not followed here.")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def check_place_is_free(places: Places, name: str) -> None:
+    """Error: Conflict if a folder of the vault that nobody installed has the name."""
+    target = places.source(name)
+    if os.path.lexists(target):
+        raise Conflict(
+            f"{target} is there already, and not installed on this computer.",
+            f"To install what is in it: parachute modules install {target}",
+        )

@@ -1,0 +1,92 @@
+"""The list of installed modules, `~/.parachute/modules.yaml`: read strictly, replaced whole, shared by programs."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from parachute.errors import Conflict, NotFound
+from parachute.files import atomic_write, locked
+from parachute.keys.private_files import NotPrivate, check_private_folder, read_private
+from parachute.modules.document import RegistryUnreadable, parse_document, render_document
+from parachute.modules.models import InstalledModule
+
+MAXIMUM_BYTES = 4 * 1024 * 1024
+MAXIMUM_MODULES = 500
+
+Modules = dict[str, InstalledModule]
+
+
+class Registry:
+    """Reads and replaces the list; call it outside of an event loop."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def load(self) -> Modules:
+        """All modules by name; no file means none, anything that is not understood is RegistryUnreadable."""
+        try:
+            return parse_document(read_private(self.path, MAXIMUM_BYTES).data, self.path)
+        except FileNotFoundError:
+            return {}
+        except NotPrivate as error:
+            raise RegistryUnreadable(error.message, error.hint) from error
+        except OSError as error:
+            raise RegistryUnreadable(f"{self.path} cannot be read: {error.strerror or error}.") from error
+
+    def module(self, name: str) -> InstalledModule:
+        """One module; errors: NotFound, RegistryUnreadable."""
+        found = self.load().get(name)
+        if found is None:
+            raise not_installed(name)
+        return found
+
+    def change(self, edit: Callable[[Modules], Modules]) -> None:
+        """Replace the list with what `edit` makes of the one in the file now; waits for other programs that change it."""
+        check_private_folder(self.path.parent)
+        with locked(self.path):
+            before = self.load()
+            after = edit(dict(before))
+            if after == before:
+                return
+            text = render_document(after)
+            if len(after) > MAXIMUM_MODULES or len(text.encode()) > MAXIMUM_BYTES:
+                raise Conflict(
+                    f"There are already {len(before)} modules.", "Remove one first: parachute modules remove NAME"
+                )
+            # What could not be read back would stop every module at the next start.
+            parse_document(text.encode(), self.path)
+            atomic_write(self.path, text, 0o600)
+
+    def put(self, module: InstalledModule) -> None:
+        """Add a module, or replace the entry of that name."""
+        self.change(lambda modules: {**modules, module.name: module})
+
+    def replace(self, name: str, edit: Callable[[InstalledModule], InstalledModule]) -> InstalledModule:
+        """Change one entry and return it; error: NotFound."""
+        changed: list[InstalledModule] = []
+
+        def edited(modules: Modules) -> Modules:
+            if name not in modules:
+                raise not_installed(name)
+            changed.append(edit(modules[name]))
+            return {**modules, name: changed[0]}
+
+        self.change(edited)
+        return changed[0]
+
+    def take(self, name: str) -> InstalledModule:
+        """Remove an entry and return what it was; error: NotFound."""
+        taken: list[InstalledModule] = []
+
+        def without(modules: Modules) -> Modules:
+            if name not in modules:
+                raise not_installed(name)
+            taken.append(modules.pop(name))
+            return modules
+
+        self.change(without)
+        return taken[0]
+
+
+def not_installed(name: str) -> NotFound:
+    """The error for a name that is not in the list."""
+    return NotFound(f"There is no module {name[:60]!r}.", "`parachute modules list` shows what is installed.")

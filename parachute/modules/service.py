@@ -1,0 +1,238 @@
+"""The modules of this computer: what is installed, whether it may start, and every change of that."""
+
+import os
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from parachute.errors import Conflict, ParachuteError
+from parachute.manifest import ConsentDifference, consent, difference, load
+from parachute.modules import dependencies
+from parachute.modules.changes import FileChange, file_changes
+from parachute.modules.consent import approved_consent
+from parachute.modules.hashing import tree_hash
+from parachute.modules.installation import Installation, Workshop, stage_approval, stage_install
+from parachute.modules.models import InstalledModule, Limits, ModuleStatus, Places, Progress, Silent, State
+from parachute.modules.names import NAME, check_name
+from parachute.modules.registry import Registry
+from parachute.modules.staging import one_at_a_time, staging_folder
+from parachute.modules.tree import Signature, check_tree, remove, signature
+from parachute.modules.verification import CODE, Runnable, verify
+from parachute.settings.home import Home
+
+# Inside of the class below, `list` is a method.
+Names = list[str]
+Changes = list[FileChange]
+
+
+class NotApproved(Conflict):
+    """What lies in the vault is not what the user approved."""
+
+    key = "approval_pending"
+
+
+class Modules:
+    """All modules of one installation. Every method waits for the disk: call it outside of an event loop."""
+
+    def __init__(self, home: Home, vault: Path, limits: Limits | None = None) -> None:
+        self.places = Places(home, vault)
+        self.registry = Registry(self.places.registry)
+        self.limits = limits or Limits()
+        self.listeners: list[Callable[[], Awaitable[None]]] = []
+        """What core does when something changed, such as telling the supervisor."""
+        self._hashes: dict[str, tuple[Signature, str]] = {}
+
+    def recover(self) -> bool:
+        """Undo what was killed in the middle, unless another program is at it: False then. Error: RegistryUnreadable.
+
+        Core does this when it starts, and every installation before it begins.
+        """
+        try:
+            with one_at_a_time(self.places, 0, Silent()):
+                return True
+        except Conflict:
+            return False
+
+    def installed(self) -> tuple[InstalledModule, ...]:
+        """All entries of the registry, by name; error: RegistryUnreadable."""
+        return tuple(sorted(self.registry.load().values(), key=lambda module: module.name))
+
+    def list(self) -> list[ModuleStatus]:
+        """All installed modules, and folders in the vault that are not installed; error: RegistryUnreadable."""
+        installed = self.registry.load()
+        found = [self._status(module) for module in installed.values()]
+        found += [self._stranger(name) for name in self._folders() if name not in installed]
+        return sorted(found, key=lambda status: status.name)
+
+    def status(self, name: str) -> ModuleStatus:
+        """One module, or a folder in the vault that is not installed; errors: NotFound, RegistryUnreadable."""
+        installed = self.registry.load()
+        if name not in installed and name in self._folders():
+            return self._stranger(name)
+        return self._status(self.registry.module(name))
+
+    def runnable(self, name: str) -> Runnable:
+        """What may start now, every file of it verified; core asks before every start.
+
+        Errors: NotFound, Conflict if it is disabled, NotApproved, Damaged, NameNotAllowed, RegistryUnreadable.
+        """
+        module = self.registry.module(name)
+        check_name(name)
+        status = self._status(module)
+        if status.state is State.DISABLED:
+            raise Conflict(f"The module {name} is disabled.", f"parachute modules enable {name}", key="module_disabled")
+        if status.state in (State.PENDING, State.MISSING):
+            raise NotApproved(status.reason or "", f"`parachute modules diff {name}` shows what changed.")
+        if status.state is State.READY and not dependencies.fits(self.places.copy(name, module.digest)):
+            module = self._rebuilt(name)
+        return verify(self.places, module)
+
+    @contextmanager
+    def installing(
+        self,
+        source: str,
+        *,
+        subfolder: str | None = None,
+        untrusted: bool = False,
+        dev: bool = False,
+        folder: Path | None = None,
+        progress: Progress | None = None,
+    ) -> Iterator[Installation]:
+        """Stage a module from a source, to be shown; only `finish` of the result puts it in place."""
+        with self._workshop(progress, self.limits.wait_seconds) as shop:
+            yield stage_install(shop, source, subfolder=subfolder, untrusted=untrusted, dev=dev, folder=folder)
+
+    @contextmanager
+    def approving(self, name: str, progress: Progress | None = None, seconds: float = 0) -> Iterator[Installation]:
+        """Stage what is in the vault now, to be shown; only `finish` of the result makes it what runs.
+
+        Waits `seconds` for another program that changes modules; error: Conflict.
+        """
+        self.registry.module(name)
+        with self._workshop(progress, seconds) as shop:
+            yield stage_approval(shop, name)
+
+    def enable(self, name: str) -> ModuleStatus:
+        """Let a module start again; errors: NotFound, NameNotAllowed."""
+        check_name(name)
+        return self._status(self.registry.replace(name, lambda module: module.switched(True)))
+
+    def disable(self, name: str) -> ModuleStatus:
+        """Keep a module from starting; error: NotFound."""
+        return self._status(self.registry.replace(name, lambda module: module.switched(False)))
+
+    @contextmanager
+    def removing(self, name: str, purge: bool = False, seconds: float = 0) -> Iterator[InstalledModule]:
+        """Take a module out of the registry, let the block end what runs of it, and remove its code after that.
+
+        What it wrote into the vault stays, its private data too unless `purge`, and the folder of a module that ran in
+        place. Errors: NotFound, Conflict if another program changes modules.
+        """
+        with one_at_a_time(self.places, seconds, Silent()):
+            module = self.registry.take(name)
+            try:
+                yield module
+            finally:
+                remove(self.places.copies / name)
+                if module.dev is None and not self.places.sources.is_symlink():
+                    remove(self.places.source(name))
+                if purge:
+                    remove(self.places.data(name))
+                self._hashes.pop(name, None)
+
+    def changes(self, name: str) -> Changes:
+        """What the vault has that the approved copy has not; errors: NotFound, TreeNotAllowed."""
+        module = self.registry.module(name)
+        if module.dev:
+            return []
+        source = self.places.source(name)
+        if source.is_dir() and not source.is_symlink():
+            check_tree(source, self.limits)
+        return file_changes(self.places.copy(name, module.digest) / CODE, source)
+
+    def permission_changes(self, name: str) -> tuple[ConsentDifference | None, str | None]:
+        """What a module in the vault may do that was not approved, or what keeps it from being approved at all."""
+        module = self.registry.module(name)
+        source = self.places.source(name)
+        if source.is_symlink() or not source.is_dir():
+            return None, f"There is no folder {source}."
+        try:
+            now = consent(load(source))
+        except ParachuteError as error:
+            return None, error.message
+        before = approved_consent(module)
+        return (None if before is None else difference(before, now)), None
+
+    async def changed(self) -> None:
+        """Tell everyone in this process who waits for changes."""
+        for listener in self.listeners:
+            await listener()
+
+    @contextmanager
+    def _workshop(self, progress: Progress | None, seconds: float) -> Iterator[Workshop]:
+        told = progress or Silent()
+        with one_at_a_time(self.places, seconds, told), staging_folder(self.places) as staging:
+            yield Workshop(self.places, self.registry, self.limits, told, staging)
+
+    def _folders(self) -> Names:
+        if self.places.sources.is_symlink() or not self.places.sources.is_dir():
+            return []
+        with os.scandir(self.places.sources) as entries:
+            return [entry.name for entry in entries if NAME.fullmatch(entry.name) and entry.is_dir()]
+
+    def _stranger(self, name: str) -> ModuleStatus:
+        folder = self.places.source(name)
+        reason = (
+            f"Nobody approved it on this computer. To install it: parachute modules install {folder}; or delete it."
+        )
+        return ModuleStatus(name, State.NOT_INSTALLED, folder, reason)
+
+    def _status(self, module: InstalledModule) -> ModuleStatus:
+        folder = module.dev or self.places.source(module.name)
+        state, reason, pending = self._state(module, folder)
+        if not module.enabled:
+            state, reason = State.DISABLED, reason or "It is disabled."
+        return ModuleStatus(module.name, state, folder, reason, module, pending)
+
+    def _state(self, module: InstalledModule, folder: Path) -> tuple[State, str | None, str | None]:
+        name = module.name
+        if folder.is_symlink() or not folder.is_dir():
+            return State.MISSING, f"The folder {folder} of the module {name} is gone.", None
+        if module.approved_at is None or module.permissions is None:
+            return State.PENDING, f"The module {name} was never approved on this computer.", None
+        if module.dev is None:
+            try:
+                current = self._source_hash(name, folder)
+            except (ParachuteError, OSError) as error:
+                return State.PENDING, f"The folder {folder} cannot be read: {error}", None
+            if current != module.hash:
+                return State.PENDING, f"The module {name} was changed and waits for your approval.", current
+        copy = self.places.copy(name, module.digest)
+        if not copy.is_dir():
+            return State.DAMAGED, f"The verified copy {copy} of the module {name} is gone.", None
+        return State.READY, None, None
+
+    def _source_hash(self, name: str, folder: Path) -> str:
+        now = signature(folder)
+        known = self._hashes.get(name)
+        if known and known[0] == now:
+            return known[1]
+        check_tree(folder, self.limits)
+        digest = tree_hash(folder)
+        # What is being written at this moment is hashed again the next time.
+        if signature(folder) == now:
+            self._hashes[name] = (now, digest)
+        return digest
+
+    def _rebuilt(self, name: str) -> InstalledModule:
+        """Unpack the packages again, for another interpreter than that of the last start."""
+        with self._workshop(None, self.limits.wait_seconds) as shop:
+            module = self.registry.module(name)
+            folder = self.places.copy(name, module.digest)
+            if dependencies.fits(folder):
+                return module
+            digest = dependencies.rebuild(folder, shop.staging / "rebuilt", self.limits)
+            module = self.registry.replace(name, lambda found: replace(found, packages_hash=digest))
+            dependencies.mark_rebuilt(folder)
+            return module

@@ -1,0 +1,167 @@
+"""Where a module comes from: a repository, a folder of this computer, or the modules that came with this program."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Literal
+from urllib.parse import urlsplit
+
+from parachute.errors import InvalidInput, NotFound
+from parachute.modules.git import Repository
+from parachute.modules.hashing import copy_verified
+from parachute.modules.models import Limits, Progress
+from parachute.modules.names import NAME
+from parachute.modules.tree import check_tree
+
+Kind = Literal["repository", "folder", "official"]
+
+_ALLOWED = (
+    "Allowed are https://…, ssh://…, git@host:owner/name, github://owner/name, file:///…, parachute://name, "
+    "and the path of a folder."
+)
+_OF_SSH = re.compile(r"[A-Za-z0-9_.-]+@[A-Za-z0-9.-]+:[^-\s][^\s]*")
+_OF_GITHUB = re.compile(r"[A-Za-z0-9-]{1,39}/[A-Za-z0-9._-]{1,100}")
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a module comes from; `text` is what is stored and shown, `where` what git or the file system understands."""
+
+    kind: Kind
+    text: str
+    where: str
+
+    @property
+    def label(self) -> str:
+        """The last part of it, for a person."""
+        return re.split(r"[/:]", self.text.rstrip("/"))[-1].removesuffix(".git")
+
+    @property
+    def protocol(self) -> str:
+        """How git reaches a repository."""
+        return self.where.partition("://")[0] if "://" in self.where else "ssh"
+
+
+def official_folder() -> Path:
+    """The folder of the modules that came with this program; it may not exist."""
+    package = Path(__file__).resolve().parents[1]
+    installed = package / "official"
+    return installed if installed.is_dir() else package.parent / "modules"
+
+
+def parse(text: str, folder: Path | None = None) -> Source:
+    """Read what a person named; a path that is not absolute begins in `folder`. Error: InvalidInput."""
+    if not text or not text.isprintable() or len(text) > 2000 or text.startswith("-"):
+        raise InvalidInput("source: this is not the address of a module.", _ALLOWED)
+    if text.startswith("parachute://"):
+        name = text.removeprefix("parachute://")
+        if not NAME.fullmatch(name):
+            raise InvalidInput(
+                f"source: {text[:80]!r} names no module.", "Write parachute://name, such as parachute://daily"
+            )
+        return Source("official", text, name)
+    if text.startswith("github://"):
+        name = text.removeprefix("github://")
+        if not _OF_GITHUB.fullmatch(name):
+            raise InvalidInput(f"source: {text[:80]!r} names no repository.", "Write github://owner/name")
+        return Source("repository", text, f"https://github.com/{name}")
+    if "://" in text:
+        return _of_url(text)
+    if _OF_SSH.fullmatch(text) and not Path(text).exists():
+        return Source("repository", text, text)
+    path = _existing(text, folder)
+    if _is_bare(path):
+        return Source("repository", str(path), path.as_uri())
+    return Source("folder", str(path), str(path))
+
+
+def obtain(source: Source, subfolder: str | None, target: Path, work: Path, limits: Limits, progress: Progress) -> None:
+    """Write the files of the module into the new folder `target`; nothing of them runs.
+
+    `work` is an empty folder for what is needed meanwhile. Errors: CloneFailed, Unavailable, InvalidInput, NotFound.
+    """
+    inner = _inner_path(subfolder)
+    if source.kind == "repository":
+        progress.step(f"Cloning {source.label}...")
+        folder = work / "repository"
+        repository = Repository(folder, work / "git", limits, progress, source.protocol)
+        repository.fetch(source.where)
+        repository.take(inner)
+    elif source.kind == "official":
+        progress.step(f"Copying {source.label}...")
+        folder = _official(source.where)
+    else:
+        progress.step(f"Copying {source.label}...")
+        folder = Path(source.where)
+    folder = inner_folder(folder, subfolder)
+    check_tree(folder, limits)
+    copy_verified(folder, target)
+
+
+def inner_folder(folder: Path, subfolder: str | None) -> Path:
+    """The folder of the module inside of its source; errors: InvalidInput, NotFound."""
+    found = folder
+    for part in PurePosixPath(_inner_path(subfolder) or "").parts:
+        found = found / part
+        # A link could lead anywhere, and what lies there was not looked at.
+        if found.is_symlink() or not found.is_dir():
+            raise NotFound(f"--path: the source has no folder {subfolder!r}.", "Links are not followed.")
+    return found
+
+
+def _of_url(text: str) -> Source:
+    try:
+        parts = urlsplit(text)
+        host = parts.hostname
+        _ = parts.port
+    except ValueError as error:
+        raise InvalidInput(f"source: {text[:80]!r} is not an address.", _ALLOWED) from error
+    if parts.scheme == "file" and not parts.netloc and parts.path:
+        return Source("repository", text, text)
+    if parts.scheme == "http" and host not in _LOOPBACK:
+        raise InvalidInput(
+            "source: over http:// anyone on the way could put another module in place.", "Use https:// or ssh://."
+        )
+    if parts.scheme not in ("https", "ssh", "http") or not host or not parts.path.strip("/"):
+        raise InvalidInput(f"source: {text[:80]!r} cannot be fetched.", _ALLOWED)
+    if parts.password:
+        raise InvalidInput(
+            "source: other programs of this computer would see the password in the address.",
+            "A private repository needs ssh with a key in your agent: git@host:owner/name",
+        )
+    return Source("repository", text, text)
+
+
+def _existing(text: str, folder: Path | None) -> Path:
+    try:
+        path = Path(text).expanduser()
+        path = ((folder or Path.cwd()) / path).resolve()
+        found = path.is_dir()
+    except (OSError, RuntimeError) as error:
+        raise InvalidInput(f"source: {text[:200]!r} cannot be read: {error}.", _ALLOWED) from error
+    if not found:
+        raise NotFound(f"There is no folder {path}.", _ALLOWED)
+    return path
+
+
+def _is_bare(path: Path) -> bool:
+    return (path / "HEAD").is_file() and (path / "objects").is_dir() and (path / "refs").is_dir()
+
+
+def _inner_path(text: str | None) -> str | None:
+    if text is None:
+        return None
+    path = PurePosixPath(text)
+    if not text.isprintable() or path.is_absolute() or ".." in path.parts or ".git" in path.parts:
+        raise InvalidInput(f"--path: {text[:80]!r} must name a folder inside of the source, such as python/")
+    return str(path) if path.parts else None
+
+
+def _official(name: str) -> Path:
+    root = official_folder()
+    names = sorted(path.parent.name for path in root.glob("*/manifest.yaml"))
+    if name not in names:
+        there = f"There are: {', '.join(names)}." if names else "This installation came without any."
+        raise NotFound(f"There is no official module {name!r}.", there)
+    return root / name

@@ -1,0 +1,181 @@
+"""One installation at a time, in a folder of its own, and what is left of one that was killed."""
+
+import fcntl
+import json
+import os
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from parachute.errors import Conflict, InvalidInput, ParachuteError
+from parachute.files import atomic_write, private_folder, read_regular
+from parachute.modules.models import InstalledModule, Places, Progress
+from parachute.modules.registry import Registry
+from parachute.modules.tree import remove
+
+INCOMING, PREVIOUS = ".incoming-", ".previous-"
+"""Beginnings of names in the folder of sources, while one folder takes the place of another."""
+
+_STAGING = ".staging-"
+_JOURNAL = "journal.json"
+_JOURNAL_BYTES = 65536
+_SPECIFICATION_BYTES = 1024 * 1024
+_PAUSE = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """What an installation is about to change in the vault; times in ISO 8601.
+
+    `approved_at` is what the registry says of `name` once everything is done. `inode` is that of the folder that comes.
+    """
+
+    name: str
+    approved_at: str
+    target: str
+    incoming: str
+    previous: str
+    inode: int
+
+    def write(self, staging: Path) -> None:
+        """Keep it in the folder of the installation."""
+        atomic_write(staging / _JOURNAL, json.dumps(asdict(self)))
+
+    @classmethod
+    def read(cls, staging: Path) -> "Journal | None":
+        """The journal of an installation, None if it had not begun to change anything."""
+        try:
+            document = json.loads(read_regular(staging / _JOURNAL, _JOURNAL_BYTES))
+        except FileNotFoundError:
+            return None
+        return cls(**document)
+
+
+@contextmanager
+def one_at_a_time(places: Places, seconds: float, progress: Progress) -> Iterator[None]:
+    """Hold the right to change installed modules, and clean up after one that was killed.
+
+    Waits at most `seconds` for another program; error: Conflict.
+    """
+    path = places.copies / ".lock"
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        _wait(descriptor, seconds, progress)
+        clean(places)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _wait(descriptor: int, seconds: float, progress: Progress) -> None:
+    deadline = time.monotonic() + seconds
+    said = False
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                raise Conflict(
+                    "Another program is installing, approving or removing a module.",
+                    "Try again when it has ended; it may wait for an answer in another terminal.",
+                    key="modules_busy",
+                ) from None
+            if not said:
+                progress.step("Waiting for another installation to end...")
+                said = True
+            time.sleep(_PAUSE)
+        else:
+            return
+
+
+@contextmanager
+def staging_folder(places: Places) -> Iterator[Path]:
+    """An empty folder that goes with the block; a killed one is removed by the next `one_at_a_time`."""
+    folder = private_folder(places.copies / f"{_STAGING}{secrets.token_hex(6)}")
+    try:
+        yield folder
+    finally:
+        if _undo(places, folder):
+            # Without a journal it was not yet complete.
+            remove(places.sources / f"{INCOMING}{token_of(folder)}")
+            remove(folder)
+            with suppress(ParachuteError, OSError):
+                _prune(places, Registry(places.registry).load())
+
+
+def token_of(staging: Path) -> str:
+    """What the names of everything that belongs to one installation end with."""
+    return staging.name.removeprefix(_STAGING)
+
+
+def clean(places: Places) -> None:
+    """Undo what was begun and not finished, and remove copies that nothing uses; hold the lock.
+
+    Error: RegistryUnreadable, and then nothing is removed.
+    """
+    registry = Registry(places.registry).load()
+    for folder in places.copies.glob(f"{_STAGING}*"):
+        _undo(places, folder)
+        remove(folder)
+    for folder in places.sources.glob(f"{INCOMING}*"):
+        remove(folder)
+    _prune(places, registry)
+
+
+def _prune(places: Places, registry: dict[str, InstalledModule]) -> None:
+    for folder in places.copies.iterdir():
+        if not folder.is_dir() or folder.name.startswith("."):
+            continue
+        module = registry.get(folder.name)
+        if module is None:
+            remove(folder)
+            continue
+        # A unit that runs still imports from the copy that it was started with.
+        used = {module.digest, _running(places, folder.name)}
+        if None not in used:
+            for copy in folder.iterdir():
+                if copy.name not in used:
+                    remove(copy)
+
+
+def _running(places: Places, name: str) -> str | None:
+    """The digest that the unit of a module was last told to run, "" if none; None if nobody can tell."""
+    try:
+        document: Any = json.loads(read_regular(places.specification(name), _SPECIFICATION_BYTES))
+        return str(document["hash"]).removeprefix("sha256:")
+    except FileNotFoundError:
+        return ""
+    except (OSError, ValueError, KeyError, TypeError, InvalidInput):
+        return None
+
+
+def _undo(places: Places, folder: Path) -> bool:
+    """Finish an installation whose entry is in the registry, take any other one back; False if nobody can tell which."""
+    try:
+        journal = Journal.read(folder)
+        if journal is None:
+            return True
+        module = Registry(places.registry).load().get(journal.name)
+    except (OSError, ValueError, TypeError, ParachuteError):
+        return False
+    target, incoming, previous = Path(journal.target), Path(journal.incoming), Path(journal.previous)
+    if module and module.approved_at and module.approved_at.isoformat() == journal.approved_at:
+        remove(previous)
+    else:
+        if _inode(target) == journal.inode:
+            remove(target)
+        if _inode(previous) and not _inode(target):
+            previous.rename(target)
+    remove(incoming)
+    return True
+
+
+def _inode(path: Path) -> int:
+    try:
+        return path.lstat().st_ino
+    except OSError:
+        return 0

@@ -1,0 +1,57 @@
+"""An ASGI application on many Unix sockets, each with a state of its own, without a server for each."""
+
+import asyncio
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.server import ServerState
+
+
+@dataclass(slots=True)
+class UnixListener:
+    """One open socket; `close` ends its connections and running requests too."""
+
+    path: Path
+    server: asyncio.Server
+    state: ServerState = field(default_factory=ServerState)
+
+    def close(self) -> None:
+        """Stop answering, at once."""
+        self.server.close()
+        for connection in list(self.state.connections):
+            connection.shutdown()
+        for task in list(self.state.tasks):
+            task.cancel()
+        self.path.unlink(missing_ok=True)
+
+
+class UnixServer:
+    """Opens sockets on which `app` answers; what is given to `open` arrives in `scope["state"]`."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._config = uvicorn.Config(
+            app,
+            lifespan="off",
+            access_log=False,
+            log_config=None,
+            ws="none",
+            proxy_headers=False,
+            server_header=False,
+            date_header=False,
+        )
+        self._config.load()
+
+    async def open(self, path: Path, mode: int, **state: Any) -> UnixListener:
+        """Listen on `path`; the folder that holds it decides who gets near it."""
+        path.unlink(missing_ok=True)
+        connections = ServerState()
+        config = self._config
+        server = await asyncio.get_running_loop().create_unix_server(
+            lambda: config.http_protocol_class(config=config, server_state=connections, app_state=state),  # type: ignore[call-arg]
+            path,
+        )
+        path.chmod(mode)
+        return UnixListener(path, server, connections)

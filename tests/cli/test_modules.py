@@ -1,0 +1,262 @@
+"""`parachute modules`."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from parachute.settings.home import Home
+from tests.modules.building import Repository, names, needing, write_module, write_source_package, write_wheel
+
+from .scripted_core import ScriptedCore
+from .terminal import Terminal
+
+
+@pytest.fixture
+def folder(parachute: Terminal) -> Path:
+    """Where the person works."""
+    return Path(parachute.environment["HOME"])
+
+
+@pytest.fixture
+def source(folder: Path) -> Path:
+    """A folder with a module."""
+    return write_module(folder / "source", more="permissions:\n  write:\n    - Hello/**\n")
+
+
+@pytest.fixture
+def vault(folder: Path) -> Path:
+    """The vault of the command."""
+    return folder / "Parachute"
+
+
+def test_a_repository_is_installed_with_the_steps_shown(parachute: Terminal, folder: Path, vault: Path) -> None:
+    repository = Repository(folder / "parachute-hello")
+    write_module(repository.folder / "python", more="provides:\n  - BrainInterface\n")
+    repository.commit()
+    out = parachute.ok("modules", "install", repository.url, "--path", "python/", "--yes")
+    lines = [line for line in out.splitlines() if line]
+    assert lines[:5] == [
+        "Cloning parachute-hello...",
+        "Validating manifest.yaml...",
+        "  Name: hello",
+        "  Version: 1.0.0",
+        "  Provides: BrainInterface",
+    ]
+    digest = next(line for line in lines if line.startswith("Computing hash: sha256:"))
+    assert lines[-3:] == [
+        "✓ Module 'hello' installed and approved",
+        f"  Path: {vault}/.modules/hello",
+        "Start the computer to load it: parachute start",
+    ]
+    (listed,) = json.loads(parachute.ok("modules", "list", "--json"))
+    assert (listed["name"], listed["trust_level"], listed["state"]) == ("hello", "trusted", "ready")
+    assert listed["hash"] == digest.removeprefix("Computing hash: ")
+    assert json.loads(parachute.ok("modules", "status", "hello", "--json")) == listed
+    assert repository.url in parachute.ok("modules", "list")
+    assert "up to date" in parachute.ok("modules", "install", repository.url, "--path", "python/")
+
+
+def test_without_a_terminal_the_consent_is_printed_and_nothing_is_left(
+    parachute: Terminal, source: Path, vault: Path, home: Home
+) -> None:
+    plain = parachute("modules", "install", str(source))
+    assert plain.code == 3
+    assert "Read and write: Hello/**" in plain.out
+    assert "--yes" in plain.err
+    as_json = parachute("modules", "install", str(source), "--json")
+    assert as_json.code == 3
+    consent = json.loads(as_json.out)
+    assert (consent["name"], consent["permissions"]["write"], consent["changes"]) == ("hello", ["Hello/**"], None)
+    assert json.loads(parachute.ok("modules", "list", "--json")) == []
+    assert names(home.root / "modules") == [".lock"]
+    assert names(vault / ".modules") == []
+    assert not (home.root / "modules.yaml").exists()
+    installed = json.loads(parachute.ok("modules", "install", str(source), "--json", "--yes"))
+    assert installed["state"] == "ready"
+
+
+def test_a_person_at_a_terminal_is_asked(parachute: Terminal, source: Path) -> None:
+    with parachute.screen("modules", "install", str(source)) as screen:
+        assert "Read and write: Hello/**" in screen.until("Install the module hello? [y/N]")
+        screen.type("no\n")
+        assert screen.end() == 1
+    assert json.loads(parachute.ok("modules", "list", "--json")) == []
+    with parachute.screen("modules", "install", str(source)) as screen:
+        screen.until("Install the module hello? [y/N]")
+        screen.type("\x03")
+        assert screen.end() == 130
+    assert json.loads(parachute.ok("modules", "list", "--json")) == []
+    with parachute.screen("modules", "install", str(source)) as screen:
+        screen.until("Install the module hello? [y/N]")
+        screen.type("yes\n")
+        screen.until("installed and approved")
+        assert screen.end() == 0
+    assert "hello" in parachute.ok("modules", "list")
+
+
+def test_one_byte_waits_for_approval_and_diff_shows_it(parachute: Terminal, source: Path, vault: Path) -> None:
+    parachute.ok("modules", "install", str(source), "--yes")
+    assert "Nothing changed" in parachute("modules", "diff", "hello").err
+    code = vault / ".modules/hello/module.py"
+    code.write_text(code.read_text().replace("world", "wOrld"))
+    manifest = vault / ".modules/hello/manifest.yaml"
+    manifest.write_text(manifest.read_text().replace("Hello/**", "Brain/**"))
+    assert "waits for approval" in parachute.ok("modules", "status")
+    shown = parachute.ok("modules", "diff", "hello")
+    assert '+        return {"hello": "wOrld"}' in shown.splitlines()
+    assert "+ This module requests access to: Read and write: Brain/**" in shown
+    document = json.loads(parachute.ok("modules", "diff", "hello", "--json"))
+    assert [change["path"] for change in document["files"]] == ["manifest.yaml", "module.py"]
+    assert any("Brain" in line for line in document["permissions"]["added"])
+    waiting = parachute("modules", "approve", "hello")
+    assert waiting.code == 3
+    assert "+ This module requests access to: Read and write: Brain/**" in waiting.out
+    assert "approved" in parachute.ok("modules", "approve", "hello", "--yes")
+    (listed,) = json.loads(parachute.ok("modules", "list", "--json"))
+    assert (listed["state"], listed["permissions"]["write"]) == ("ready", ["Brain/**"])
+
+
+def test_what_an_agent_writes_into_a_file_does_not_drive_the_terminal(
+    parachute: Terminal, source: Path, vault: Path
+) -> None:
+    parachute.ok("modules", "install", str(source), "--yes")
+    (vault / ".modules/hello/module.py").write_text("\x1b[2J\x1b]0;owned\x07x = 1\n")
+    assert "\x1b" not in parachute.ok("modules", "diff", "hello")
+    (vault / ".modules/hello/manifest.yaml").write_text('name: "\\e[2J"\n')
+    assert "\x1b" not in parachute.fails("modules", "approve", "hello")
+
+
+def test_dependencies_come_as_wheels_or_not_at_all(parachute: Terminal, folder: Path, vault: Path, home: Home) -> None:
+    wheels, touched = folder / "wheels", folder / "touched"
+    write_source_package(wheels, "evil", touched)
+    write_wheel(wheels, "greeting")
+    parachute.environment |= {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels)}
+    said = parachute.fails("modules", "install", str(write_module(folder / "bad", more=needing("evil"))), "--yes")
+    assert "Only wheels are installed" in said
+    assert not touched.exists()
+    assert names(vault / ".modules") == []
+    assert names(home.root / "modules") == [".lock"]
+    out = parachute.ok("modules", "install", str(write_module(folder / "good", more=needing("greeting"))), "--yes")
+    assert out.index("Resolving dependencies...") < out.index("Packages, exactly: greeting 1.0")
+    assert out.index("Packages, exactly: greeting 1.0") < out.index("Installing dependencies...")
+    assert len(list((home.root / "modules/hello").glob("*/packages/greeting/__init__.py"))) == 1
+
+
+def test_a_removal_asks_and_keeps_data(parachute: Terminal, source: Path, vault: Path, home: Home) -> None:
+    parachute.ok("modules", "install", str(source), "--yes")
+    data = home.root / "module-data/hello"
+    data.mkdir(parents=True)
+    (vault / "Hello").mkdir()
+    waiting = parachute("modules", "remove", "hello")
+    assert (waiting.code, str(data) in waiting.err) == (3, True)
+    assert (vault / ".modules/hello").is_dir()
+    with parachute.screen("modules", "remove", "hello") as screen:
+        screen.until("Remove the module hello? [y/N]")
+        screen.type("y\n")
+        screen.until("Remove its private data too? [y/N]")
+        screen.type("n\n")
+        screen.until("is removed")
+        assert screen.end() == 0
+    assert not (vault / ".modules/hello").exists()
+    assert data.is_dir()
+    assert (vault / "Hello").is_dir()
+    parachute.ok("modules", "install", str(source), "--yes")
+    parachute.ok("modules", "remove", "hello", "--yes", "--purge")
+    assert not data.exists()
+    assert (vault / "Hello").is_dir()
+    assert "There is no module 'hello'" in parachute.fails("modules", "remove", "hello", "--yes")
+
+
+def test_a_module_runs_in_place(parachute: Terminal, source: Path, vault: Path) -> None:
+    out = parachute.ok("modules", "install", str(source), "--dev", "--yes")
+    assert "It runs in place" in out
+    (listed,) = json.loads(parachute.ok("modules", "list", "--json"))
+    assert (listed["dev"], listed["folder"]) == (True, str(source))
+    assert "runs in place" in parachute.ok("modules", "list")
+    inside = write_module(vault / "Projects/inside", "inside")
+    assert "must lie outside" in parachute.fails("modules", "install", str(inside), "--dev", "--yes")
+
+
+def test_modules_are_switched_off_and_on(parachute: Terminal, source: Path) -> None:
+    parachute.ok("modules", "install", str(source), "--yes")
+    parachute.ok("modules", "disable", "hello")
+    assert "disabled" in parachute.ok("modules", "status")
+    parachute.ok("modules", "enable", "hello")
+    assert json.loads(parachute.ok("modules", "status", "hello", "--json"))["state"] == "ready"
+    for command in ("status", "enable", "disable", "diff", "approve"):
+        assert "There is no module 'nothing'" in parachute.fails("modules", command, "nothing")
+
+
+def test_a_running_computer_is_told(parachute: Terminal, source: Path, home: Home) -> None:
+    with ScriptedCore(home) as core:
+        core.answers["POST", "/api/modules/reload"] = 200, {}
+        core.answers["POST", "/api/modules/hello/enable"] = 200, {}
+        out = parachute.ok("modules", "install", str(source), "--yes")
+        assert "It answers at http://127.0.0.1:" in out
+        assert "/api/hello/" in out
+        parachute.ok("modules", "enable", "hello")
+        parachute.ok("modules", "disable", "hello")
+        parachute.ok("modules", "remove", "hello", "--yes")
+        reload = "POST /api/modules/reload"
+        assert core.paths() == [reload, "POST /api/modules/hello/enable", reload, reload]
+        core.answers["POST", "/api/modules/reload"] = 500, {"detail": "It broke."}
+        result = parachute("modules", "install", str(source), "--yes")
+        assert (result.code, "It broke." in result.err) == (0, True)
+
+
+def test_a_broken_list_is_told_with_its_line(parachute: Terminal, source: Path, home: Home) -> None:
+    (home.root / "modules.yaml").write_text("modules:\n  hello: nonsense\n...\n")
+    (home.root / "modules.yaml").chmod(0o600)
+    for command in (["list"], ["status"], ["install", str(source), "--yes"], ["remove", "hello", "--yes"]):
+        assert "modules.yaml, line 2" in parachute.fails("modules", *command)
+
+
+def test_check_names_every_mistake(parachute: Terminal, folder: Path, source: Path) -> None:
+    assert "hello 1.0.0 can be installed" in parachute.ok("modules", "check", str(source))
+    (source / "manifest.yaml").write_text("name: Hello!\nmodule: module.py\nunknown: 1\n")
+    wrong = parachute("modules", "check", str(source))
+    assert wrong.code == 1
+    assert all(field in wrong.out for field in ("name", "version", "unknown", "line 1"))
+    problems = json.loads(parachute("modules", "check", str(source), "--json").out)["problems"]
+    assert len(problems) == len(wrong.out.splitlines()) >= 3
+    touched = folder / "touched"
+    write_module(source, "json", files={"tools.py": "def f(:\n", "other.py": f"open({str(touched)!r}, 'w')\n"})
+    (source / "module.py").write_text(f"open({str(touched)!r}, 'w')\n")
+    assert parachute("modules", "check", str(source)).code == 1
+    assert not touched.exists()
+    assert "does not exist" in parachute("modules", "check", str(folder / "nothing")).out
+
+
+def test_a_new_module_works(parachute: Terminal, folder: Path) -> None:
+    assert "my-notes" in parachute.ok("modules", "new", "my-notes")
+    made = folder / "my-notes"
+    parachute.ok("modules", "check", str(made))
+    tests = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-c",
+            os.devnull,
+            "--rootdir",
+            ".",
+            "-W",
+            "error",
+        ],
+        cwd=made,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONDONTWRITEBYTECODE": "1"},
+    )
+    assert "3 passed" in tests.stdout, tests.stdout + tests.stderr
+    assert "✓ Module 'my-notes' installed" in parachute.ok("modules", "install", "./my-notes", "--yes")
+    assert "is there already" in parachute.fails("modules", "new", "my-notes")
+    assert "name" in parachute.fails("modules", "new", "json")
+    assert not (folder / "json").exists()

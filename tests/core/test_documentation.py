@@ -1,0 +1,120 @@
+"""Every example of the page about modules is loaded and run."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parachute.core.interfaces import JournalEntry
+from parachute.core.testing import run
+from parachute.manifest import Manifest, consent, parse
+from parachute.manifest.loading import _FIELDS
+from tests.host.activator import hosted
+
+PAGE = Path(__file__).parents[2] / "docs" / "modules.md"
+TEXT = PAGE.read_text()
+EXAMPLES = {
+    (language, name): body
+    for language, name, body in re.findall(r"```(\w+)\n# example: ([\w ]+)\n(.*?)```", TEXT, re.DOTALL)
+}
+
+
+def _python(*names: str) -> dict[str, Any]:
+    found: dict[str, Any] = {"__name__": "example"}
+    for name in names:
+        exec(compile(EXAMPLES["python", name], f"modules.md: {name}", "exec"), found)
+    return found
+
+
+def _manifest(name: str) -> Manifest:
+    return parse(EXAMPLES["yaml", name].encode())
+
+
+def test_no_example_goes_untested() -> None:
+    assert set(EXAMPLES) == {
+        ("yaml", "first"),
+        ("python", "first"),
+        ("python", "first test"),
+        ("yaml", "everything"),
+        ("python", "routes"),
+        ("python", "functions"),
+        ("python", "interfaces"),
+        ("python", "own interface"),
+    }
+    assert len(re.findall(r"^```\w", TEXT, re.MULTILINE)) == len(EXAMPLES)
+
+
+async def test_the_first_module_passes_its_test() -> None:
+    await _python("first", "first test")["test_a_book_is_found_by_agents"]()
+
+
+def test_the_first_module_runs_in_its_own_process() -> None:
+    with hosted(
+        "reading", EXAMPLES["python", "first"], manifest=EXAMPLES["yaml", "first"], answers={"/publish": {"id": "1"}}
+    ) as reading:
+        assert reading.request("PUT", "/books/Momo", {"pages": 300}).json() == {"title": "Momo"}
+        assert reading.get("/books?limit=10").json() == {"books": ["book/Momo"]}
+        assert reading.request("PUT", "/books/Momo", {"pages": "many"}).status == 422
+        tool = reading.get("/_parachute/describe").json()["mcp_tools"][0]
+        assert tool["input_schema"]["properties"]["query"]["description"] == "Part of a title."
+
+
+def test_the_manifest_with_everything() -> None:
+    manifest = _manifest("everything")
+    assert manifest.agents["enricher"].can_suggest == ("brain",)
+    assert "  Create folder: Contacts/" in consent(manifest).as_text()
+
+
+@pytest.mark.parametrize("field", _FIELDS)
+def test_every_field_is_described(field: str) -> None:
+    assert f"`{field}`" in TEXT
+    assert re.search(rf"^{field}:", EXAMPLES["yaml", "everything"], re.MULTILINE)
+
+
+async def test_routes() -> None:
+    module = _python("routes")["Notes"]
+    async with run(module) as notes:
+        sent = {"note": {"text": "x"}, "day": "2024-01-15", "kind": "task"}
+        assert (await notes.post("/notes", sent)).json() == {**sent, "note": {"text": "x", "tags": []}}
+        assert (await notes.get("/text")).text == "plain text"
+        assert (await notes.get("/sound")).headers["content-type"] == "audio/wav"
+        assert (await notes.post("/upload", b"12345")).json() == {"size": 5, "from": "user"}
+        assert (await notes.get("/count", to=2)).events() == [{"number": 0}, {"number": 1}]
+        assert (await notes.get("/count", to=101)).status == 404
+        assert (await notes.get("/slow")).json() == {"done": True}
+
+
+async def test_functions() -> None:
+    names = _python("first", "functions")
+    async with run(names["ReadingModule"], tools={"contacts_search": names["search"]}) as reading:
+        await reading.core.storage.set("Ann", 1)
+        assert await reading.tool("contacts_search", query="A") == '["Ann"]'
+
+
+class _Journal:
+    async def get_recent_entries(self, limit: int = 10) -> list[JournalEntry]:
+        return [JournalEntry("1", "2024-01-15", "text")]
+
+
+class _Brain:
+    async def search(self, query: str, type: str | None = None, limit: int = 20) -> list[dict[str, str]]:
+        return [{"para_id": "para:brain:a1b2c3d4e5f6", "name": query}]
+
+
+async def test_interfaces() -> None:
+    module = _python("interfaces")["Letters"]
+    async with run(module) as letters:
+        assert (await letters.get("/recent")).json() == {"entries": []}
+        assert (await letters.get("/people", name="Ann")).status == 503
+    async with run(module, interfaces={"JournalInterface": _Journal(), "BrainInterface": _Brain()}) as letters:
+        assert (await letters.get("/recent")).json()["entries"][0]["content"] == "text"
+        assert (await letters.get("/people", name="Ann")).json()["people"][0]["name"] == "Ann"
+
+
+def test_an_interface_of_ones_own() -> None:
+    manifest = "name: weather\nversion: 1.0.0\nmodule: module.py\nprovides: [WeatherInterface]\n"
+    with hosted("weather", EXAMPLES["python", "own interface"], manifest=manifest) as weather:
+        call = {"interface": "WeatherInterface", "method": "forecast", "arguments": {"city": "Rome"}}
+        answer = weather.post("/_parachute/interface", call)
+        assert answer.json() == {"result": {"city": "Rome", "days": 1, "sky": "clear"}}

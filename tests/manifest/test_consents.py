@@ -1,0 +1,102 @@
+"""The consent screen, and what changes with an update."""
+
+import json
+
+from parachute.manifest import Consent, consent, difference, parse
+from tests.manifest.test_loading import COMPLETE, EVERYTHING, MINIMAL
+
+
+def test_the_screen_says_everything() -> None:
+    assert consent(parse(EVERYTHING.encode())).as_text() == [
+        "contacts 2.1.0-rc.1",
+        "Contacts with everything.",
+        "",
+        "This module requests access to:",
+        "  Create folder: Contacts/",
+        "  Read and write: Contacts/**",
+        "  Read: Brain/**",
+        "  Read: .skills/contacts.md",
+        "  Start the command: git",
+        "  Use the tool: brain_*",
+        "  Use the interface: BrainInterface",
+        "  Use the interface: JournalInterface@1.4",
+        "",
+        "Network:",
+        "  Reach *.example.org",
+        "  Reach api.example.com",
+        "",
+        "Agents this module can run:",
+        "  enricher: Fetches public information",
+        "    - Network access: api.example.com",
+        "    - File access: Contacts/, the folder that you choose/out, ~/Work/contacts (outside of the vault) (read and write)",
+        "    - Commands: git, npm",
+        "    - Tools: Read, Write",
+        "    - Can suggest: changes in brain",
+        "    - Limits: 1g of memory, 2 processors, 64 processes",
+        "  short:",
+        "    - Network access: none",
+        "    - File access: Brain/ (read only)",
+        "    - Commands: none",
+        "    - Tools: Read",
+        "    - Limits: 512m of memory, 1 processors, 256 processes",
+        "  free:",
+        "    - Runs WITHOUT a sandbox, with all of your rights, after you approve it each time",
+        "    - Network access: everything",
+        "    - File access: everything that you can open",
+        "    - Commands: none",
+        "    - Limits: none",
+        "",
+        "MCP tools provided:",
+        "  contacts_search: Search contacts",
+        "",
+        "Reacts to:",
+        "  daily.entry.created",
+        "  brain.mention.detected",
+        "",
+        "Interfaces provided:",
+        "  ContactsInterface@2.3",
+        "",
+        "Packages it brings:",
+        "  vobject>=0.9",
+        "  httpx[http2] ~= 0.28 ; python_version >= '3.11'",
+        "",
+        "Process:",
+        "  Runs all the time (128m of memory, 32 processes)",
+    ]
+
+
+def test_a_module_that_asks_for_nothing() -> None:
+    lines = consent(parse(MINIMAL.encode())).as_text()
+    assert "  nothing in the vault" in lines
+    assert lines[lines.index("Network:") + 1] == "  none"
+
+
+def test_a_consent_survives_json() -> None:
+    for text in (EVERYTHING, MINIMAL, COMPLETE.read_text()):
+        asked = consent(parse(text.encode()))
+        assert Consent.from_json(json.loads(json.dumps(asked.as_json()))) == asked
+
+
+def test_an_update_shows_only_what_changes() -> None:
+    old = consent(parse(EVERYTHING.encode()))
+    assert not difference(old, old)
+    text = (
+        EVERYTHING.replace("2.1.0-rc.1", "3.0.0").replace("Brain/**", "Daily/**").replace("[api.example.com]", "bridge")
+    )
+    change = difference(old, consent(parse(text.replace("memory: 1g", "memory: 2g").encode())))
+    assert change.as_text() == [
+        "+ This module requests access to: Read: Daily/**",
+        "+ Agent enricher: Network access: the hosts that you allow in the settings",
+        "+ Agent enricher: Limits: 2g of memory, 2 processors, 64 processes",
+        "- This module requests access to: Read: Brain/**",
+        "- Agent enricher: Network access: api.example.com",
+        "- Agent enricher: Limits: 1g of memory, 2 processors, 64 processes",
+    ]
+    assert change.as_json()["removed"][0] == "This module requests access to: Read: Brain/**"
+
+
+def test_the_same_right_for_another_agent_is_a_change() -> None:
+    one = MINIMAL + "agents: {a: {paths: [X/], capabilities: [read]}, b: {}}\n"
+    other = MINIMAL + "agents: {a: {}, b: {paths: [X/], capabilities: [read]}}\n"
+    added = difference(consent(parse(one.encode())), consent(parse(other.encode()))).added
+    assert "Agent b: File access: X/ (read only)" in added

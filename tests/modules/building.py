@@ -1,0 +1,145 @@
+"""Modules, git repositories and wheels for tests."""
+
+import base64
+import hashlib
+import os
+import subprocess
+import zipfile
+from pathlib import Path
+
+from parachute.modules.models import InstalledModule, Trust
+
+MANIFEST = """\
+name: {name}
+version: {version}
+description: Says hello
+module: module.py
+"""
+
+MODULE = """\
+from parachute.core import Module, route
+
+
+class {class_name}(Module):
+    name = "{name}"
+    version = "{version}"
+
+    @route("GET", "/hello")
+    async def hello(self) -> dict:
+        return {{"hello": "world"}}
+"""
+
+
+def write_module(
+    folder: Path, name: str = "hello", version: str = "1.0.0", more: str = "", files: dict[str, str] | None = None
+) -> Path:
+    """A small module; `more` is added to its manifest."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "manifest.yaml").write_text(MANIFEST.format(name=name, version=version) + more)
+    class_name = name.title().replace("-", "") + "Module"
+    (folder / "module.py").write_text(MODULE.format(name=name, version=version, class_name=class_name))
+    for path, text in (files or {}).items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    return folder
+
+
+def needing(*requirements: str) -> str:
+    """A part of a manifest."""
+    return "dependencies:\n" + "".join(f"  - {text}\n" for text in requirements)
+
+
+class Repository:
+    """A git repository with a work tree."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self.git("init", "-q", "-b", "main")
+
+    @property
+    def url(self) -> str:
+        """Its address for a clone."""
+        return self.folder.as_uri()
+
+    def git(self, *arguments: str) -> str:
+        """Run git in it."""
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": "/nonexistent",
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_AUTHOR_NAME": "Author",
+            "GIT_AUTHOR_EMAIL": "author@example.org",
+            "GIT_COMMITTER_NAME": "Author",
+            "GIT_COMMITTER_EMAIL": "author@example.org",
+        }
+        command = ["git", "-c", "protocol.file.allow=always", *arguments]
+        return subprocess.run(
+            command, cwd=self.folder, env=environment, check=True, capture_output=True, text=True
+        ).stdout
+
+    def commit(self) -> None:
+        """Commit everything."""
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "A change")
+
+
+def write_wheel(
+    folder: Path,
+    name: str,
+    version: str = "1.0",
+    files: dict[str, str] | None = None,
+    requires: tuple[str, ...] = (),
+    tag: str = "py3-none-any",
+) -> Path:
+    """A wheel with the files, `name/__init__.py` if none are given."""
+    folder.mkdir(parents=True, exist_ok=True)
+    information = f"{name}-{version}.dist-info"
+    metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+    contents = {
+        **(files or {f"{name}/__init__.py": f'VERSION = "{version}"\n'}),
+        f"{information}/METADATA": metadata + "".join(f"Requires-Dist: {text}\n" for text in requires),
+        f"{information}/WHEEL": f"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: {tag}\n",
+    }
+    record = ""
+    for path, text in contents.items():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
+        record += f"{path},sha256={digest},{len(text.encode())}\n"
+    contents[f"{information}/RECORD"] = record + f"{information}/RECORD,,\n"
+    wheel = folder / f"{name}-{version}-{tag}.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for path, text in contents.items():
+            archive.writestr(path, text)
+    return wheel
+
+
+def write_source_package(folder: Path, name: str, touched: Path) -> None:
+    """A package of which there is no wheel, and whose setup.py leaves a trace when it runs."""
+    import tarfile
+
+    folder.mkdir(parents=True, exist_ok=True)
+    work = folder / "work" / f"{name}-1.0"
+    work.mkdir(parents=True)
+    (work / "setup.py").write_text(
+        f"import pathlib\npathlib.Path({str(touched)!r}).write_text('ran')\n"
+        f"from setuptools import setup\nsetup(name={name!r}, version='1.0', packages=[])\n"
+    )
+    (work / "PKG-INFO").write_text(f"Metadata-Version: 1.0\nName: {name}\nVersion: 1.0\n")
+    with tarfile.open(folder / f"{name}-1.0.tar.gz", "w:gz") as archive:
+        archive.add(work, f"{name}-1.0")
+
+
+def entry(name: str = "hello", **fields: object) -> InstalledModule:
+    """An entry of the registry."""
+    values = {"enabled": True, "source": "/source", "trust": Trust.TRUSTED, "hash": "sha256:" + "0" * 64, **fields}
+    return InstalledModule(name=name, **values)  # type: ignore[arg-type]
+
+
+def everything(folder: Path) -> set[str]:
+    """Paths of all that is in a folder."""
+    return {str(path.relative_to(folder)) for path in folder.rglob("*")}
+
+
+def names(folder: Path) -> list[str]:
+    """Names of what is directly in a folder."""
+    return sorted(path.name for path in folder.iterdir())

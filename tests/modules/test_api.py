@@ -1,0 +1,127 @@
+"""The routes of modules."""
+
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI
+from starlette.testclient import TestClient
+
+from parachute.modules.api import router
+from parachute.modules.names import RESERVED
+from parachute.modules.service import Modules
+from parachute.web.errors import install_error_handlers
+from parachute.web.routing import RULES
+
+from .building import write_module
+
+
+class Core:
+    """What core would do with a change: it notes which modules there were."""
+
+    def __init__(self, modules: Modules) -> None:
+        self._modules = modules
+        self.seen: list[list[str]] = []
+
+    async def __call__(self) -> None:
+        """Note what is installed and whether its copy is still there."""
+        self.seen.append([module.name for module in self._modules.installed() if module.enabled])
+
+
+@pytest.fixture
+def core(modules: Modules) -> Core:
+    """Who listens to changes."""
+    listener = Core(modules)
+    modules.listeners.append(listener)
+    return listener
+
+
+@pytest.fixture
+def client(modules: Modules, core: Core, tmp_path: Path) -> TestClient:
+    """The routes, with the module `hello` installed."""
+    with modules.installing(str(write_module(tmp_path / "source"))) as installation:
+        installation.finish()
+    app = FastAPI()
+    app.state.modules = modules
+    app.include_router(router)
+    install_error_handlers(app)
+    return TestClient(app)
+
+
+def test_the_app_reads_names_and_trust(client: TestClient) -> None:
+    (module,) = client.get("/api/modules").json()["modules"]
+    assert (module["name"], module["trust_level"], module["state"]) == ("hello", "trusted", "ready")
+    assert client.get("/api/modules/hello").json() == module
+    assert client.get("/api/modules/nothing").status_code == 404
+
+
+def test_a_change_is_looked_at_and_approved_as_it_was_seen(client: TestClient, modules: Modules, core: Core) -> None:
+    source = modules.places.source("hello")
+    (source / "new.py").write_text("x = 1\n")
+    write_module(source, more="permissions:\n  write:\n    - Brain/**\n")
+    seen = client.get("/api/modules/hello/approval").json()
+    assert [change["path"] for change in seen["files"]] == ["manifest.yaml", "new.py"]
+    assert any("Brain/**" in line for line in seen["changes"]["added"])
+    assert client.get("/api/modules/hello").json()["pending_hash"] == seen["hash"]
+    (source / "later.py").write_text("x = 1\n")
+    refused = client.post("/api/modules/hello/approve", json={"hash": seen["hash"]})
+    assert (refused.status_code, refused.json()["key"]) == (409, "module_changed")
+    assert core.seen == []
+    (source / "later.py").unlink()
+    approved = client.post("/api/modules/hello/approve", json={"hash": seen["hash"]})
+    assert (approved.status_code, approved.json()["state"]) == (200, "ready")
+    assert modules.runnable("hello").module.hash == seen["hash"]
+    assert core.seen == [["hello"]]
+    again = client.post("/api/modules/hello/approve", json={"hash": seen["hash"]})
+    assert (again.status_code, again.json()["state"]) == (200, "ready")
+
+
+@pytest.mark.parametrize("body", [{}, {"hash": "x"}, {"hash": "sha256:" + "0" * 64, "more": 1}, {"hash": None}])
+def test_an_approval_says_what_it_approves(client: TestClient, body: dict[str, object]) -> None:
+    assert client.post("/api/modules/hello/approve", json=body).status_code == 422
+
+
+def test_switching_and_removing_is_told_to_core(client: TestClient, modules: Modules, core: Core) -> None:
+    assert client.post("/api/modules/hello/disable").json()["state"] == "disabled"
+    assert client.post("/api/modules/hello/enable").json()["state"] == "ready"
+    assert client.post("/api/modules/reload").json()["modules"][0]["name"] == "hello"
+    data = modules.places.data("hello")
+    data.mkdir(parents=True)
+    assert client.delete("/api/modules/hello").json() == {"success": True}
+    assert core.seen == [[], ["hello"], ["hello"], []]
+    assert data.is_dir()
+    assert not modules.places.source("hello").exists()
+    for answer in (client.delete("/api/modules/hello"), client.post("/api/modules/hello/enable")):
+        assert answer.status_code == 404
+
+
+def test_a_removal_is_finished_when_what_runs_could_not_be_ended(client: TestClient, modules: Modules) -> None:
+    async def failing() -> None:
+        raise OSError("it broke")
+
+    modules.listeners.append(failing)
+    with pytest.raises(OSError, match="it broke"):
+        client.delete("/api/modules/hello")
+    assert modules.list() == []
+    # The next one does not find the lock held.
+    modules.recover()
+
+
+def test_while_somebody_installs_nothing_waits(client: TestClient, modules: Modules) -> None:
+    with modules.approving("hello"):
+        refused = client.delete("/api/modules/hello")
+        assert (refused.status_code, refused.json()["key"]) == (409, "modules_busy")
+        assert client.get("/api/modules").status_code == 200
+    assert client.delete("/api/modules/hello").status_code == 200
+
+
+def test_a_list_that_cannot_be_read_is_told(client: TestClient, modules: Modules) -> None:
+    modules.places.registry.write_text("modules:\n  hello: 1\n...\n")
+    answer = client.get("/api/modules")
+    assert (answer.status_code, answer.json()["key"]) == (503, "registry_unreadable")
+    assert "line 2" in answer.json()["detail"]
+
+
+def test_no_module_can_take_a_route_of_core() -> None:
+    taken = {rule.path.split("/")[2] for rule in RULES if rule.path.startswith("/api/")} - {"{module}"}
+    assert len(taken) > 10
+    assert taken <= RESERVED

@@ -1,0 +1,174 @@
+"""Changes in the vault, and in the copies that run: none of them runs unseen."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from parachute.errors import InvalidInput
+from parachute.manifest import ManifestInvalid
+from parachute.modules.models import State
+from parachute.modules.service import Modules, NotApproved
+from parachute.modules.verification import Damaged
+
+from .building import needing, write_module, write_wheel
+from .steps import approve, install, state
+
+
+def test_one_byte_waits_for_approval_and_the_diff_shows_the_line(modules: Modules, hello: Path) -> None:
+    (hello / "module.py").write_text((hello / "module.py").read_text().replace('"world"', '"wOrld"'))
+    status = modules.status("hello")
+    assert status.state is State.PENDING
+    assert status.pending_hash not in (None, modules.registry.module("hello").hash)
+    with pytest.raises(NotApproved, match="waits for your approval"):
+        modules.runnable("hello")
+    (change,) = modules.changes("hello")
+    assert change.path == "module.py"
+    assert '-        return {"hello": "world"}' in change.lines
+    assert '+        return {"hello": "wOrld"}' in change.lines
+    assert approve(modules).previous is not None
+    assert state(modules) is State.READY
+    assert "wOrld" in (modules.runnable("hello").code / "module.py").read_text()
+
+
+def test_every_kind_of_change_is_found(modules: Modules, tmp_path: Path) -> None:
+    source = write_module(
+        tmp_path / "m",
+        files={"prompts/agent.md": "Be kind.\n", "run.sh": "true\n", "old.txt": "x\n", "native.so": "\0a"},
+    )
+    install(modules, source)
+    hello = modules.places.source("hello")
+    (hello / "prompts/agent.md").write_text("Be cruel.\n")
+    (hello / "run.sh").chmod(0o755)
+    (hello / "native.so").write_bytes(b"\0b")
+    (hello / "old.txt").rename(hello / "new.txt")
+    (hello / "link.py").symlink_to("module.py")
+    assert state(modules) is State.PENDING
+    found = {change.path: (change.kind, change.note) for change in modules.changes("hello")}
+    assert found == {
+        "prompts/agent.md": ("changed", None),
+        "run.sh": ("changed", "is executable now"),
+        "native.so": ("changed", "binary, 2 bytes before, 2 bytes now"),
+        "old.txt": ("removed", None),
+        "new.txt": ("added", None),
+        "link.py": ("added", None),
+    }
+
+
+def test_a_change_with_the_old_times_is_found(modules: Modules, hello: Path) -> None:
+    assert state(modules) is State.READY
+    before = (hello / "module.py").stat()
+    (hello / "module.py").write_text((hello / "module.py").read_text().replace('"world"', '"wOrld"'))
+    os.utime(hello / "module.py", ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert state(modules) is State.PENDING
+
+
+def test_caches_are_no_change(modules: Modules, hello: Path) -> None:
+    (hello / "__pycache__").mkdir()
+    (hello / "__pycache__/module.cpython-311.pyc").write_bytes(b"compiled")
+    (hello / ".git").mkdir()
+    (hello / ".git/config").write_text("")
+    assert state(modules) is State.READY
+    assert modules.changes("hello") == []
+
+
+def test_a_folder_that_cannot_be_hashed_waits_for_approval(modules: Modules, hello: Path) -> None:
+    os.mkfifo(hello / "pipe")
+    status = modules.status("hello")
+    assert status.state is State.PENDING
+    assert "pipe is neither" in (status.reason or "")
+    with pytest.raises(NotApproved):
+        modules.runnable("hello")
+
+
+def test_a_broken_manifest_in_the_vault_changes_nothing(modules: Modules, hello: Path) -> None:
+    (hello / "manifest.yaml").write_text("name: [")
+    with pytest.raises(ManifestInvalid):
+        approve(modules)
+    assert "mistake" in (modules.permission_changes("hello")[1] or "")
+    write_module(hello, name="other")
+    with pytest.raises(InvalidInput, match="'other', not 'hello'"):
+        approve(modules)
+    write_module(hello)
+    assert state(modules) is State.READY
+
+
+def test_an_approval_shows_the_rights_that_come(modules: Modules, hello: Path) -> None:
+    write_module(hello, more="permissions:\n  write:\n    - Brain/**\n")
+    difference, problem = modules.permission_changes("hello")
+    assert problem is None
+    assert difference is not None
+    assert any("Brain/**" in line for line in difference.added)
+    with modules.approving("hello") as installation:
+        assert "+ " in installation.question.as_text()
+        # What comes after the user looked is not what was approved.
+        (hello / "late.py").write_text("")
+        installation.finish()
+    assert state(modules) is State.PENDING
+    assert [change.path for change in modules.changes("hello")] == ["late.py"]
+
+
+@pytest.mark.parametrize("what", ["edited", "added", "compiled", "cache", "removed", "executable"])
+def test_an_edited_copy_does_not_start_and_can_be_made_anew(modules: Modules, hello: Path, what: str) -> None:
+    code = modules.runnable("hello").code
+    match what:
+        case "edited":
+            (code / "module.py").chmod(0o644)
+            (code / "module.py").write_text("evil")
+        case "added":
+            (code / "json.py").write_text("evil")
+        case "compiled":
+            (code / "json.pyc").write_text("evil")
+        case "cache":
+            (code / "__pycache__").mkdir()
+            (code / "__pycache__/module.cpython-311.pyc").write_text("evil")
+        case "removed":
+            (code / "module.py").unlink()
+        case "executable":
+            (code / "module.py").chmod(0o555)
+    with pytest.raises(Damaged, match="hello does not start"):
+        modules.runnable("hello")
+    approve(modules)
+    assert "Module" in (modules.runnable("hello").code / "module.py").read_text()
+
+
+def test_packages_are_verified_before_every_start(
+    modules: Modules, tmp_path: Path, wheels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_wheel(wheels, "greeting", "1.0")
+    source = write_module(tmp_path / "m", more=needing("greeting"))
+    installation = install(modules, source)
+    assert "Packages, exactly: greeting 1.0" in installation.question.as_text()
+    packages = modules.runnable("hello").packages
+    assert (packages / "greeting/__init__.py").read_text() == 'VERSION = "1.0"\n'
+
+    def undamaged() -> str:
+        return (modules.runnable("hello").packages / "greeting/__init__.py").read_text()
+
+    (packages / "greeting/__init__.py").write_text("evil")
+    with pytest.raises(Damaged, match="packages"):
+        modules.runnable("hello")
+    # Made anew from the kept wheels, without a network.
+    monkeypatch.setenv("PIP_FIND_LINKS", "/nonexistent")
+    approve(modules)
+    assert undamaged() == 'VERSION = "1.0"\n'
+    (packages / "greeting/other.pyc").write_text("evil")
+    with pytest.raises(Damaged):
+        modules.runnable("hello")
+    (packages / "greeting/other.pyc").unlink()
+    (packages / "greeting/__pycache__").mkdir()
+    with pytest.raises(Damaged):
+        modules.runnable("hello")
+    (packages / "greeting/__pycache__").rmdir()
+
+    # Another interpreter than the one that they were unpacked for.
+    lock = packages.parent / "lock.txt"
+    lock.write_text(lock.read_text().replace("cpython-", "pypy-"))
+    assert undamaged() == 'VERSION = "1.0"\n'
+    assert "cpython-" in lock.read_text()
+
+
+def test_packages_that_nobody_approved_do_not_start(modules: Modules, hello: Path) -> None:
+    (modules.runnable("hello").packages / "json.py").write_text("evil")
+    with pytest.raises(Damaged, match="nobody approved"):
+        modules.runnable("hello")

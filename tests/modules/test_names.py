@@ -1,0 +1,39 @@
+"""Names of modules."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from parachute.modules import trust
+from parachute.modules.names import NameNotAllowed, check_name, names_ok
+from parachute.modules.sources import official_folder
+from parachute.modules.verified import official_hashes
+
+
+@pytest.mark.parametrize("name", ["brain", "daily", "chat", "telegram-bot", "my_notes", "a", "a" * 40])
+def test_names_that_a_module_can_have(name: str) -> None:
+    assert names_ok(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("", "Brain", "1st", "-a", "a" * 41, "a.b", "a/b", "..", "a b", "é", "a\n"),
+        *("json", "_thread", "this", "concurrent", "modules", "claude-code", "claude_code", "core", "parachute"),
+    ],
+)
+def test_names_that_a_module_cannot_have(name: str) -> None:
+    assert not names_ok(name)
+    with pytest.raises(NameNotAllowed, match=r"^name: "):
+        check_name(name)
+
+
+def test_no_part_of_python_can_be_hidden() -> None:
+    assert not [name for name in sys.stdlib_module_names if names_ok(name)]
+
+
+def test_the_list_of_verified_modules_is_that_of_the_official_ones() -> None:
+    stored = json.loads(Path(trust.__file__).with_name("verified.json").read_text())
+    assert stored == official_hashes(official_folder()), "run: python -m parachute.modules.verified"

@@ -1,0 +1,154 @@
+"""`modules.yaml`."""
+
+import stat
+import threading
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from parachute.errors import NotFound
+from parachute.modules.document import RegistryUnreadable, render_document
+from parachute.modules.models import Trust
+from parachute.modules.registry import Registry
+
+from .building import entry
+
+FULL = entry(
+    "brain",
+    source="https://example.org/brain",
+    version="1.0.0",
+    path="python",
+    trust=Trust.UNTRUSTED,
+    packages_hash="sha256:" + "a" * 64,
+    permissions={
+        "write": ["Brain/**"],
+        "network": None,
+        "memory": 512,
+        "share": 0.5,
+        "agents": {"indexer": {"on": True}},
+    },
+    approved_at=datetime(2026, 1, 2, 3, 4, 5, 678901, UTC),
+)
+
+
+@pytest.fixture
+def registry(tmp_path: Path) -> Registry:
+    """A list that does not exist yet."""
+    tmp_path.chmod(0o700)
+    return Registry(tmp_path / "modules.yaml")
+
+
+def written(registry: Registry, text: str) -> Registry:
+    """The list with a text that somebody wrote."""
+    registry.path.write_text(text)
+    registry.path.chmod(0o600)
+    return registry
+
+
+def test_what_is_stored_comes_back(registry: Registry) -> None:
+    assert registry.load() == {}
+    registry.put(FULL)
+    registry.put(entry("hello", dev=Path("/home/me/hello"), enabled=False))
+    assert registry.load()["brain"] == FULL
+    assert registry.load()["hello"].dev == Path("/home/me/hello")
+    assert stat.S_IMODE(registry.path.stat().st_mode) == 0o600
+    assert registry.take("hello").name == "hello"
+    assert list(registry.load()) == ["brain"]
+    with pytest.raises(NotFound, match="no module 'hello'"):
+        registry.take("hello")
+    with pytest.raises(NotFound):
+        registry.replace("hello", lambda module: module)
+
+
+def test_the_file_may_be_written_by_hand(registry: Registry) -> None:
+    digest = "0123456789abcdef" * 4
+    text = 'modules:\n  daily:\n    enabled: true\n    source: parachute://daily # official\n    version: "1.0.0"\n'
+    written(registry, f'{text}    trust: verified\n    hash: "sha256:{digest}"\n...\n')
+    module = registry.load()["daily"]
+    assert (module.trust, module.version, module.approved_at) == (Trust.VERIFIED, "1.0.0", None)
+
+
+def test_a_file_that_was_cut_off_anywhere_is_an_error(registry: Registry) -> None:
+    text = render_document({"brain": FULL, "hello": entry("hello", dev=Path("/home/me/hello/there"))})
+    complete = len(text.rstrip())
+    for length in range(complete):
+        written(registry, text[:length])
+        with pytest.raises(RegistryUnreadable, match=r"modules\.yaml, line \d+: "):
+            registry.load()
+    assert len(written(registry, text[:complete]).load()) == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "change", "problem"),
+    [
+        (2, "  json: true", "the module json must be a list"),
+        (2, "  Brain:", "'Brain' is no name of a module"),
+        (3, "    enabled: yes", "enabled must be true or false"),
+        (3, "    enabled: 'true'", "enabled must be true or false"),
+        (4, "    source: 5", "source must be text"),
+        (5, "    trust: direct", "'direct' is not known; allowed are verified, trusted, untrusted"),
+        (6, "    hash: sha256:abc", "hash must be `sha256:` and 64 digits"),
+        (6, "    hash: &a x", "hash must be"),
+        (7, "    version: 1.0", "version must be text, in quotes"),
+        (7, "    verison: x", "unknown field 'verison'"),
+        (7, "    trust: trusted", "trust is there twice"),
+        (7, "    dev: module", "dev must be an absolute path"),
+        (7, "    approved_at: 2024-01-15", "approved_at must say its time zone"),
+        (7, "    approved_at: soon", "approved_at must be a time"),
+        (7, "    permissions: [a]", "permissions must be a list of"),
+        (7, "    permissions: {a: 2024-01-15}", "is neither text, number"),
+        (7, "    permissions: {a: *b}", "references"),
+        (7, "    permissions: " + "[" * 20 + "]" * 20, "lists inside of lists"),
+        (7, "    version: [", "this is not YAML"),
+        (7, "    version: '\x01'", "this is not YAML"),
+        (7, "    version: !!python/object:x {}", "version must be text"),
+    ],
+)
+def test_a_mistake_is_named_with_its_line(registry: Registry, line: int, change: str, problem: str) -> None:
+    lines = render_document({"hello": entry()}).splitlines()
+    assert lines[1:6] == ["  hello:", "    enabled: true", "    source: /source", "    trust: trusted", lines[5]]
+    lines[line - 1 : line if line < 7 else line - 1] = [change]
+    if line == 2 and ":" in change and "true" in change:
+        del lines[2:6]
+    written(registry, "\n".join(lines) + "\n")
+    with pytest.raises(RegistryUnreadable) as raised:
+        registry.load()
+    assert problem in raised.value.message
+    assert "modules.yaml, line " in raised.value.message
+    assert "no module starts" in str(raised.value)
+
+
+def test_a_file_that_is_not_understood_stays_as_it_is(registry: Registry) -> None:
+    text = "modules:\n  hello: nonsense\n...\n"
+    written(registry, text)
+    with pytest.raises(RegistryUnreadable):
+        registry.put(FULL)
+    assert registry.path.read_text() == text
+
+
+@pytest.mark.parametrize(
+    "text", ["", "...\n", "modules:\n...\n", "[]\n...\n", "modules: {}\nmore: 1\n...\n", "a: \xff\n..."]
+)
+def test_other_documents_are_errors(registry: Registry, text: str) -> None:
+    registry.path.write_bytes(text.encode("latin-1"))
+    registry.path.chmod(0o600)
+    with pytest.raises(RegistryUnreadable, match=r", line \d+: "):
+        registry.load()
+
+
+def test_a_link_or_an_open_folder_is_not_believed(registry: Registry, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").write_text("modules: {}\n...\n")
+    registry.path.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(RegistryUnreadable):
+        registry.load()
+
+
+def test_two_that_write_lose_nothing(registry: Registry) -> None:
+    names = [f"module-{number}" for number in range(12)]
+    threads = [threading.Thread(target=registry.put, args=(entry(name),)) for name in names]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(registry.load()) == sorted(names)
