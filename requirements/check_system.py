@@ -16,7 +16,9 @@ CONSEQUENCES = {
 def main() -> int:
     """0 unless the computer cannot run at all."""
     if sys.version_info < (3, 11):
-        print(f"Python 3.11 or newer is needed; this is {sys.version.split()[0]}. Name another: make run PYTHON=python3.13")
+        print(
+            f"Python 3.11 or newer is needed; this is {sys.version.split()[0]}. Name another: make run PYTHON=python3.13"
+        )
         return 1
     if not importlib.util.find_spec("ensurepip"):
         print("Python's venv module is missing:  sudo apt-get install python3-venv")

@@ -29,7 +29,13 @@ def test_every_route_has_a_description() -> None:
 @pytest.mark.parametrize("source", sorted((ROOT / "parachute" / "runs").glob("*.py")), ids=lambda path: path.stem)
 def test_every_event_is_described(source: Path) -> None:
     described = set(re.findall(r"`(\w+)`", (ROOT / "docs" / "api.md").read_text()))
-    sent = set(re.findall(r'"type": "(\w+)"', source.read_text())) - {"base64", "text_delta", "document", "user", "image"}
+    sent = set(re.findall(r'"type": "(\w+)"', source.read_text())) - {
+        "base64",
+        "text_delta",
+        "document",
+        "user",
+        "image",
+    }
     assert sent <= described
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from parachute.errors import InvalidInput, Unavailable
 from parachute.files import private_folder
 
-
 _NAME_LIMIT, _PATH_LIMIT = 255, 4096  # bytes: linux/limits.h
 
 

@@ -14,7 +14,21 @@ from parachute.settings.home import Home
 from .scripted_core import ScriptedCore
 from .terminal import Terminal
 
-COMMANDS = ("start", "stop", "restart", "status", "logs", "config", "vault", "auth", "keys", "chat", "sessions", "hooks", "service")
+COMMANDS = (
+    "start",
+    "stop",
+    "restart",
+    "status",
+    "logs",
+    "config",
+    "vault",
+    "auth",
+    "keys",
+    "chat",
+    "sessions",
+    "hooks",
+    "service",
+)
 COSTLY = ("fastapi", "pydantic", "httpx2", "rich", "asyncio", "yaml", "http.client", "uvicorn", "claude_agent_sdk")
 
 

@@ -64,4 +64,6 @@ async def test_hooks_hear_of_sessions_and_may_refuse_one(api: MessagesAPI) -> No
                 of_session = [event for event in _heard(file) if event["data"]["session_id"] == session]  # type: ignore[index]
                 return {str(event["event"]) for event in of_session} == names
 
-            computer.wait_until(told, f"both hooks were told of {session}; {file.read_text() if file.exists() else 0}", seconds=40)
+            computer.wait_until(
+                told, f"both hooks were told of {session}; {file.read_text() if file.exists() else 0}", seconds=40
+            )
