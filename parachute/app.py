@@ -9,9 +9,11 @@ from fastapi import FastAPI
 from parachute import __version__
 from parachute.agents.options import prepare_files
 from parachute.agents.pool import AgentPool
+from parachute.agents.tools import NoTools
 from parachute.audit.middleware import AuditMiddleware
 from parachute.audit.service import Audit
 from parachute.database import Database
+from parachute.egress.service import Egress
 from parachute.errors import ParachuteError
 from parachute.events import store as event_store
 from parachute.events.service import Events
@@ -21,14 +23,21 @@ from parachute.gateway.service import Gateway
 from parachute.gateway.store import UsageStore, create_usage
 from parachute.hooks.api import router as hook_routes
 from parachute.hooks.service import Hooks
+from parachute.hosts.api import router as host_routes
+from parachute.hosts.core_api import CoreApi
+from parachute.hosts.proxy import ModuleProxy
+from parachute.hosts.service import Hosts
 from parachute.keys.api import router as key_routes
 from parachute.keys.cli_token import CliToken
 from parachute.keys.service import Keys
+from parachute.modules.api import router as module_routes
+from parachute.modules.service import Modules
+from parachute.modules.settings import ModuleSettings
 from parachute.prompts.service import Prompts
 from parachute.runs import store as run_store
 from parachute.runs.api import router as run_routes
+from parachute.runs.preparation import Services
 from parachute.runs.service import Runs
-from parachute.runs.turn import Services
 from parachute.sandbox.service import Sandboxes
 from parachute.sessions import migrations
 from parachute.sessions.api import router as session_routes
@@ -76,10 +85,14 @@ def create(home: Home, settings: Settings, credentials: Credentials) -> FastAPI:
         key_routes,
         gateway_routes,
         hook_routes,
+        module_routes,
+        host_routes,
         supervisor_routes,
         status_routes,
     ):
         app.include_router(router)
+    app.state.modules = Modules(home, settings.vault)
+    app.router.default = ModuleProxy(app.state, app.router.default)
     install_error_handlers(app)
     # The last one added is the outermost: nothing is read or recorded before it is known who asks.
     app.add_middleware(AuditMiddleware, state=app.state)
@@ -124,7 +137,7 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
             Database(vault.state / "sessions.db", migrations.ALL, page_size=2 * _PAGE_SIZE),
             Database(vault.state / "runs.db", run_store.ALL, page_size=run_store.PAGE_SIZE),
             Database(vault.state / "events.db", event_store.ALL),
-            Database(home.trust_database, (create_usage, migrations.create_session_trust), page_size=_PAGE_SIZE),
+            Database(home.trust_database, (create_usage, *migrations.TRUST), page_size=_PAGE_SIZE),
         ]
         for database in databases:
             stack.push_async_callback(database.close)
@@ -145,21 +158,33 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
         stack.push_async_callback(gateway.close_all)
         sandboxes = Sandboxes(home, settings, vault, agent_program())
         await sandboxes.start()
-        pool = AgentPool(settings.agents, prepare_files(home))
+        tools = NoTools()
+        egress = Egress(audit)
+        stack.push_async_callback(egress.close_all)
+        pool = AgentPool(settings.agents, prepare_files(home), tools)
         pool.start()
         stack.push_async_callback(pool.close)
         services = Services(
-            home, settings, vault, sessions, gateway, sandboxes, Prompts(vault), pool, events, hooks, audit
+            home, settings, vault, sessions, gateway, sandboxes, Prompts(vault), pool, tools, events, hooks, audit
         )
         runs = Runs(services, run_store.RunStore(runs_database))
         await runs.start()
         stack.push_async_callback(runs.close)
+        agents = _None()
+        hosts = Hosts(home, state.modules, events, egress)
+        hosts.start(agents, CoreApi(hosts, events, ModuleSettings(state.modules.places), agents).application)
+        stack.push_async_callback(hosts.close)
         ending = SessionEnding(session_store, events, settings.session_idle_minutes, runs.is_active)
         ending.start()
         stack.push_async_callback(ending.close)
         state.audit, state.sessions, state.gateway = audit, sessions, gateway
+        state.hosts, state.egress = hosts, egress
         state.sandboxes, state.pool, state.runs, state.hooks = sandboxes, pool, runs, hooks
         yield
+
+
+class _None:
+    async def close_module(self, name): pass
 
 
 def agent_program() -> Path:

@@ -10,7 +10,8 @@ from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
 from parachute.agents import options
-from parachute.agents.models import AgentFiles, AgentSpecification, TurnHandler
+from parachute.agents.models import AgentFiles, AgentSpecification, ModuleTools, TurnHandler
+from parachute.agents.tools import ToolServer
 from parachute.errors import Unavailable
 from parachute.files import atomic_write
 
@@ -32,19 +33,31 @@ class AgentEnded(Unavailable):
 class AgentClient:
     """Keeps one connected client; the turn that uses it sets `handler`, and without one every tool call is denied."""
 
-    def __init__(self, specification: AgentSpecification, files: AgentFiles) -> None:
+    def __init__(self, specification: AgentSpecification, files: AgentFiles, tools: ModuleTools) -> None:
         self.specification = specification
         self.fingerprint = specification.fingerprint()
-        self.handler: TurnHandler | None = None
         self.last_used = time.monotonic()
         self.ended = False
         self.turns = 0
+        self._handler: TurnHandler | None = None
+        self._server = ToolServer(specification.session, specification.module_tools, tools)
         self._files = files
         self._prompt = files.prompts / f"{specification.session}-{uuid.uuid4().hex}.md"
         self._client: ClaudeSDKClient | None = None
         self._queue: asyncio.Queue[Message | None] = asyncio.Queue(_QUEUE)
         self._reader: asyncio.Task[None] | None = None
         self._stderr: deque[str] = deque(maxlen=_STDERR_LINES)
+
+    @property
+    def handler(self) -> TurnHandler | None:
+        """The turn that uses this client; setting None ends what its tools still do."""
+        return self._handler
+
+    @handler.setter
+    def handler(self, handler: TurnHandler | None) -> None:
+        self._handler = handler
+        if handler is None:
+            self._server.end_turn()
 
     async def connect(self) -> None:
         """Start the process; error: AgentEnded with what it said."""
@@ -54,6 +67,7 @@ class AgentClient:
             self.specification,
             self._files,
             self._prompt,
+            self._server.configuration(),
             pre_tool_use=self._pre_tool_use,
             can_use_tool=self._can_use_tool,
             stderr=self._stderr.append,
@@ -111,6 +125,7 @@ class AgentClient:
     async def close(self) -> None:
         """End the process; up to ten seconds if it does not end by itself."""
         self.ended = True
+        await self._server.close()
         if self._client is not None:
             with contextlib.suppress(Exception):
                 await self._client.disconnect()
@@ -147,6 +162,8 @@ class AgentClient:
             return _hook_answer("deny", "This call could not be judged, so it is refused.")
         if decision.allowed is None:
             return {}
+        if decision.allowed:
+            self._server.permit(hook_input["tool_name"])
         return _hook_answer("allow" if decision.allowed else "deny", decision.reason)
 
     async def _can_use_tool(self, tool: str, tool_input: dict[str, Any], context: Any) -> Any:

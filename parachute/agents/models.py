@@ -7,12 +7,16 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from parachute.gateway.service import Line
+from parachute.hosts.models import OfferedTool
 from parachute.sandbox.service import Execution
 
 
 @dataclass(frozen=True, slots=True)
 class AgentSpecification:
-    """Everything that is fixed when an agent process starts; `resume`: continue the session's transcript."""
+    """Everything that is fixed when an agent process starts; `resume`: continue the session's transcript.
+
+    `tools` are the program's own, `module_tools` those of modules; it has no others.
+    """
 
     session: str
     resume: bool
@@ -22,6 +26,7 @@ class AgentSpecification:
     tools: tuple[str, ...]
     model: str | None
     asks_questions: bool
+    module_tools: tuple[OfferedTool, ...] = ()
 
     def fingerprint(self) -> str:
         """Equal for two specifications whose processes are interchangeable, whatever their session's id."""
@@ -34,6 +39,7 @@ class AgentSpecification:
             "writable": [path.replace(self.session, "") for path in execution.writable],
             "prompt": self.system_prompt,
             "tools": self.tools,
+            "module_tools": [(tool.name, tool.description, tool.input_schema) for tool in self.module_tools],
             "model": self.model,
             "questions": self.asks_questions,
             "line": hashlib.sha256(self.line.token.encode()).hexdigest(),
@@ -47,6 +53,16 @@ class ToolDecision:
 
     allowed: bool | None
     reason: str = ""
+
+
+class ModuleTools(Protocol):
+    """The MCP tools of all enabled modules."""
+
+    def tools(self) -> tuple[OfferedTool, ...]:
+        """What is on offer now; never waits."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], caller: str) -> str:
+        """Call a tool for the session whose id is `caller`; errors: ParachuteError, for the agent to read."""
 
 
 class TurnHandler(Protocol):

@@ -12,7 +12,7 @@ from parachute.files import atomic_write, private_folder
 from parachute.settings.home import Home
 
 if TYPE_CHECKING:
-    from claude_agent_sdk import ClaudeAgentOptions
+    from claude_agent_sdk import ClaudeAgentOptions, McpSdkServerConfig
 
 MAXIMUM_LINE = 64 * 1024 * 1024
 """Bytes of one message of the agent's program; the SDK's default of 1 MiB ends the stream at a larger tool result."""
@@ -52,12 +52,13 @@ def build(
     specification: AgentSpecification,
     files: AgentFiles,
     prompt: Path,
+    servers: "dict[str, McpSdkServerConfig]",
     *,
     pre_tool_use: Callable[..., Any],
     can_use_tool: Callable[..., Any],
     stderr: Callable[[str], None],
 ) -> "ClaudeAgentOptions":
-    """The options for one agent process; `prompt` is the file that holds its system prompt."""
+    """The options for one agent process; `prompt` is the file that holds its system prompt, `servers` its MCP servers."""
     from claude_agent_sdk import ClaudeAgentOptions, HookMatcher
 
     execution = specification.execution
@@ -79,6 +80,7 @@ def build(
         extra_args={"system-prompt-snapshot": "off"},
         setting_sources=[],
         skills=[],
+        mcp_servers=dict(servers),
         strict_mcp_config=True,
         # With this mode a call that no hook allowed is asked about, and `can_use_tool` refuses all but questions.
         permission_mode="default",

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from parachute.agents.client import AgentClient
-from parachute.agents.models import AgentFiles, AgentSpecification
+from parachute.agents.models import AgentFiles, AgentSpecification, ModuleTools
 from parachute.settings.models import AgentSettings
 
 log = logging.getLogger(__name__)
@@ -23,9 +23,10 @@ Released = Callable[[str], Awaitable[None]]
 class AgentPool:
     """Bounded by number, idle time and free memory; `released` is called with a session's id when its process is gone."""
 
-    def __init__(self, settings: AgentSettings, files: AgentFiles) -> None:
+    def __init__(self, settings: AgentSettings, files: AgentFiles, tools: ModuleTools) -> None:
         self._settings = settings
         self._files = files
+        self._tools = tools
         self._idle: dict[str, AgentClient] = {}
         self._spare: AgentClient | None = None
         self._clients: set[AgentClient] = set()
@@ -126,7 +127,7 @@ class AgentPool:
         return free is None or free >= self._settings.memory_floor_megabytes
 
     async def _connected(self, specification: AgentSpecification) -> AgentClient:
-        client = AgentClient(specification, self._files)
+        client = AgentClient(specification, self._files, self._tools)
         self._clients.add(client)
         # In a task of its own: the turn that waits may be cancelled at once, and then ending the process is our work.
         connecting = asyncio.create_task(client.connect(), name=f"connect agent {specification.session}")

@@ -1,11 +1,16 @@
-"""The ends of the files in `~/.parachute/logs`."""
+"""The ends of the files in `~/.parachute/logs`, also while they grow and are shortened."""
 
+import os
 from pathlib import Path
+from typing import BinaryIO
 
 from parachute.errors import NotFound
 from parachute.settings.home import Home
+from parachute.supervisor.logs import log_name, older, unread
 
 _LIMIT = 4 * 1024 * 1024
+_LONGEST_LINE = 64 * 1024
+_HEAD = 64
 
 
 def names(home: Home) -> list[str]:
@@ -13,14 +18,14 @@ def names(home: Home) -> list[str]:
     return sorted(path.stem for path in home.logs.glob("*.log") if path.is_file())
 
 
-def path_of(home: Home, name: str) -> Path:
-    """The file of a log; error: NotFound, with the names that there are."""
+def find(home: Home, name: str) -> str:
+    """The log of a unit (`core`, `module@daily`) or of a module (`daily`); error: NotFound, with the names that there are."""
     known = names(home)
-    if name not in known:
-        raise NotFound(
-            f"There is no log {name!r}.", f"There are: {', '.join(known)}." if known else "Nothing has run yet."
-        )
-    return home.logs / f"{name}.log"
+    for unit in (name, f"module@{name}"):
+        for found in (unit, log_name(unit).removesuffix(".log")):
+            if found in known:
+                return found
+    raise NotFound(f"There is no log {name!r}.", f"There are: {', '.join(known)}." if known else "Nothing has run yet.")
 
 
 def size(path: Path) -> int:
@@ -31,13 +36,67 @@ def size(path: Path) -> int:
         return 0
 
 
-def tail(path: Path, lines: int, since: int = 0) -> list[str]:
-    """The last lines of a file, of those behind byte `since`; at most 4 MiB are read."""
+def tail(path: Path, lines: int, since: int | None = None, until: int | None = None) -> list[str]:
+    """The last lines of a log, with what the supervisor has kept of it before; at most 4 MiB of each file are read.
+
+    `since`: only those behind that byte of the file, or all of it if it was shortened meanwhile. `until`: only those before.
+    """
+    found = _end(path, since or 0, until)
+    if since is None and len(found) < lines:
+        found = _end(older(path), 0, None) + found
+    return found[-lines:] if lines > 0 else []
+
+
+def _end(path: Path, since: int, until: int | None) -> list[str]:
     try:
         with path.open("rb") as file:
-            end = file.seek(0, 2)
-            file.seek(max(min(since, end), end - _LIMIT))
-            found = file.read(_LIMIT).decode(errors="replace").splitlines()
+            size = file.seek(0, os.SEEK_END)
+            end = size if until is None else min(size, until)
+            start = max(since if since <= end else 0, end - _LIMIT)
+            file.seek(start)
+            return file.read(end - start).decode(errors="replace").splitlines()
     except FileNotFoundError:
         return []
-    return found[-lines:] if lines > 0 else []
+
+
+class Follower:
+    """Reads whole lines of a log as they come, from `position` on, which is the beginning of its last line or of the file."""
+
+    def __init__(self, path: Path, *, at_end: bool) -> None:
+        self._path = path
+        self._head = b""
+        self._rest = b""
+        self.position = 0
+        if at_end:
+            with path.open("rb") as file:
+                self._head = file.read(_HEAD)
+                size = file.seek(0, os.SEEK_END)
+                file.seek(max(0, size - _LONGEST_LINE))
+                last = file.read(_LONGEST_LINE)
+                self.position = size - (len(last) - last.rfind(b"\n") - 1)
+
+    def lines(self) -> list[str]:
+        """The lines that have come since the last call."""
+        try:
+            with self._path.open("rb") as file:
+                found = self._read(file)
+        except FileNotFoundError:
+            return []
+        *lines, self._rest = (self._rest + found).split(b"\n")
+        if len(self._rest) > _LONGEST_LINE:
+            lines.append(self._rest)
+            self._rest = b""
+        return [line.decode(errors="replace") for line in lines]
+
+    def _read(self, file: BinaryIO) -> bytes:
+        head, before = file.read(_HEAD), b""
+        if file.seek(0, os.SEEK_END) < self.position or not head.startswith(self._head):
+            # It was shortened. The rest of what it held then is in the other file.
+            kept = older(self._path)
+            before = unread(kept.read_bytes(), head, self.position) if kept.is_file() else b""
+            self.position = 0
+        self._head = head
+        file.seek(self.position)
+        found = file.read(_LIMIT)
+        self.position += len(found)
+        return before + found

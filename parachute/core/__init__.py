@@ -5,6 +5,7 @@ from parachute.core.decorators import event, mcp_tool, route
 from parachute.core.errors import ModuleError
 from parachute.core.event import Event
 from parachute.core.module import Module
+from parachute.core.para_id import ParaId
 from parachute.core.request import Caller, Request
 from parachute.core.response import Response
 from parachute.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError, Unavailable
@@ -19,6 +20,7 @@ __all__ = [
     "ModuleError",
     "NotAllowed",
     "NotFound",
+    "ParaId",
     "ParachuteError",
     "Request",
     "Response",

@@ -11,6 +11,7 @@ from parachute.core.decorators import EventMark, RouteMark, ToolMark, marked_met
 from parachute.core.errors import ModuleError
 from parachute.core.event import Event
 from parachute.core.module import Module
+from parachute.core.para_id import ParaId
 from parachute.core.request import Request
 from parachute.core.response import Rendered, log, refusal, render
 from parachute.core.routing import MethodNotAllowed, Route, Routes
@@ -157,6 +158,16 @@ class Application:
         if first is not None:
             raise first
         return len(handlers)
+
+    async def resolve(self, para_id: str) -> Any:
+        """What a para-id of this module stands for; error: NotFound."""
+        if ParaId.parse(para_id).module != self.module.name:
+            raise NotFound(f"{para_id} does not belong to {self.module.name}.")
+        value = await self._guarded("resolve_para_id", self.module.resolve_para_id, {"para_id": para_id})
+        if value is None:
+            raise NotFound(f"{self.module.name} knows no {para_id}.")
+        encode(value)
+        return value
 
     async def call_interface(self, interface: str, method: str, arguments: Mapping[str, Any]) -> Any:
         """Call a method of an interface that this module provides; errors: NotFound, InvalidInput, and what it raises."""

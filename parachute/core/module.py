@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast, overload
 
 from parachute.core.agents import AgentConfig
+from parachute.core.para_id import ParaId
 
 if TYPE_CHECKING:
     from parachute.core.interfaces import BrainInterface, ConversationInterface, JournalInterface
@@ -50,6 +51,14 @@ class Module:
 
     def on_disable(self) -> Awaitable[None] | None:
         """Called when the user disables or removes the module; may be `async`."""
+
+    def resolve_para_id(self, para_id: str) -> Any:
+        """What one of the module's para-ids stands for, as JSON can say it, or None; may be `async`."""
+        return None
+
+    def new_para_id(self) -> str:
+        """A para-id of this module that nothing has yet, for something that others shall be able to refer to."""
+        return str(ParaId.new(self.name))
 
     async def run_agent(self, agent: str, prompt: str) -> str:
         """Run one of the module's agents in its own sandbox, and return what it said."""

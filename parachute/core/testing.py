@@ -65,7 +65,6 @@ class FakeCore:
     query: Iterable[Mapping[str, Any]] | Callable[[Mapping[str, Any]], Iterable[Mapping[str, Any]]]
     interfaces: Mapping[str, Any]
     published: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
-    suggestions: list[dict[str, Any]] = field(default_factory=list)
     queries: list[dict[str, Any]] = field(default_factory=list)
     prompts: list[tuple[str, str]] = field(default_factory=list)
 
@@ -99,9 +98,6 @@ class FakeCore:
             case "POST", ["publish"]:
                 self.published.append((document["name"], document["data"]))
                 return {"id": f"event-{len(self.published)}"}
-            case "POST", ["suggest"]:
-                self.suggestions.append(document)
-                return {"id": f"suggestion-{len(self.suggestions)}"}
             case "POST", ["run-agent"]:
                 return {"text": self._agent(document["agent"], document["prompt"])}
             case "GET", ["interfaces"]:
@@ -142,11 +138,6 @@ class Running:
     def published(self) -> list[tuple[str, dict[str, Any]]]:
         """Events that the module published, with their data."""
         return self.fake.published
-
-    @property
-    def suggestions(self) -> list[dict[str, Any]]:
-        """Suggestions that the module made."""
-        return self.fake.suggestions
 
     async def get(self, path: str, **query: Any) -> Answer:
         """GET a route with parameters of the query."""

@@ -19,22 +19,26 @@ from parachute.host.client import CoreClient
 from parachute.host.enabling import Enabling
 from parachute.host.loading import load, verified
 from parachute.host.outside import open_proxy
-from parachute.host.specification import HostSpecification
+from parachute.host.starting import ask_to_start, check_confined
 from parachute.supervisor.activation import adopt_listener
 from parachute.supervisor.activity import Activity
+from parachute.supervisor.host_specification import HostSpecification
 from parachute.supervisor.idle_server import IdleServer
 from parachute.supervisor.notify import notify, watchdog_interval
 
 log = logging.getLogger("parachute.module")
 
-CONFINED = "--confined"
+BOX, UNIT = "--box", "--unit"
 _THREADS = 8
 _STOP_SECONDS = 8  # less than the supervisor waits, so that on_stop is called
 _ON_STOP_SECONDS = 1.5
 
 
-async def serve(specification: HostSpecification, confined: bool) -> None:
-    """Load the module and answer until idle or told to stop; error: ParachuteError when it cannot be loaded."""
+async def serve(specification: HostSpecification, confinement: str | None) -> None:
+    """Load the module and answer until idle or told to stop; error: ParachuteError when it cannot be loaded.
+
+    `confinement` is BOX in bubblewrap, UNIT in what systemd enforces, None where nothing holds the module back.
+    """
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS))
     # First, so that nothing that the module starts inherits it.
     listener = adopt_listener(os.environ)
@@ -44,9 +48,14 @@ async def serve(specification: HostSpecification, confined: bool) -> None:
     # Imports the rest of what we need. After that the module may bring other versions of the same libraries for itself.
     server.config.load()
     # Kept by this name: a server that nobody refers to may be collected.
-    proxy = await open_proxy(Path(specification.core_socket)) if confined else None
-    limits.take_on(specification.memory, specification.pids if confined else None)
-    application = load(specification, CoreClient(Path(specification.core_socket)), verified(specification))
+    proxy = await open_proxy(Path(specification.core_socket)) if confinement else None
+    core = CoreClient(Path(specification.core_socket))
+    if confinement == UNIT:
+        check_confined(specification)
+    await ask_to_start(specification, core)
+    # A unit's processes are counted by its control group.
+    limits.take_on(specification.memory, specification.pids if confinement == BOX else None)
+    application = load(specification, core, verified(specification))
     runtime.enter(application.module.core, whole_process=True)
     enabling = Enabling(application, Path(specification.data), specification.hash)
     app.open(application, enabling)
@@ -86,10 +95,10 @@ def main() -> int:
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     log.setLevel(logging.INFO)
     try:
-        arguments = sys.argv[1:]
-        if not arguments or arguments[1:] not in ([], [CONFINED]):
+        *options, name = sys.argv[1:] or [""]
+        if options not in ([], [BOX], [UNIT]):
             raise InvalidInput("The name of a module is expected: `python -m parachute.host NAME`.")
-        specification = HostSpecification.load(arguments[0])
+        specification = HostSpecification.load(name)
     except ParachuteError as error:
         print(error, file=sys.stderr)  # noqa: T201 - this is where the supervisor keeps what a process says
         return 2
@@ -99,7 +108,7 @@ def main() -> int:
     sys.argv = [specification.name]
     try:
         # Not asyncio.run: in the end it would wait for every thread of the module.
-        asyncio.new_event_loop().run_until_complete(serve(specification, confined=len(arguments) > 1))
+        asyncio.new_event_loop().run_until_complete(serve(specification, options[0] if options else None))
     except ParachuteError as error:
         print(error, file=sys.stderr)  # noqa: T201
         return 3

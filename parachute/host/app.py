@@ -139,6 +139,8 @@ class HostApp:
                 await self.refresh()
                 tool = self._application.call_tool(_text(document, "name"), _object(document, "arguments"))
                 return {"content": await tool}
+            case "POST", "para":
+                return {"item": await self._application.resolve(_text(await _document(incoming), "id"))}
             case "POST", "interface":
                 document = await _document(incoming)
                 await self.refresh()

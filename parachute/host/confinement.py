@@ -8,8 +8,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from parachute.errors import InvalidInput, NotFound
-from parachute.host.specification import HostSpecification, specification_path
 from parachute.sandbox.bubblewrap import ISOLATION, interpreter, kernel_files, memory_folder, system_files
+from parachute.supervisor.host_specification import HostSpecification, specification_path
 
 LIBRARIES = "/opt/parachute/lib"
 
@@ -88,7 +88,7 @@ def command(specification: HostSpecification) -> list[str]:
     for name, value in environment.items():
         arguments += ["--setenv", name, value]
     _make_pipe()
-    host = [interpreter(), "-ISB", "-c", _START, specification.name, "--confined"]
+    host = [interpreter(), "-ISB", "-c", _START, "--box", specification.name]
     return ["/bin/sh", "-c", _FORWARD, "sh", *arguments, "--", *host]
 
 

@@ -6,8 +6,8 @@ import sys
 
 from parachute.errors import ParachuteError, Unavailable
 from parachute.host.confinement import command
-from parachute.host.specification import HostSpecification
 from parachute.sandbox.launch import become
+from parachute.supervisor.host_specification import HostSpecification
 
 
 def main() -> None:

@@ -20,10 +20,10 @@ from parachute.core.storage import Storage
 from parachute.errors import ParachuteError
 from parachute.host import sources
 from parachute.host.checks import check_application, check_class
-from parachute.host.specification import HostSpecification
 from parachute.manifest.loading import load as load_manifest
 from parachute.manifest.models import Manifest
 from parachute.modules.hashing import TreeHash, hash_tree, verify
+from parachute.supervisor.host_specification import HostSpecification
 
 STORAGE = "storage.db"
 

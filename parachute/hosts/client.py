@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -51,13 +51,21 @@ class HostClient:
         body: AsyncIterator[bytes] | None = None,
         seconds: float = 60,
     ) -> AsyncIterator[HostResponse]:
-        """Send a request and give its answer; `seconds` bounds the wait for its beginning. Error: HostDown."""
+        """Send a request and give its answer; `seconds` bounds the wait for its beginning, and
+        for each part of the body before that. Error: HostDown."""
         connection = h11.Connection(h11.CLIENT)
         try:
             reader, writer = await asyncio.wait_for(asyncio.open_unix_connection(self._socket), seconds)
         except (OSError, TimeoutError) as error:
             raise self._down("does not answer") from error
         sending: asyncio.Task[None] | None = None
+        limit = asyncio.timeout(seconds)
+
+        def moved() -> None:
+            # A long body may take its time, as long as it goes on.
+            with contextlib.suppress(RuntimeError):  # the answer has begun already
+                limit.reschedule(asyncio.get_running_loop().time() + seconds)
+
         try:
             fields = [(b"host", b"module"), (b"connection", b"close"), *headers]
             if body is not None:
@@ -66,8 +74,8 @@ class HostClient:
             if body is None:
                 writer.write(connection.send(h11.EndOfMessage()) or b"")
             else:
-                sending = asyncio.create_task(_send(connection, writer, body))
-            async with asyncio.timeout(seconds):
+                sending = asyncio.create_task(_send(connection, writer, body, moved))
+            async with limit:
                 event = await self._next(connection, reader)
             if not isinstance(event, h11.Response):
                 raise self._down("gave no answer")
@@ -126,8 +134,11 @@ class HostClient:
 _HOP_BY_HOP = frozenset({b"connection", b"keep-alive", b"transfer-encoding", b"te", b"trailer", b"upgrade", b"server"})
 
 
-async def _send(connection: h11.Connection, writer: asyncio.StreamWriter, body: AsyncIterator[bytes]) -> None:
+async def _send(
+    connection: h11.Connection, writer: asyncio.StreamWriter, body: AsyncIterator[bytes], moved: Callable[[], None]
+) -> None:
     async for part in body:
+        moved()
         if part:
             writer.write(connection.send(h11.Data(data=part)) or b"")
             await writer.drain()

@@ -1,8 +1,9 @@
 """What core knows of a module that may run."""
 
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from parachute.manifest import Manifest
 from parachute.modules.models import Trust
@@ -30,3 +31,24 @@ class ApprovedModule:
     trust: Trust
     manifest: Manifest
     code: Path
+
+
+class ModuleAgents(Protocol):
+    """Agents that modules run; what asks for one is known by its socket."""
+
+    def query(
+        self,
+        module: ApprovedModule,
+        *,
+        message: str,
+        session_id: str | None,
+        mcp_servers: list[str] | None,
+        agent: str | None,
+    ) -> AsyncGenerator[dict[str, Any], None]:
+        """The events of a turn; leaving them early ends it."""
+
+    async def run_agent(self, module: ApprovedModule, agent: str, prompt: str) -> str:
+        """The last text of a turn; errors: NotFound, NotAllowed, Unavailable, and what went wrong in it."""
+
+    async def close_module(self, name: str) -> None:
+        """End what a module runs."""

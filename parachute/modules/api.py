@@ -71,7 +71,7 @@ async def approve(name: str, body: Approval, service: ModulesDependency) -> dict
 async def enable(name: str, service: ModulesDependency) -> dict[str, Any]:
     """Let a module start again."""
     status = await asyncio.to_thread(service.enable, name)
-    await service.changed()
+    await service.changed(name)
     return status.as_json()
 
 

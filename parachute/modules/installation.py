@@ -1,6 +1,7 @@
 """From a source to a module that may start: staged, shown, and only after the user's yes put in place."""
 
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,13 +9,14 @@ from pathlib import Path
 from parachute.errors import Conflict, InvalidInput, NotFound
 from parachute.manifest import Manifest, load
 from parachute.modules import dependencies, sources
+from parachute.modules.approved import check_fits_installed
 from parachute.modules.check import check_entry
-from parachute.modules.consent import Question, approved_consent
+from parachute.modules.consent import Question
 from parachute.modules.hashing import copy_verified, tree_hash
 from parachute.modules.models import InstalledModule, Limits, Places, Progress, Trust
 from parachute.modules.names import check_name
 from parachute.modules.placing import check_place_is_free, place_copy, place_source, sources_folder
-from parachute.modules.registry import Registry
+from parachute.modules.registry import Modules, Registry
 from parachute.modules.requirements import Lock
 from parachute.modules.tree import check_tree
 from parachute.modules.trust import trust_of
@@ -72,7 +74,10 @@ class Installation:
         return Question(self.manifest, self.module, self.previous, self.lock)
 
     def finish(self) -> InstalledModule:
-        """Unpack the packages, put everything in place, and write the registry last; the user has said yes."""
+        """Unpack the packages, put everything in place, and write the registry last; the user has said yes.
+
+        Errors: Conflict if the staged files changed, DoesNotFit if another module was enabled meanwhile.
+        """
         shop = self.workshop
         if self.lock.packages:
             shop.progress.step("Installing dependencies...")
@@ -90,8 +95,19 @@ class Installation:
         if self.brings_source:
             place_source(shop.places, shop.staging, shop.files, module)
         place_copy(shop.places, shop.version, module)
-        shop.registry.put(module)
-        return module
+        shop.registry.change(self._entering(module))
+        return shop.registry.module(module.name)
+
+    def _entering(self, module: InstalledModule) -> Callable[[Modules], Modules]:
+        def enter(entries: Modules) -> Modules:
+            now = entries.get(module.name)
+            # Modules are enabled and disabled while the user thinks about the question.
+            new = module if now is None or module.dev else module.switched(now.enabled)
+            if new.enabled:
+                check_fits_installed(self.workshop.places, entries.values(), self.manifest)
+            return {**entries, new.name: new}
+
+        return enter
 
 
 def stage_install(
@@ -168,7 +184,7 @@ def _stage_dev(shop: Workshop, source: sources.Source, subfolder: str | None, un
         check_place_is_free(shop.places, manifest.name)
     elif previous.dev is None:
         raise _taken(manifest.name, previous)
-    _check_tools(shop, manifest)
+    check_fits_installed(shop.places, shop.registry.load().values(), manifest)
     entry = InstalledModule(
         name=manifest.name,
         enabled=True,
@@ -192,7 +208,8 @@ def _staged(
     *,
     brings_source: bool,
 ) -> Installation:
-    _check_tools(shop, manifest)
+    if previous is None or previous.enabled:
+        check_fits_installed(shop.places, shop.registry.load().values(), manifest)
     shop.version.mkdir()
     digest = copy_verified(shop.files, shop.version / CODE)
     # What was shut in stays so: to let it out is a new installation, not an update.
@@ -249,20 +266,6 @@ def _check_replaces(
             f"{folder} has changes that an update would overwrite.",
             f"`parachute modules diff {name}` shows them. Move them elsewhere, or remove the module first.",
         )
-
-
-def _check_tools(shop: Workshop, manifest: Manifest) -> None:
-    """Error: Conflict if another module offers a tool of the same name, which an agent could then mistake for it."""
-    own = {tool.name for tool in manifest.mcp_tools}
-    for other in shop.registry.load().values():
-        approved = approved_consent(other)
-        if other.name == manifest.name or approved is None:
-            continue
-        if shared := sorted(own & {name for name, _ in approved.mcp_tools}):
-            raise Conflict(
-                f"mcp_tools: the module {other.name} offers a tool {shared[0]!r} already.",
-                f"Rename the tool, or remove the other module first: parachute modules remove {other.name}",
-            )
 
 
 def _taken(name: str, previous: InstalledModule) -> Conflict:

@@ -1,6 +1,7 @@
 """What is known of a module, and where its files lie."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -66,8 +67,27 @@ class InstalledModule:
 
 
 @dataclass(frozen=True, slots=True)
+class ModuleUnit:
+    """What the process of a module is doing; `state` is a word of the supervisor, `backlog` counts events that wait for it."""
+
+    state: str
+    reason: str | None = None
+    restarts: int = 0
+    process: int | None = None
+    backlog: int = 0
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> "ModuleUnit":
+        """Out of what core says; whatever else that holds is left out."""
+        return cls(**{each.name: document[each.name] for each in fields(cls) if each.name in document})
+
+
+@dataclass(frozen=True, slots=True)
 class ModuleStatus:
-    """A module as a person wants to see it; `folder` is its source, `reason` why it does not start."""
+    """A module as a person wants to see it; `folder` is its source, `reason` why it does not start.
+
+    `unit` is None where nothing runs it, `confinement` holds a sentence for each limit that is not enforced.
+    """
 
     name: str
     state: State
@@ -75,6 +95,12 @@ class ModuleStatus:
     reason: str | None = None
     module: InstalledModule | None = None
     pending_hash: str | None = None
+    unit: ModuleUnit | None = None
+    confinement: tuple[str, ...] = ()
+
+    def beside(self, unit: Mapping[str, Any] | None, confinement: Iterable[str] = ()) -> "ModuleStatus":
+        """The same with what core knows of the process."""
+        return replace(self, unit=ModuleUnit.from_json(unit) if unit else None, confinement=tuple(confinement))
 
     def as_json(self) -> dict[str, Any]:
         """For the API and `--json`; `trust_level` is the name under which the app reads the trust."""
@@ -94,6 +120,8 @@ class ModuleStatus:
             "pending_hash": self.pending_hash,
             "permissions": module.permissions if module else None,
             "approved_at": module.approved_at.isoformat() if module and module.approved_at else None,
+            "unit": asdict(self.unit) if self.unit else None,
+            "confinement": list(self.confinement),
         }
 
 
@@ -166,6 +194,11 @@ class Places:
     def data(self, name: str) -> Path:
         """The private data of a module; it may not exist."""
         return self.home.root / "module-data" / name
+
+    @property
+    def settings(self) -> Path:
+        """What the user set for modules, one file each; it may not exist."""
+        return self.home.root / "module-settings"
 
     def specification(self, name: str) -> Path:
         """What core last told the unit of a module to run; it may not exist."""

@@ -7,15 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from parachute.errors import Conflict, ParachuteError
-from parachute.manifest import ConsentDifference, consent, difference, load
+from parachute.manifest import ConsentDifference, Manifest, consent, difference, load
 from parachute.modules import dependencies
+from parachute.modules.approved import approved_manifest, check_fits_installed
 from parachute.modules.changes import FileChange, file_changes
 from parachute.modules.consent import approved_consent
 from parachute.modules.hashing import tree_hash
 from parachute.modules.installation import Installation, Workshop, stage_approval, stage_install
 from parachute.modules.models import InstalledModule, Limits, ModuleStatus, Places, Progress, Silent, State
 from parachute.modules.names import NAME, check_name
-from parachute.modules.registry import Registry
+from parachute.modules.registry import Modules as Entries
+from parachute.modules.registry import Registry, not_installed
+from parachute.modules.settings import ModuleSettings
 from parachute.modules.staging import one_at_a_time, staging_folder
 from parachute.modules.tree import Signature, check_tree, remove, signature
 from parachute.modules.verification import CODE, Runnable, verify
@@ -38,9 +41,12 @@ class Modules:
     def __init__(self, home: Home, vault: Path, limits: Limits | None = None) -> None:
         self.places = Places(home, vault)
         self.registry = Registry(self.places.registry)
+        self.settings = ModuleSettings(self.places)
         self.limits = limits or Limits()
-        self.listeners: list[Callable[[], Awaitable[None]]] = []
-        """What core does when something changed, such as telling the supervisor."""
+        self.listeners: list[Callable[[str | None], Awaitable[None]]] = []
+        """What core does when something changed; it hears the name of a module that the user has just enabled."""
+        self.setting_listeners: list[Callable[[str], Awaitable[None]]] = []
+        """What core does when a setting was changed through its API; it hears the name of the module."""
         self._hashes: dict[str, tuple[Signature, str]] = {}
 
     def recover(self) -> bool:
@@ -88,6 +94,18 @@ class Modules:
             module = self._rebuilt(name)
         return verify(self.places, module)
 
+    def approved(self, name: str) -> Runnable:
+        """What the unit of a module is made of, not looked at: its host verifies every file before it loads one.
+
+        Packages are unpacked again for another interpreter. Errors: NotFound, NameNotAllowed, RegistryUnreadable.
+        """
+        check_name(name)
+        module = self.registry.module(name)
+        copy = self.places.copy(name, module.digest)
+        if not dependencies.fits(copy):
+            module = self._rebuilt(name)
+        return Runnable(module, module.dev or copy / CODE, copy / dependencies.PACKAGES, self.places.data(name))
+
     @contextmanager
     def installing(
         self,
@@ -114,9 +132,22 @@ class Modules:
             yield stage_approval(shop, name)
 
     def enable(self, name: str) -> ModuleStatus:
-        """Let a module start again; errors: NotFound, NameNotAllowed."""
+        """Let a module start again.
+
+        Errors: NotFound, NameNotAllowed, DoesNotFit beside another one, Damaged and ManifestInvalid if nobody can tell.
+        """
         check_name(name)
-        return self._status(self.registry.replace(name, lambda module: module.switched(True)))
+
+        def enabled(entries: Entries) -> Entries:
+            if name not in entries:
+                raise not_installed(name)
+            # What was never approved is compared when it is.
+            if entries[name].approved_at is not None:
+                check_fits_installed(self.places, entries.values(), approved_manifest(self.places, entries[name]))
+            return {**entries, name: entries[name].switched(True)}
+
+        self.registry.change(enabled)
+        return self.status(name)
 
     def disable(self, name: str) -> ModuleStatus:
         """Keep a module from starting; error: NotFound."""
@@ -126,8 +157,8 @@ class Modules:
     def removing(self, name: str, purge: bool = False, seconds: float = 0) -> Iterator[InstalledModule]:
         """Take a module out of the registry, let the block end what runs of it, and remove its code after that.
 
-        What it wrote into the vault stays, its private data too unless `purge`, and the folder of a module that ran in
-        place. Errors: NotFound, Conflict if another program changes modules.
+        What it wrote into the vault stays, its private data and settings too unless `purge`, and the folder of a module
+        that ran in place. Errors: NotFound, Conflict if another program changes modules.
         """
         with one_at_a_time(self.places, seconds, Silent()):
             module = self.registry.take(name)
@@ -139,7 +170,21 @@ class Modules:
                     remove(self.places.source(name))
                 if purge:
                     remove(self.places.data(name))
+                    self.settings.forget(name)
                 self._hashes.pop(name, None)
+
+    def private(self, name: str) -> tuple[Path, ...]:
+        """What is kept of a module outside of the vault, and goes only when it is removed with `purge`."""
+        return tuple(path for path in (self.places.data(name), self.settings.path(name)) if os.path.lexists(path))
+
+    def manifest(self, name: str) -> Manifest:
+        """The manifest that the user approved; errors: NotFound, NotApproved, Damaged, ManifestInvalid."""
+        module = self.registry.module(name)
+        if module.approved_at is None:
+            raise NotApproved(
+                f"The module {name} was never approved on this computer.", f"parachute modules approve {name}"
+            )
+        return approved_manifest(self.places, module)
 
     def changes(self, name: str) -> Changes:
         """What the vault has that the approved copy has not; errors: NotFound, TreeNotAllowed."""
@@ -164,10 +209,15 @@ class Modules:
         before = approved_consent(module)
         return (None if before is None else difference(before, now)), None
 
-    async def changed(self) -> None:
-        """Tell everyone in this process who waits for changes."""
+    async def changed(self, enabled: str | None = None) -> None:
+        """Tell everyone in this process who waits for changes, and which module was enabled by name."""
         for listener in self.listeners:
-            await listener()
+            await listener(enabled)
+
+    async def setting_changed(self, name: str) -> None:
+        """Tell everyone in this process who waits for changes of settings."""
+        for listener in self.setting_listeners:
+            await listener(name)
 
     @contextmanager
     def _workshop(self, progress: Progress | None, seconds: float) -> Iterator[Workshop]:

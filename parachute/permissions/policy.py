@@ -39,8 +39,9 @@ class Policy:
 
     `home` is Parachute's own folder (`~/.parachute`). In a sandboxed session `working_directory` and all paths of tools are
     paths inside the sandbox, and `mapped_roots` says which folders here they are; `vault` and `home` are always folders here.
-    `allowed_commands` and `allowed_tools` are an agent's lists: None allows all, an empty one none. `trust_mode` and
-    `grants` count for direct sessions only.
+    `allowed_commands` and `allowed_tools` are an agent's lists: None allows all, an empty one none. `mcp_tools` are the full
+    names (`mcp__server__tool`) of the only tools of servers that there are for it. `trust_mode` and `grants` count for direct
+    sessions only.
     """
 
     level: str
@@ -51,6 +52,7 @@ class Policy:
     grants: tuple[Grant, ...] = ()
     allowed_commands: tuple[str, ...] | None = None
     allowed_tools: tuple[str, ...] | None = None
+    mcp_tools: tuple[str, ...] = ()
     mapped_roots: Mapping[str, Path] = field(default_factory=dict)
     user_home: Path = field(default_factory=Path.home)
     _places: Places = field(init=False, repr=False, compare=False)
@@ -85,6 +87,10 @@ class Policy:
     def _decide(self, tool_name: str, tool_input: Mapping[str, object]) -> Decision:
         if not isinstance(tool_name, str) or not isinstance(tool_input, Mapping):
             raise InvalidInput("A tool call needs a name and an object with its input.")
+        if tool_name.startswith(MCP_PREFIX):
+            if tool_name in self.mcp_tools:
+                return Decision(Effect.ALLOW, "The person approved the module that offers this tool.", "module-tool")
+            return _deny(f"This session has no tool {tool_name[:200]!r}.", "unknown-tool")
         action = ACTION_BY_NAME.get(tool_name)
         if action is not None and action.access is not None:
             if action.resource == "path":
@@ -103,7 +109,7 @@ class Policy:
         refused = self._listed(tool_name, action)
         if refused:
             return refused
-        if action is not None or (tool_name.startswith(MCP_PREFIX) and len(tool_name) > len(MCP_PREFIX)):
+        if action is not None:
             return Decision(Effect.ALLOW, "This tool is always allowed.", "always-allowed")
         if not self.sandboxed and not self.trust_mode:
             return Decision(Effect.ASK, f"The tool {tool_name!r} is not known.", "unknown-tool")

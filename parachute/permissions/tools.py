@@ -46,15 +46,27 @@ ALIASES: dict[str, str] = {"Task": "Agent", "Agent": "Task", "KillBash": "KillSh
 
 MCP_PREFIX = "mcp__"
 
+MODULE_SERVER = "parachute"
+MODULE_TOOL_PREFIX = f"{MCP_PREFIX}{MODULE_SERVER}__"
+
 
 def tool_listed(name: str, listed: tuple[str, ...]) -> bool:
-    """Return whether an agent's list of tools names this tool, `mcp__server` standing for all tools of that server."""
-    if name in listed or ALIASES.get(name) in listed:
-        return True
-    if not name.startswith(MCP_PREFIX):
-        return False
-    return any(
-        name.startswith(entry.removesuffix("*").removesuffix("__") + "__")
-        for entry in listed
-        if entry.startswith(MCP_PREFIX) and len(entry) > len(MCP_PREFIX)
-    )
+    """Return whether an agent's list of tools names this tool of the program."""
+    return name in listed or ALIASES.get(name) in listed
+
+
+def module_tool_listed(name: str, listed: tuple[str, ...]) -> bool:
+    """Return whether a list of tools names this tool of a module: as `brain_search` or as `brain_*`.
+
+    `mcp__parachute__` may stand before either, and `mcp__parachute` alone means all of them. A name of the program's own
+    tools, such as `Read`, never means a module's.
+    """
+    for entry in listed:
+        if entry == MODULE_TOOL_PREFIX.removesuffix("__"):
+            return True
+        pattern = entry.removeprefix(MODULE_TOOL_PREFIX)
+        if pattern == entry and (entry in ACTION_BY_NAME or entry.startswith(MCP_PREFIX)):
+            continue
+        if name == pattern or (pattern.endswith("*") and name.startswith(pattern[:-1])):
+            return True
+    return False

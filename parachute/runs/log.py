@@ -155,3 +155,9 @@ def replay(events: Sequence[tuple[int, Event]], after: int) -> list[tuple[int, E
     reader = TextReader(after)
     ready = [entry for event in events for entry in reader.take(event)]
     return [*ready, *reader.release()]
+
+
+def said(events: Sequence[tuple[int, Event]]) -> list[tuple[str, str]]:
+    """The (role, text) pairs of the stored events of a run."""
+    roles = {"user_message": "user", "text": "assistant"}
+    return [(roles[event["type"]], event["content"]) for _, event in replay(events, 0) if event["type"] in roles]

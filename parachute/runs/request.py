@@ -8,6 +8,7 @@ from pydantic.alias_generators import to_camel
 
 MAXIMUM_MESSAGE = 100_000
 MAXIMUM_ATTACHMENTS = 20
+_TITLE = 60
 
 AttachmentType = Literal["image", "pdf", "text", "code", "archive", "audio", "video", "unknown"]
 
@@ -70,3 +71,9 @@ class TurnRequest(_Request):
     model: str | None = Field(default=None, max_length=100, pattern=r"^[A-Za-z0-9._:/@\[\]-]*$")
     workspace_id: str | None = Field(default=None, max_length=100)
     can_answer_permissions: bool = False
+
+    @property
+    def title(self) -> str:
+        """The title of a conversation that begins with this message: its first line."""
+        first = next((line.strip() for line in self.message.splitlines() if line.strip()), "New chat")
+        return first if len(first) <= _TITLE else first[: _TITLE - 1].rstrip() + "…"

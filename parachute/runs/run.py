@@ -3,13 +3,14 @@
 import asyncio
 import time
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from parachute.agents.client import AgentClient
 from parachute.runs import events
 from parachute.runs.log import EventLog
+from parachute.runs.preparation import Preparation
 from parachute.runs.request import TurnRequest
-from parachute.sessions.models import Session
+from parachute.sessions.models import Owner, Session
 
 INJECTION_LIMIT = 10
 
@@ -24,9 +25,23 @@ class Question:
     grants: tuple[str, ...] = ()
 
 
+class Profile(Protocol):
+    """What an agent of a module is given in place of what a conversation of a person has."""
+
+    owner: Owner
+    seconds: float
+    """After so long a run is stopped."""
+
+    async def prepare(self, session: Session, *, resume: bool) -> Preparation:
+        """Everything that the next turn of a session needs; errors: ParachuteError."""
+
+    async def finish(self, session: str) -> None:
+        """Give back what `prepare` opened, also when it failed."""
+
+
 @dataclass(slots=True)
 class Run:
-    """A message that is being answered.
+    """A message that is being answered; with a `profile` it comes from a module.
 
     `client` is set as long as the agent takes interrupts and further messages; `answered` says that its result is in.
     `cut_off` holds the (role, text) pairs of the run before it if a crash interrupted that.
@@ -37,6 +52,7 @@ class Run:
     log: EventLog
     is_new: bool
     cut_off: tuple[tuple[str, str], ...] = ()
+    profile: Profile | None = None
     started: float = field(default_factory=time.monotonic)
     task: asyncio.Task[None] | None = None
     client: AgentClient | None = None

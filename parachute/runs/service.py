@@ -13,11 +13,13 @@ from parachute.errors import Conflict, InvalidInput, NotAllowed, NotFound, Parac
 from parachute.events.service import SESSION_START
 from parachute.runs import attachments, events
 from parachute.runs.events import Event
-from parachute.runs.log import EventLog, replay
+from parachute.runs.log import EventLog, replay, said
+from parachute.runs.preparation import Services
 from parachute.runs.request import MAXIMUM_MESSAGE, Attachment, TurnRequest
-from parachute.runs.run import INJECTION_LIMIT, Run
+from parachute.runs.run import INJECTION_LIMIT, Profile, Run
+from parachute.runs.spare import Spare
 from parachute.runs.store import RunStore
-from parachute.runs.turn import Services, Turn, prepare
+from parachute.runs.turn import Turn
 from parachute.sessions.models import Session
 from parachute.sessions.trust import normalize_trust_level
 
@@ -25,7 +27,6 @@ log = logging.getLogger(__name__)
 
 _ABORT_SECONDS = 0.3
 _END_SECONDS = 5.0
-_TITLE = 60
 _KEPT_LOGS = 32
 
 
@@ -38,7 +39,7 @@ class Runs:
         self._active: dict[str, Run] = {}
         self._reserved: set[str] = set()
         self._ended: dict[str, EventLog] = {}
-        self._spare_task: asyncio.Task[None] | None = None
+        self._spare = Spare(services)
         self._stopping = False
         services.pool.released = self._released
 
@@ -51,26 +52,27 @@ class Runs:
     async def close(self) -> None:
         """End all runs as interrupted, with everything they said stored."""
         self._stopping = True
-        if self._spare_task:
-            self._spare_task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._spare_task
+        await self._spare.close()
         runs = list(self._active.values())
         for run in runs:
             run.interrupted = True
         await asyncio.gather(*(self._stop(run) for run in runs), return_exceptions=True)
 
-    async def begin(self, request: TurnRequest, caller: str) -> Run:
-        """Admit a message and start its run; errors: InvalidInput, NotFound, Conflict when the session is busy."""
+    async def begin(self, request: TurnRequest, caller: str, profile: Profile | None = None) -> Run:
+        """Admit a message of a person, or with a profile one of a module, and start its run.
+
+        Errors: InvalidInput, NotFound, Conflict when the session is busy or belongs to a module.
+        """
         is_new = request.session_id == "new"
         decoded = await asyncio.to_thread(attachments.decode, request.attachments) if request.attachments else []
         if request.workspace_id:
             raise NotFound(f"workspaceId: there is no workspace {request.workspace_id[:64]!r}.")
         level = normalize_trust_level(request.trust_level) if request.trust_level is not None else None
         if is_new:
-            session = await self._new_session(request, level or "sandboxed")
+            session = await self._new_session(request, level or "sandboxed", profile)
         else:
             session = await self._services.sessions.get(request.session_id)
+            await self._services.sessions.check_owner(session, profile.owner if profile else None)
         if self._stopping:
             raise Conflict("The computer is stopping.", "Try again when it is up.")
         if session.id in self._active or session.id in self._reserved:
@@ -82,13 +84,14 @@ class Runs:
         self._reserved.add(session.id)
         try:
             if is_new:
-                await self._ask_hooks(session)
-                await self._services.sessions.create(session, approved_by=caller)
+                await self._ask_hooks(session, profile)
+                owner = profile.owner if profile else None
+                await self._services.sessions.create(session, approved_by=caller, owner=owner)
             else:
                 await self._apply(session, request, level, caller)
             cut_off = () if is_new else await self._cut_off(session.id)
             log_of_run = EventLog(await self._store.begin(session.id), self._store)
-            run = Run(session, request, log_of_run, is_new, cut_off)
+            run = Run(session, request, log_of_run, is_new, cut_off, profile)
             self._active[session.id] = run
         finally:
             self._reserved.discard(session.id)
@@ -128,6 +131,8 @@ class Runs:
         if not message.strip() or len(message) > MAXIMUM_MESSAGE:
             raise InvalidInput(f"message: expected 1 to {MAXIMUM_MESSAGE:,} characters.")
         run = self._running(session)
+        if run.profile is not None:
+            await self._services.sessions.check_owner(run.session, None)
         if run.answered or run.stopping:
             raise NotFound("Nothing runs in this conversation.", key="no_run")
         if run.injections >= INJECTION_LIMIT:
@@ -206,15 +211,7 @@ class Runs:
 
     def app_seen(self) -> None:
         """An app is around: have a spare agent ready for its next new chat."""
-        settings = self._services.settings.agents
-        if (
-            settings.spare
-            and not self._stopping
-            and self._services.pool.spare is None
-            and (self._spare_task is None or self._spare_task.done())
-            and self._services.pool.memory_allows()
-        ):
-            self._spare_task = asyncio.create_task(self._prepare_spare(), name="spare agent")
+        self._spare.want()
 
     async def _stop(self, run: Run) -> None:
         """Interrupt a run, or end it with its process; returns when its terminal event is in the log."""
@@ -239,7 +236,7 @@ class Runs:
         run = self._active.get(session)
         return run.log if run else self._ended.get(session)
 
-    async def _new_session(self, request: TurnRequest, level: Any) -> Session:
+    async def _new_session(self, request: TurnRequest, level: Any, profile: Profile | None) -> Session:
         services, moment = self._services, now()
         directory = None
         if request.working_directory:
@@ -254,6 +251,7 @@ class Runs:
         identifier = str(uuid.uuid4())
         if (
             spare is not None
+            and profile is None
             and level == "sandboxed"
             and directory is None
             and not self._is_used(spare.specification.session)
@@ -263,9 +261,9 @@ class Runs:
             id=identifier,
             created_at=moment,
             updated_at=moment,
-            title=_title(request.message),
+            title=request.title,
             agent_path=request.agent_path,
-            agent_name=agent_name,
+            agent_name=profile.owner.agent or None if profile else agent_name,
             agent_type=request.agent_type,
             continued_from=request.continued_from,
             working_directory=directory,
@@ -277,16 +275,11 @@ class Runs:
         last = await self._store.last(session)
         if last is None or last[1] != "interrupted":
             return ()
-        said: list[tuple[str, str]] = []
-        for _, event in replay(await self._store.events(last[0]), 0):
-            if event["type"] == "user_message":
-                said.append(("user", event["content"]))
-            elif event["type"] == "text":
-                said.append(("assistant", event["content"]))
-        return tuple(said)
+        return tuple(said(await self._store.events(last[0])))
 
-    async def _ask_hooks(self, session: Session) -> None:
-        data = {"session_id": session.id, "module": "chat", "working_directory": session.working_directory}
+    async def _ask_hooks(self, session: Session, profile: Profile | None) -> None:
+        module = profile.owner.module if profile else "chat"
+        data = {"session_id": session.id, "module": module, "working_directory": session.working_directory}
         outcome = await self._services.hooks.fire(SESSION_START, data)
         if outcome.blocked:
             raise NotAllowed(f"A hook does not allow this conversation: {outcome.reason}", key="blocked_by_hook")
@@ -311,7 +304,7 @@ class Runs:
         session = run.session.id
         error: str | None = None
         try:
-            await Turn(self._services, run, decoded).answer()
+            await self._answer(run, decoded)
         except asyncio.CancelledError:
             run.stopped()
         except ParachuteError as problem:
@@ -333,7 +326,28 @@ class Runs:
                 {"type": "error", "error": "Something went wrong in the computer itself; its log says more."}
             )
         finally:
+            if run.profile is not None:
+                await self._leave(session, run.profile)
             await self._finish(run, error)
+
+    async def _answer(self, run: Run, decoded: list[tuple[Attachment, bytes]]) -> None:
+        limit = asyncio.timeout(run.profile.seconds if run.profile else None)
+        try:
+            async with limit:
+                await Turn(self._services, run, decoded).answer()
+        except TimeoutError as error:
+            if not limit.expired():
+                raise
+            raise ParachuteError("The agent took too long and was stopped.", key="out_of_time") from error
+
+    async def _leave(self, session: str, profile: Profile) -> None:
+        """Close what an agent of a module had, while its session is still busy: its next message begins all anew."""
+        try:
+            await profile.finish(session)
+            await self._services.pool.discard(session)
+            await self._close_place(session)
+        except Exception:
+            log.exception("The place of session %s could not be closed.", session)
 
     async def _finish(self, run: Run, error: str | None) -> None:
         session = run.session.id
@@ -352,13 +366,14 @@ class Runs:
             event_type="run",
             source_type="agent",
             source_id=session,
-            target_module="chat",
+            target_module=run.profile.owner.module if run.profile else "chat",
             target_endpoint="run",
             duration_ms=round((time.monotonic() - run.started) * 1000),
             success=run.status == "done",
             error=error,
         )
-        self.app_seen()
+        if run.profile is None:
+            self.app_seen()
 
     async def _released(self, session: str) -> None:
         """A session's agent process is gone: close its line; its sandbox ends by itself when it was idle for long."""
@@ -371,20 +386,3 @@ class Runs:
             await self._services.sandboxes.close(session)
         if await self._services.sessions.find(session) is None:
             self._services.sandboxes.forget(session)
-
-    async def _prepare_spare(self) -> None:
-        services, moment = self._services, now()
-        session = Session(id=str(uuid.uuid4()), created_at=moment, updated_at=moment)
-        try:
-            if await services.sandboxes.reason_unavailable():
-                return
-            preparation = await prepare(services, session, None, None, resume=False)
-            await services.pool.set_spare(preparation.specification)
-        except Exception as error:  # a spare is a convenience: without one the next new chat begins a little later
-            log.info("No spare agent: %s", error)
-            await self._released(session.id)
-
-
-def _title(message: str) -> str:
-    first = next((line.strip() for line in message.splitlines() if line.strip()), "New chat")
-    return first if len(first) <= _TITLE else first[: _TITLE - 1].rstrip() + "…"

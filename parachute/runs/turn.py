@@ -1,41 +1,26 @@
 """One turn from the message to the result: where it runs, with which prompt, through which agent process."""
 
 import asyncio
-import contextlib
 import dataclasses
 import logging
 import time
 import uuid
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from parachute.agents.client import AgentClient, AgentEnded
-from parachute.agents.models import AgentSpecification
-from parachute.agents.pool import AgentPool
-from parachute.audit.service import Audit
-from parachute.events.service import CONTEXT_LIMIT, Events
-from parachute.gateway.models import Provider
-from parachute.gateway.service import Gateway
-from parachute.hooks.service import Hooks
-from parachute.permissions.models import Access, Grant
+from parachute.events.service import CONTEXT_LIMIT
 from parachute.permissions.policy import Policy
-from parachute.prompts.service import Prompt, Prompts
 from parachute.runs import attachments, events, failures
 from parachute.runs.conversation import Conversation
 from parachute.runs.interaction import Interaction
+from parachute.runs.preparation import Preparation, Services, granted, prepare
 from parachute.runs.request import Attachment
 from parachute.runs.run import Run
-from parachute.sandbox.service import Execution, Sandboxes
 from parachute.sessions.models import Session
-from parachute.sessions.service import Sessions
-from parachute.settings.home import Home
-from parachute.settings.models import Settings
-from parachute.vault.service import Vault
 
 log = logging.getLogger(__name__)
 
-_TOOLS = ("Read", "Write", "Edit", "Glob", "Grep", "Bash", "AskUserQuestion")
 _PRIOR_LIMIT = 60_000
 _REPORTED = "transcript_reported_missing"
 
@@ -46,34 +31,6 @@ _CONTEXT_TOKENS = ("input_tokens", "cache_read_input_tokens", "cache_creation_in
 
 _FURTHER_TURN_SECONDS = 10.0
 """How long a result may be followed by nothing while a message that was put in is not accounted for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Services:
-    """What a turn works with."""
-
-    home: Home
-    settings: Settings
-    vault: Vault
-    sessions: Sessions
-    gateway: Gateway
-    sandboxes: Sandboxes
-    prompts: Prompts
-    pool: AgentPool
-    events: Events
-    hooks: Hooks
-    audit: Audit
-
-
-@dataclass(frozen=True, slots=True)
-class Preparation:
-    """A turn that is ready to begin."""
-
-    execution: Execution
-    prompt: Prompt
-    policy: Policy
-    specification: AgentSpecification
-    provider: Provider
 
 
 class Turn:
@@ -96,7 +53,10 @@ class Turn:
         if prior is None:
             return
         directory = await self._directory()
-        preparation = await prepare(services, session, run.request, directory, resume=known)
+        if run.profile is not None:
+            preparation = await run.profile.prepare(session, resume=known)
+        else:
+            preparation = await prepare(services, session, run.request, directory, resume=known)
         for title, message in self._warnings(preparation):
             run.log.append(events.warning(title, message))
         run.log.append({"type": "prompt_metadata", **preparation.prompt.metadata(services.settings.trust_mode)})
@@ -120,7 +80,7 @@ class Turn:
             keep = not run.texts if run.stopping else not result.is_error
         finally:
             run.answered, run.client = True, None
-            services.pool.release(client, keep=keep)
+            services.pool.release(client, keep=keep and run.profile is None)
             # What was said until now belongs to the session, however the turn ended.
             stored = await self._record(conversation, preparation, resumable=keep)
         if run.stopping:
@@ -157,8 +117,8 @@ class Turn:
     ) -> tuple[AgentClient, Any]:
         services, run = self._services, self._run
         identifier = str(uuid.uuid4())
-        # `@path` in a message would read a file without asking any rule; only a plain `/command` is left to the program.
-        composed = "@" in run.request.message or content != run.request.message
+        # `@path` in a message would read a file without asking any rule; only a plain `/command` of a person is left to the program.
+        composed = run.profile is not None or "@" in run.request.message or content != run.request.message
         while True:
             specification = preparation.specification
             client = await services.pool.take_spare(run.session.id, specification.fingerprint())
@@ -332,63 +292,3 @@ class Turn:
                 )
             )
         return found
-
-
-async def prepare(
-    services: Services, session: Session, request: Any, directory: Path | None, *, resume: bool
-) -> Preparation:
-    """Decide where a session runs, then compose everything that follows from that."""
-    level = await services.sessions.level(session)
-    line = await services.gateway.open(session.id)
-    execution = await services.sandboxes.prepare(session, level, directory, line)
-    commands, allowed_tools = await asyncio.to_thread(services.prompts.limits, session.agent_path)
-    policy = Policy(
-        level=execution.mode,
-        trust_mode=services.settings.trust_mode,
-        vault=services.vault.root,
-        home=services.home.root,
-        working_directory=Path(execution.directory),
-        grants=await granted(services, session.id),
-        allowed_commands=commands,
-        allowed_tools=allowed_tools,
-        mapped_roots=dict(execution.roots),
-    )
-    prompt = await asyncio.to_thread(
-        services.prompts.compose,
-        execution,
-        policy.describe(),
-        custom=getattr(request, "system_prompt", None),
-        agent_path=session.agent_path,
-        directory=directory,
-        contexts=tuple(getattr(request, "contexts", ())),
-    )
-    provider = services.gateway.provider
-    offline = provider.name == "offline"
-    tools: tuple[str, ...] = () if offline else _TOOLS
-    if provider.name == "anthropic":
-        tools += ("WebSearch",)
-        if execution.mode == "direct":
-            tools += ("WebFetch",)
-    if allowed_tools is not None:
-        tools = tuple(tool for tool in tools if tool in allowed_tools)
-    specification = AgentSpecification(
-        session=session.id,
-        resume=resume,
-        execution=execution,
-        line=line,
-        system_prompt=prompt.text,
-        tools=tools,
-        model=provider.model or session.model or services.settings.model,
-        asks_questions=not offline,
-    )
-    return Preparation(execution, prompt, policy, specification, provider)
-
-
-async def granted(services: Services, session: str) -> tuple[Grant, ...]:
-    """The grants of a session; a stored text that is none (any more) grants nothing."""
-    grants = []
-    for text in await services.sessions.grants(session):
-        access, _, pattern = text.partition(":")
-        with contextlib.suppress(ValueError):
-            grants.append(Grant(Access(access), pattern))
-    return tuple(grants)

@@ -15,8 +15,8 @@ HOME = "/home/agent"
 RUNNER = "/opt/parachute/parachute_runner"
 PROGRAM = "/opt/parachute/agent"
 SOCKETS = "/run/parachute"
+EGRESS_SOCKET = "egress.sock"
 
-_PROCESSES = 1024
 _SYSTEM = ("/usr", "/nix/store")
 _LINKS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _ETC = (
@@ -93,8 +93,11 @@ def command(specification: Specification, opened: Mapping[str, int]) -> list[str
     runner = [interpreter(), "-IS", f"{RUNNER}/runner.py", "--single"]
     runner += ["--idle-seconds", str(specification.idle_seconds)]
     if counts_processes_by_namespace(os.uname().release):
-        runner += ["--processes", str(_PROCESSES)]
-    return [*arguments, "--", *runner, "--", PROGRAM]
+        runner += ["--processes", str(specification.processes)]
+    program = [PROGRAM]
+    if specification.egress:
+        program = [interpreter(), "-IS", f"{RUNNER}/egress_forward.py", f"{SOCKETS}/{EGRESS_SOCKET}", "--", PROGRAM]
+    return [*arguments, "--", *runner, "--", *program]
 
 
 def unavailable() -> str | None:

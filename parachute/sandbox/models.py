@@ -24,11 +24,12 @@ def session_id(value: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """A folder of this machine as the agent sees it."""
+    """A folder of this machine as the agent sees it, or with `is_file` a single file."""
 
     source: str
     target: str
     writable: bool = False
+    is_file: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,8 @@ class Specification:
     """Everything that decides what an agent can reach; nothing else is in its box.
 
     `directory` is the working directory inside; `sockets` holds the sockets of the model gateway and is mounted at
-    /run/parachute; `transcripts` is the one folder in which this session's transcript is kept.
+    /run/parachute; `transcripts` is the one folder in which this session's transcript is kept. With `egress` that folder has
+    the socket of an egress line, too, and the agent finds it as its proxy. `processes` counts threads as well.
     """
 
     session: str
@@ -48,6 +50,8 @@ class Specification:
     program: str
     scratch_megabytes: int
     idle_seconds: float
+    egress: bool = False
+    processes: int = 1024
 
     def save(self, folder: Path) -> None:
         """Write the specification for the launcher; the name is the session's id."""

@@ -3,8 +3,8 @@
 import asyncio
 import contextlib
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -87,6 +87,22 @@ class Sandboxes:
             return await self._direct(directory, line, (warning,))
         return await self._sandboxed(session, directory, line)
 
+    async def confine(
+        self, session: str, line: Line, mounts: Sequence[Mount], *, egress: bool, processes: int
+    ) -> Execution:
+        """The execution of an agent that sees these folders and files of this machine and no others, in a box in any case.
+
+        `egress`: the line's folder has the socket of an egress line. Error: Unavailable where no sandbox engine works.
+        """
+        if reason := await self.reason_unavailable():
+            raise Unavailable(f"This agent may only run in a sandbox. {reason}", INSTALL_HINT, key="no_sandbox")
+        scratch = f"/scratch/{session}"
+        specification = replace(self._specification(session, line, scratch, mounts), egress=egress, processes=processes)
+        await self._ensure(specification)
+        roots = {mount.target: Path(mount.source) for mount in mounts}
+        given = (mount.target for mount in mounts if mount.writable)
+        return self._execution(specification, roots, (scratch, "/tmp", *given))  # noqa: S108 - inside the box
+
     def forget(self, session: str) -> None:
         """Remove the empty folders of a session that never said anything, such as an unused spare."""
         for folder in (
@@ -160,11 +176,16 @@ class Sandboxes:
             writable.append(inside)
         attachments = private_folder(self._vault.state / "attachments" / session.id)
         mounts[ATTACHMENTS_INSIDE] = Mount(str(attachments), ATTACHMENTS_INSIDE)
-        transcripts = private_folder(self._vault.transcripts / "projects" / f"-scratch-{session.id}")
-        specification = Specification(
-            session=session_id(session.id),
+        specification = self._specification(session.id, line, inside, mounts.values())
+        await self._ensure(specification)
+        return self._execution(specification, roots, tuple(writable))
+
+    def _specification(self, session: str, line: Line, inside: str, mounts: Iterable[Mount]) -> Specification:
+        transcripts = private_folder(self._vault.transcripts / "projects" / f"-scratch-{session}")
+        return Specification(
+            session=session_id(session),
             directory=inside,
-            mounts=tuple(sorted(mounts.values(), key=lambda mount: mount.target)),
+            mounts=tuple(sorted(mounts, key=lambda mount: mount.target)),
             sockets=str(line.folder),
             transcripts=str(transcripts),
             transcripts_target=f"{bubblewrap.HOME}/.claude/projects/{encoded_directory(inside)}",
@@ -172,16 +193,19 @@ class Sandboxes:
             scratch_megabytes=self._settings.sandbox.scratch_megabytes,
             idle_seconds=self._settings.sandbox.idle_minutes * 60,
         )
-        await self._ensure(specification)
+
+    def _execution(
+        self, specification: Specification, roots: Mapping[str, Path], writable: tuple[str, ...]
+    ) -> Execution:
         return Execution(
             mode="sandboxed",
             engine="bubblewrap",
-            agent_socket=units.agent_socket(self._home, session.id),
+            agent_socket=units.agent_socket(self._home, specification.session),
             model_socket=f"{bubblewrap.SOCKETS}/{SOCKET_NAME}",
             configuration=f"{bubblewrap.HOME}/.claude",
-            directory=inside,
+            directory=specification.directory,
             roots=roots,
-            writable=tuple(writable),
+            writable=writable,
         )
 
     async def _ensure(self, specification: Specification) -> None:

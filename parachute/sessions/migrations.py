@@ -47,3 +47,14 @@ def create_session_trust(connection: sqlite3.Connection) -> None:
         "CREATE TABLE session_grants (session TEXT NOT NULL, pattern TEXT NOT NULL, granted_at TEXT NOT NULL, "
         "PRIMARY KEY (session, pattern)) STRICT, WITHOUT ROWID"
     )
+
+
+def create_session_owners(connection: sqlite3.Connection) -> None:
+    """Which module made a session, with which of its agents; in `~/.parachute/trust.db`, out of the vault's reach."""
+    connection.execute(
+        "CREATE TABLE session_owners (session TEXT PRIMARY KEY, module TEXT NOT NULL, agent TEXT NOT NULL, "
+        "made_at TEXT NOT NULL) STRICT, WITHOUT ROWID"
+    )
+
+
+TRUST = (create_session_trust, create_session_owners)

@@ -10,6 +10,8 @@ from parachute.sessions.trust import TrustLevel
 
 SOURCES = ("parachute", "chatgpt", "claude", "telegram", "discord", "matrix", "claude-code")
 BOT_SOURCES = ("telegram", "discord", "matrix")
+MODULE = "module"
+"""The key of a session's metadata that names the module which made it."""
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
@@ -17,6 +19,14 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 def is_session_id(text: str) -> bool:
     """Whether this can be the id of a session: ids become names of files, and rows may come from another machine."""
     return _ID.fullmatch(text) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The module that made a session, and the agent of its manifest that answers in it; empty for the default one."""
+
+    module: str
+    agent: str
 
 
 @dataclass(slots=True)
@@ -71,6 +81,12 @@ class Session:
                 other.metadata.update({key: kept for key, kept in value.items() if before.get(key, _ABSENT) != kept})
             elif value != before:
                 setattr(other, name, value)
+
+    @property
+    def label_of_module(self) -> str | None:
+        """The module whose session this is, as the vault says: enough to keep people out, never to let a module in."""
+        label = self.metadata.get(MODULE)
+        return None if label is None else str(label)
 
     @property
     def from_outside(self) -> bool:

@@ -14,7 +14,7 @@ from parachute.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from parachute.events.service import SESSION_START, Events
 from parachute.sessions.changes import change_of
 from parachute.sessions.messages import assistant_text, messages_of, user_text
-from parachute.sessions.models import Session, is_session_id
+from parachute.sessions.models import MODULE, Owner, Session, is_session_id
 from parachute.sessions.store import SessionStore
 from parachute.sessions.transcripts import Transcripts, encoded
 from parachute.sessions.trust import TrustLevel, normalize_trust_level
@@ -47,12 +47,17 @@ class Sessions:
             if session.id not in approved:
                 await self._change(session.id, _lower)
 
-    async def create(self, session: Session, approved_by: str | None = None) -> Session:
-        """Store a new session; a direct one needs the name of who approved it. Error: Conflict if the id is taken."""
+    async def create(self, session: Session, approved_by: str | None = None, *, owner: Owner | None = None) -> Session:
+        """Store a new session; a direct one needs the name of who approved it, one that a module makes its owner.
+
+        Error: Conflict if the id is taken.
+        """
         if not is_session_id(session.id):
             raise InvalidInput("sessionId: expected 1 to 64 letters, digits, `-` and `_`.")
         if session.trust_level == "direct" and approved_by is None:
             raise NotAllowed("trustLevel: a direct session needs the owner's approval.")
+        if owner is not None:
+            session.metadata[MODULE] = owner.module
         try:
             await self._store.insert(session)
         except sqlite3.IntegrityError as error:
@@ -60,12 +65,32 @@ class Sessions:
         if session.trust_level == "direct" and approved_by is not None:
             # After the row, so that a taken id approves nothing for the session that has it.
             await self._trust.set_level(session.id, "direct", approved_by)
+        if owner is not None:
+            # After the row for the same reason; until then its label keeps everybody out.
+            await self._trust.set_owner(session.id, owner)
         self._generation += 1
+        module = owner.module if owner else "chat"
         await self._events.publish(
             SESSION_START,
-            {"session_id": session.id, "module": "chat", "working_directory": session.working_directory},
+            {"session_id": session.id, "module": module, "working_directory": session.working_directory},
         )
         return session
+
+    async def check_owner(self, session: Session, asking: Owner | None) -> None:
+        """See that whoever asks may go on with a session: the module that made it with the same agent, or a person (None).
+
+        Errors: NotFound for a module, with the same words as for a session that does not exist; Conflict for a person.
+        """
+        owner = await self._trust.owner(session.id)
+        if asking is not None:
+            if owner != asking:
+                raise _unknown(session.id)
+        elif name := owner.module if owner else session.label_of_module:
+            raise Conflict(
+                f"sessionId: this conversation belongs to the module {name[:40]}, whose agent answers in it.",
+                "Start a new chat; it may continue from this one.",
+                key="module_session",
+            )
 
     async def get(self, session: str) -> Session:
         """One session; error: NotFound."""
@@ -132,6 +157,8 @@ class Sessions:
         apply = change_of(changes)
         word = changes.get("trustLevel")
         level = None if word is None else normalize_trust_level(word)
+        if level == "direct":
+            await self.check_owner(found, None)
         if level == "direct" and found.from_outside and not admin:
             raise NotAllowed("trustLevel: raising a session of a bot needs a key with admin rights.")
         if level:

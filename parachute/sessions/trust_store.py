@@ -2,6 +2,7 @@
 
 from parachute.clock import now
 from parachute.database import Database
+from parachute.sessions.models import Owner
 
 
 class TrustStore:
@@ -35,8 +36,20 @@ class TrustStore:
         """Grant a pattern to a session, until it is deleted."""
         await self._database.write("INSERT OR IGNORE INTO session_grants VALUES (?, ?, ?)", (session, pattern, now()))
 
+    async def owner(self, session: str) -> Owner | None:
+        """The module that made a session; None for one that a person made, and for one from another machine."""
+        row = await self._database.row("SELECT module, agent FROM session_owners WHERE session = ?", (session,))
+        return Owner(row[0], row[1]) if row else None
+
+    async def set_owner(self, session: str, owner: Owner) -> None:
+        """Record which module makes a session; error: sqlite3.IntegrityError if the id has an owner."""
+        await self._database.write(
+            "INSERT INTO session_owners VALUES (?, ?, ?, ?)", (session, owner.module, owner.agent, now())
+        )
+
     async def forget(self, session: str) -> None:
         """Remove everything about a session."""
         async with self._database.transaction() as connection:
             await connection.execute("DELETE FROM session_trust WHERE session = ?", (session,))
             await connection.execute("DELETE FROM session_grants WHERE session = ?", (session,))
+            await connection.execute("DELETE FROM session_owners WHERE session = ?", (session,))

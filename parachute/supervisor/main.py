@@ -15,6 +15,7 @@ from parachute.errors import ParachuteError
 from parachute.settings.home import Home
 from parachute.supervisor import control, units
 from parachute.supervisor.credentials import CREDENTIALS_FD, Credentials, keep_private
+from parachute.supervisor.logs import keep_short
 from parachute.supervisor.models import Launcher
 from parachute.supervisor.notify import notify, watchdog_interval
 from parachute.supervisor.process_launcher import ProcessLauncher
@@ -65,6 +66,7 @@ async def _run(home: Home, credentials: Credentials, host: str, port: int, kind:
         server = await control.serve(home, supervisor.handle)
         web: asyncio.Server | None = None
         watchdog: asyncio.Task[None] | None = None
+        logs = asyncio.create_task(keep_short(home.logs))
         try:
             await launcher.open(core)
             if kind == "systemd":
@@ -84,6 +86,7 @@ async def _run(home: Home, credentials: Credentials, host: str, port: int, kind:
             server.close()
             if web:
                 web.close()
+            logs.cancel()
             if watchdog:
                 watchdog.cancel()
             # What systemd keeps goes on when the supervisor is only started anew.

@@ -22,11 +22,13 @@ class State(StrEnum):
 class Confinement:
     """What a unit may reach, where systemd enforces it: these folders and files, its own sockets, no network.
 
-    Every path has to exist when the unit starts. `writes_code` is for programs that compile while they run.
+    What is only read may be missing when the unit starts; what is written has to exist. `loopback`: it may speak TCP to
+    itself. `writes_code` is for programs that compile while they run.
     """
 
     read: tuple[Path, ...] = ()
     write: tuple[Path, ...] = ()
+    loopback: bool = False
     memory_bytes: int | None = None
     processes: int | None = None
     writes_code: bool = False
@@ -79,7 +81,9 @@ class Status:
 
 
 class Launcher(Protocol):
-    """Opens a unit's sockets, starts it, watches it and ends it."""
+    """Opens a unit's sockets, starts it, watches it and ends it; `confines`: it enforces `Unit.confinement`."""
+
+    confines: bool
 
     async def open(self, unit: Unit) -> None:
         """Open the sockets and, unless the unit is on demand, start it; one that is open and has failed gets another chance."""

@@ -8,7 +8,6 @@ import signal
 import socket
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
 from weakref import WeakValueDictionary
 
 from parachute_runner import processes
@@ -17,6 +16,7 @@ from parachute.errors import InvalidInput, Unavailable
 from parachute.settings.home import Home
 from parachute.supervisor import listeners
 from parachute.supervisor.credentials import CREDENTIALS_FD, Credentials
+from parachute.supervisor.logs import log_path
 from parachute.supervisor.models import State, Status, Unit
 from parachute.supervisor.notify import NotifySocket
 
@@ -46,6 +46,8 @@ class _Entry:
 
 class ProcessLauncher:
     """Keeps units as its own child processes; create it inside a running event loop, on the main thread."""
+
+    confines = False
 
     def __init__(self, home: Home, credentials: Credentials) -> None:
         self._home = home
@@ -111,14 +113,10 @@ class ProcessLauncher:
                 wait.cancel()
         if not entry.ready.is_set():
             reason = entry.status.reason or f"{name} did not answer within {seconds:.0f} seconds."
-            raise Unavailable(reason, f"Its log is {self.log(name)}.")
+            raise Unavailable(reason, f"Its log is {log_path(self._home, name)}.")
 
     def status(self) -> list[Status]:
         return [entry.status for entry in self._entries.values()]
-
-    def log(self, name: str) -> Path:
-        """Where the output of a unit goes; all sandboxes share one file."""
-        return self._home.logs / f"{name.partition('@')[0]}.log"
 
     def _entry(self, name: str) -> _Entry:
         if name not in self._entries:
@@ -179,7 +177,7 @@ class ProcessLauncher:
             number = _FIRST_FD + len(entry.sockets)
             actions.append((os.POSIX_SPAWN_DUP2, secret, number))
             environment[CREDENTIALS_FD] = str(number)
-        log = listeners.raised(os.open(self.log(unit.name), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
+        log = listeners.raised(os.open(log_path(self._home, unit.name), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
         actions += [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)]
         actions += [(os.POSIX_SPAWN_DUP2, log, 1), (os.POSIX_SPAWN_DUP2, log, 2)]
         try:
@@ -256,7 +254,7 @@ class ProcessLauncher:
         if len(entry.failures) >= _START_LIMIT:
             self._set(entry, State.FAILED)
             entry.status.reason = (
-                f"{reason} It failed {_START_LIMIT} times in five minutes; see {self.log(entry.unit.name)}."
+                f"{reason} It failed {_START_LIMIT} times in five minutes; see {log_path(self._home, entry.unit.name)}."
             )
             for listener in entry.sockets:
                 # Refuse those who wait: otherwise they would hang until somebody starts the unit again.

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from parachute.errors import InvalidInput
 from parachute.settings.home import Home
+from parachute.supervisor.logs import log_name
 from parachute.supervisor.models import Confinement, Unit
 
 PREFIX = "parachute-"
@@ -47,7 +48,8 @@ def confine(confinement: Confinement, *, notifies: bool) -> str:
         "ProtectSystem=strict",
         "# Empty folders instead of all homes and of /run/user: keys, credentials and other modules' data are not there.",
         "ProtectHome=tmpfs",
-        *(f'BindReadOnlyPaths="{absolute(path)}"' for path in (*_program(), *confinement.read)),
+        *(f'BindReadOnlyPaths="{absolute(path)}"' for path in _program()),
+        *(f'BindReadOnlyPaths="-{absolute(path)}"' for path in confinement.read),
         *(f'BindPaths="{absolute(path)}"' for path in confinement.write),
     ]
     if notifies:
@@ -59,7 +61,7 @@ def confine(confinement: Confinement, *, notifies: bool) -> str:
         "PrivateDevices=yes",
         "# A network in which nothing is but itself: the way out is the egress proxy, a socket in a folder bound above.",
         "PrivateNetwork=yes",
-        "RestrictAddressFamilies=AF_UNIX",
+        f"RestrictAddressFamilies=AF_UNIX{' AF_INET AF_INET6' if confinement.loopback else ''}",
         "# Processes of others are not to be seen; their environment may hold what this service may not know.",
         "PrivatePIDs=yes",
         "PrivateIPC=yes",
@@ -154,7 +156,7 @@ def _service(unit: Unit, home: Home, log: Path, instance: str, wanted_at_boot: b
         "# A dump of memory could hold keys.",
         "LimitCORE=0",
         "# Where `parachute logs` looks.",
-        f"StandardOutput=append:{absolute(log)}",
+        f"StandardOutput=append:{_output(unit, log, instance)}",
         "StandardError=inherit",
     ]
     if wanted_at_boot:
@@ -213,6 +215,12 @@ def _instance_path(path: Path, home: Home, instance: str) -> Path | None:
     except ValueError:
         return None
     return home.root.joinpath("run", kind, "%i", *rest) if found == instance else None
+
+
+def _output(unit: Unit, log: Path, instance: str) -> str:
+    if instance and log.name == log_name(unit.name):
+        return f"{absolute(log.parent)}/{log_name(unit.name.partition('@')[0] + '@%i')}"
+    return absolute(log)
 
 
 def _described(unit: Unit, instance: str) -> str:

@@ -74,14 +74,17 @@ class Supervisor:
         environment = request.get("environment")
         if not isinstance(environment, dict | None):
             raise InvalidInput("environment: expected a JSON object.")
-        await self._launcher.open(units.by_name(self._home, str(request.get("unit")), environment))
+        await self._launcher.open(self._unit(request, environment))
         return {}
 
     async def _close(self, request: dict[str, Any]) -> dict[str, Any]:
         name = str(request.get("unit"))
-        units.by_name(self._home, name)
+        units.check_name(name)
         await self._launcher.close(name)
         return {}
+
+    def _unit(self, request: dict[str, Any], environment: dict[str, str] | None) -> Unit:
+        return units.by_name(self._home, str(request.get("unit")), environment, confines=self._launcher.confines)
 
     async def _reset(self, _: dict[str, Any]) -> dict[str, Any]:
         names = [status.name for status in self._launcher.status() if status.name.startswith("sandbox@")]

@@ -14,6 +14,7 @@ from parachute.errors import InvalidInput, Unavailable
 from parachute.files import atomic_write
 from parachute.settings.home import Home
 from parachute.supervisor import installed, rendering
+from parachute.supervisor.logs import log_path
 from parachute.supervisor.models import State, Status, Unit
 from parachute.supervisor.systemd_manager import Manager, Properties
 
@@ -38,6 +39,8 @@ class SystemdLauncher:
     back by themselves after a boot at which nobody asked. Files of the same name in ~/.config, which `parachute service
     install` wrote, stay as they are.
     """
+
+    confines = True
 
     def __init__(self, home: Home, manager: Manager, folder: Path) -> None:
         self._home = home
@@ -127,12 +130,8 @@ class SystemdLauncher:
     def status(self) -> list[Status]:
         return [entry.status for entry in self._entries.values()]
 
-    def log(self, name: str) -> Path:
-        """Where the output of a unit goes; all of a kind share one file."""
-        return self._home.logs / f"{name.partition('@')[0]}.log"
-
     def _where(self, name: str) -> str:
-        return f"Its log is {self.log(name)}."
+        return f"Its log is {log_path(self._home, name)}."
 
     def _entry(self, name: str) -> _Entry:
         if name not in self._entries:
@@ -175,7 +174,7 @@ class SystemdLauncher:
 
     async def _write(self, unit: Unit) -> None:
         changed = False
-        for name, text in rendering.render(unit, self._home, self.log(unit.name)).items():
+        for name, text in rendering.render(unit, self._home, log_path(self._home, unit.name)).items():
             path = self._folder / name
             if (self._installed / name).exists() or (path.exists() and path.read_text() == text):
                 continue
@@ -252,7 +251,7 @@ class SystemdLauncher:
             return None
         died = self._death(entry, result)
         if _given_up(entry):
-            return f"{died} It failed 5 times in five minutes; see {self.log(name)}."
+            return f"{died} It failed 5 times in five minutes; see {log_path(self._home, name)}."
         return died
 
     def _death(self, entry: _Entry, result: str) -> str:

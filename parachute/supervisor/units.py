@@ -8,9 +8,11 @@ from pathlib import Path
 
 from parachute.errors import InvalidInput
 from parachute.settings.home import Home
+from parachute.supervisor import module_unit
 from parachute.supervisor.models import Unit
 
 _SANDBOX = re.compile(r"sandbox@([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
+_MODULE = re.compile(r"module@([a-z][a-z0-9_-]{0,39})")
 _MODEL_SETTINGS = frozenset(
     {"PARACHUTE_OFFLINE_MODEL", "PARACHUTE_OFFLINE_IDLE_SECONDS", "PARACHUTE_OFFLINE_CONTEXT_TOKENS"}
 )
@@ -31,11 +33,12 @@ def core(host: str, port: int) -> Unit:
     )
 
 
-def by_name(home: Home, name: str, environment: Mapping[str, str] | None = None) -> Unit:
-    """A unit that core may open by its name: `direct`, `model`, or `sandbox@{session}`; error: InvalidInput.
+def by_name(home: Home, name: str, environment: Mapping[str, str] | None = None, *, confines: bool = False) -> Unit:
+    """A unit that core may open by its name: `direct`, `model`, `sandbox@{session}` or `module@{name}`; error: InvalidInput.
 
-    `environment` may hold the settings of the model, and nothing else.
+    `environment` may hold the settings of the model, and nothing else. `confines`: who starts it enforces its confinement.
     """
+    check_name(name)
     environment = dict(environment or {})
     if environment and (name != "model" or not environment.keys() <= _MODEL_SETTINGS):
         raise InvalidInput(f"{name} takes no such settings: {', '.join(sorted(environment))}.")
@@ -49,7 +52,15 @@ def by_name(home: Home, name: str, environment: Mapping[str, str] | None = None)
     if match := _SANDBOX.fullmatch(name):
         command = _child("parachute.sandbox.launch", match[1])
         return Unit(name, command, listen=(agent_socket(home, match[1]),), on_demand=True, stop_seconds=5)
-    raise InvalidInput(f"{name!r} is not a unit that can be opened.")
+    if match := _MODULE.fullmatch(name):
+        return module_unit.unit(home.root, match[1], module_socket(home, match[1]), _child, confines=confines)
+    raise AssertionError(name)
+
+
+def check_name(name: str) -> None:
+    """See that core may open and close a unit of this name, whether or not it can be started now; error: InvalidInput."""
+    if name not in ("direct", "model") and not _SANDBOX.fullmatch(name) and not _MODULE.fullmatch(name):
+        raise InvalidInput(f"{name!r} is not a unit that can be opened.")
 
 
 def agent_socket(home: Home, session: str) -> Path:
@@ -60,6 +71,11 @@ def agent_socket(home: Home, session: str) -> Path:
 def direct_socket(home: Home) -> Path:
     """Where the runner of direct sessions listens."""
     return home.run / "direct" / "agent.sock"
+
+
+def module_socket(home: Home, name: str) -> Path:
+    """Where the host of a module listens."""
+    return _socket(home.run / "module" / name / "host.sock")
 
 
 def model_socket(home: Home) -> Path:

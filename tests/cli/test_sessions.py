@@ -1,4 +1,4 @@
-"""`parachute sessions` and `parachute logs`."""
+"""`parachute sessions`."""
 
 import json
 
@@ -52,12 +52,3 @@ def test_a_core_that_is_down_is_told_with_the_reason(parachute: Terminal, home: 
         core.state = "failed"
         assert "It broke." in parachute.fails("sessions", "list")
     assert core.calls == []
-
-
-def test_logs_show_their_ends(parachute: Terminal, home: Home) -> None:
-    assert "nothing has run yet" in parachute("logs").err
-    (home.logs / "core.log").write_text("".join(f"line {number}\n" for number in range(100_000)))
-    (home.logs / "model.log").write_text("ready \x1b]0;title\x07\n")
-    assert parachute.ok("logs", "core", "-n", "2") == "line 99998\nline 99999\n"
-    assert parachute.ok("logs", "-n", "1") == "==> core <==\nline 99999\n\n==> model <==\nready ]0;title\n"
-    assert "core, model" in parachute.fails("logs", "../config")

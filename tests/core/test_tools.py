@@ -132,10 +132,6 @@ async def test_what_a_module_publishes_bears_its_name() -> None:
         for name in ("library", "library.", "Library.closed", "library.closed\n"):
             with pytest.raises(InvalidInput):
                 await library.core.publish(name)
-        assert await library.core.suggest("link", "brain", {"a": 1}, reasoning="Because.") == "suggestion-1"
-        assert library.suggestions[0]["reasoning"] == "Because."
-        with pytest.raises(InvalidInput, match="action"):
-            await library.core.suggest("burn", "brain", {})
 
 
 class Journal(Module):

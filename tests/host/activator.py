@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from parachute.host.specification import HostSpecification
+from parachute.supervisor.host_specification import HostSpecification
 from parachute.modules.hashing import copy_verified
 from tests.host.core import FakeCore
 

@@ -11,7 +11,7 @@ from parachute.errors import InvalidInput
 from parachute.permissions.models import Access, Grant
 from parachute.permissions.tools import ACTION_BY_NAME, ACTIONS
 
-ALWAYS = ["WebSearch", "Task", "Agent", "TodoWrite", "AskUserQuestion", "ToolSearch", "mcp__brain__search"]
+ALWAYS = ["WebSearch", "Task", "Agent", "TodoWrite", "AskUserQuestion", "ToolSearch"]
 GUARDED = {
     "Read": {"file_path": "notes.md"},
     "Glob": {"pattern": "*.md"},

@@ -26,7 +26,7 @@ class Shelf:
         self.vault.prepare()
         home.mkdir(exist_ok=True)
         self.database = Database(self.vault.state / "sessions.db", migrations.ALL)
-        self.trust_database = Database(home / "trust.db", (migrations.create_session_trust,))
+        self.trust_database = Database(home / "trust.db", migrations.TRUST)
         self.claude = home.parent / "claude"
         self.transcripts = Transcripts(self.vault, self.claude)
         self.trust = TrustStore(self.trust_database)

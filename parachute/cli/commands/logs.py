@@ -1,6 +1,14 @@
 """`parachute logs`: what the processes said."""
 
+from typing import TYPE_CHECKING
+
 import typer
+
+if TYPE_CHECKING:
+    from parachute.cli.log_files import Follower
+    from parachute.settings.home import Home
+
+_LOOK_SECONDS = 0.2
 
 
 def register(app: typer.Typer) -> None:
@@ -9,22 +17,59 @@ def register(app: typer.Typer) -> None:
 
 
 def logs(
-    name: str = typer.Argument("", help="supervisor, core, model, ...; all if none is named."),
+    name: str = typer.Argument("", help="supervisor, core, model, the name of a module, ...; all if none is named."),
     lines: int = typer.Option(50, "--lines", "-n", min=1, max=100_000, help="How many lines of each."),
+    follow: bool = typer.Option(False, "--follow", "-f", help="Go on with what is said from now on, until Ctrl-C."),
 ) -> None:
     """Show the last lines of the logs."""
     from parachute.cli import log_files
-    from parachute.cli.output import clean, print_note
+    from parachute.cli.output import print_note
     from parachute.settings.home import Home
 
     home = Home.find()
     if name:
-        log_files.path_of(home, name)
+        name = log_files.find(home, name)
     names = [name] if name else log_files.names(home)
     if not names:
         print_note("There are no logs: nothing has run yet.")
+    followers = {}
     for number, each in enumerate(names):
+        path = home.logs / f"{each}.log"
+        until = None
+        if follow:
+            followers[each] = log_files.Follower(path, at_end=True)
+            until = followers[each].position
         if not name:
             print(f"{'' if number == 0 else chr(10)}==> {each} <==")
-        for line in log_files.tail(home.logs / f"{each}.log", lines):
-            print(clean(line))
+        _show(log_files.tail(path, lines, until=until))
+    if follow:
+        try:
+            _follow(home, name, followers, names[-1] if names else "")
+        except BrokenPipeError:
+            pass  # whoever read it has gone
+
+
+def _follow(home: "Home", name: str, followers: dict[str, "Follower"], shown: str) -> None:
+    import sys
+    import time
+
+    from parachute.cli import log_files
+
+    while True:
+        for each in [name] if name else log_files.names(home):
+            if each not in followers:
+                followers[each] = log_files.Follower(home.logs / f"{each}.log", at_end=False)
+            found = followers[each].lines()
+            if found and each != shown:
+                print(f"\n==> {each} <==")
+                shown = each
+            _show(found)
+        sys.stdout.flush()
+        time.sleep(_LOOK_SECONDS)
+
+
+def _show(lines: list[str]) -> None:
+    from parachute.cli.output import clean
+
+    for line in lines:
+        print(clean(line))

@@ -23,7 +23,8 @@ class HostSpecification:
 
     `code` and `packages` are the verified copies, `packages_hash` may be missing when there are none. `read` and `write` lie
     in the `vault`. `memory` in bytes; `idle_seconds` None: the process never ends by itself. `dev`: the code runs in place and
-    has no hash. `box`: whether it runs in bubblewrap; None: if that is installed.
+    has no hash. `box`: whether it runs in bubblewrap; None: if that is installed. `network`: core has put a socket of the
+    egress proxy beside its own.
     """
 
     name: str
@@ -42,6 +43,7 @@ class HostSpecification:
     packages_hash: str | None = None
     dev: bool = False
     box: bool | None = None
+    network: bool = False
 
     def __post_init__(self) -> None:
         """Error: InvalidInput naming the first field that cannot be."""
@@ -76,9 +78,12 @@ class HostSpecification:
         atomic_write(path, json.dumps(asdict(self), indent=1))
 
     @classmethod
-    def load(cls, name: str) -> "HostSpecification":
-        """Read the file of a module; error: InvalidInput if any field is missing, unknown or of the wrong type."""
-        path = specification_path(name)
+    def load(cls, name: str, root: Path | None = None) -> "HostSpecification":
+        """Read the file of a module; error: InvalidInput if any field is missing, unknown or of the wrong type.
+
+        `root` is the folder of trust, by default that of this process's environment.
+        """
+        path = specification_path(name, root)
         try:
             value = json.loads(read_regular(path, _LIMIT))
             if not isinstance(value, dict):
@@ -93,14 +98,20 @@ class HostSpecification:
         return specification
 
 
-def specification_path(name: str) -> Path:
+def specification_path(name: str, root: Path | None = None) -> Path:
     """Where the specification of a module lies; error: InvalidInput for what cannot be a name."""
+    return module_folder(name, root) / "spec.json"
+
+
+def module_folder(name: str, root: Path | None = None) -> Path:
+    """Where a running module's specification and sockets lie; error: InvalidInput for what cannot be a name."""
     if not _NAME.fullmatch(name):
         raise InvalidInput(f"name: {name[:60]!r} cannot be the name of a module.")
-    # Not Home.find(): inside of a box the folder of trust has nothing but what was mounted, and cannot be changed.
-    configured = os.environ.get("PARACHUTE_HOME")
-    root = Path(configured).expanduser() if configured else Path.home() / ".parachute"
-    return root.absolute() / "run" / "module" / name / "spec.json"
+    if root is None:
+        # Not Home.find(): inside of a box the folder of trust has nothing but what was mounted, and cannot be changed.
+        configured = os.environ.get("PARACHUTE_HOME")
+        root = Path(configured).expanduser() if configured else Path.home() / ".parachute"
+    return root.absolute() / "run" / "module" / name
 
 
 _TEXTS = frozenset({"name", "hash", "code", "packages", "data", "core_socket", "vault", "trust"})
@@ -114,11 +125,12 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "packages_hash": (str, type(None)),
     "dev": (bool,),
     "box": (bool, type(None)),
+    "network": (bool,),
 }
 
 
 def _check_type(name: str, value: Any) -> None:
-    right = isinstance(value, _TYPES[name]) and (name in ("dev", "box") or not isinstance(value, bool))
+    right = isinstance(value, _TYPES[name]) and (name in ("dev", "box", "network") or not isinstance(value, bool))
     if not right or (isinstance(value, list) and not all(isinstance(item, str) for item in value)):
         raise TypeError(f"{name} has the wrong type")
 

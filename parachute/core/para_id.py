@@ -1,4 +1,4 @@
-"""Making and reading para-ids (spec 000, "Para-ID System")."""
+"""Para-ids: stable names for things that modules own, `para:{module}:{12 letters and digits}` (spec 000, "Para-ID System")."""
 
 import re
 import secrets

@@ -1,0 +1,185 @@
+"""The tools of modules, for agents: one MCP server inside core for each agent process."""
+
+import asyncio
+import json
+import logging
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from parachute import __version__
+from parachute.agents.models import ModuleTools
+from parachute.core.decorators import TOOL_NAME
+from parachute.errors import Conflict, NotAllowed, NotFound, ParachuteError, Unavailable
+from parachute.hosts.models import OfferedTool
+from parachute.permissions.tools import MODULE_SERVER, MODULE_TOOL_PREFIX, module_tool_listed
+
+if TYPE_CHECKING:
+    from claude_agent_sdk import McpSdkServerConfig
+
+log = logging.getLogger(__name__)
+
+TEXT_LIMIT = 200_000
+"""Characters of one result; the model's context holds a few of them."""
+
+CALL_SECONDS = 120.0
+_CALLS = 8
+"""Calls of one agent at the same time; its program makes one after the other unless something went wrong in it."""
+
+_DESCRIPTION_LIMIT = 2000
+_SCHEMA_LIMIT = 64 * 1024
+_PROPERTY = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_COMBINATIONS = frozenset({"allOf", "anyOf", "oneOf"})
+
+
+def permitted(offered: Iterable[OfferedTool], listed: tuple[str, ...] | None) -> tuple[OfferedTool, ...]:
+    """The tools that an agent gets of those on offer, by name; `listed` None means all, see `module_tool_listed`.
+
+    What the model's service would refuse is left out and logged: with it every request of the agent would fail.
+    """
+    found: dict[str, OfferedTool] = {}
+    for tool in sorted(offered, key=lambda tool: tool.name):
+        if tool.name in found or (listed is not None and not module_tool_listed(tool.name, listed)):
+            continue
+        if _is_usable(tool):
+            found[tool.name] = tool
+        else:
+            log.warning("The tool %.64r of the module %s cannot be offered to agents.", tool.name, tool.module)
+    return tuple(found.values())
+
+
+def shown_names(tools: Iterable[OfferedTool]) -> tuple[str, ...]:
+    """The names under which the agent's program and the policy know tools of modules."""
+    return tuple(MODULE_TOOL_PREFIX + tool.name for tool in tools)
+
+
+class NoTools:
+    """A computer without modules."""
+
+    def tools(self) -> tuple[OfferedTool, ...]:
+        """None."""
+        return ()
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], caller: str) -> str:
+        """Error: NotFound, always."""
+        raise NotFound(f"There is no tool {name[:64]!r}.")
+
+
+class ToolServer:
+    """Answers one agent process; each call needs a permit, which only the decision about that call gives.
+
+    What comes from a sandbox may be forged: a call that was announced to nobody meets no rule and no audit, so it does not run.
+    """
+
+    def __init__(self, session: str, offered: tuple[OfferedTool, ...], tools: ModuleTools) -> None:
+        self._session = session
+        self._offered = {tool.name: tool for tool in offered}
+        self._tools = tools
+        self._permits: Counter[str] = Counter()
+        self._calls: set[asyncio.Task[str]] = set()
+
+    def configuration(self) -> "dict[str, McpSdkServerConfig]":
+        """The SDK's `mcp_servers`: this server, or none where there is no tool."""
+        if not self._offered:
+            return {}
+        from mcp.server import Server
+        from mcp.types import CallToolResult, ListToolsResult, Tool
+
+        # Not the SDK's create_sdk_mcp_server: that checks arguments with the module's schema in core, where a schema could
+        # have addresses fetched and the event loop held by a pattern. The module's host checks them.
+        listed = ListToolsResult(tools=[Tool.model_validate(_description(tool)) for tool in self._offered.values()])
+
+        async def list_tools(context: Any, parameters: Any) -> ListToolsResult:
+            return listed
+
+        async def call_tool(context: Any, parameters: Any) -> CallToolResult:
+            text, is_error = await self.answer(parameters.name, parameters.arguments or {})
+            return CallToolResult.model_validate({"content": [{"type": "text", "text": text}], "isError": is_error})
+
+        server: Server[Any] = Server(
+            MODULE_SERVER, version=__version__, on_list_tools=list_tools, on_call_tool=call_tool
+        )
+        return {MODULE_SERVER: {"type": "sdk", "name": MODULE_SERVER, "instance": server}}
+
+    def permit(self, shown_name: str) -> None:
+        """Let the agent call a tool once, within this turn; a name that is none of a module's tools changes nothing."""
+        name = shown_name.removeprefix(MODULE_TOOL_PREFIX)
+        if name != shown_name and name in self._offered:
+            self._permits[name] += 1
+
+    def end_turn(self) -> None:
+        """Cancel the calls that run, and take back the permits."""
+        self._permits.clear()
+        for call in self._calls:
+            call.cancel()
+
+    async def close(self) -> None:
+        """Cancel the calls that run, and wait for their end."""
+        self.end_turn()
+        await asyncio.gather(*self._calls, return_exceptions=True)
+
+    async def answer(self, name: str, arguments: dict[str, Any]) -> tuple[str, bool]:
+        """Call a tool and give (text, whether it is an error) for the model."""
+        try:
+            return _bounded(await self._call(name, arguments)), False
+        except ParachuteError as error:
+            return _bounded(str(error)), True
+        except Exception:
+            log.exception("The tool %.64r failed.", name)
+            return "The tool could not be called because of a fault in the computer itself; its log says more.", True
+
+    async def _call(self, name: str, arguments: dict[str, Any]) -> str:
+        if name not in self._offered:
+            raise NotFound(f"There is no tool {name[:64]!r}.")
+        if self._permits[name] < 1:
+            raise NotAllowed(f"This call of {name} was not allowed.")
+        self._permits[name] -= 1
+        if len(self._calls) >= _CALLS:
+            raise Conflict(f"{_CALLS} tools are at work already.", "Wait for their results.", key="busy")
+        call = asyncio.create_task(self._tools.call_tool(name, arguments, self._session), name=f"tool {name}")
+        self._calls.add(call)
+        call.add_done_callback(self._calls.discard)
+        try:
+            await asyncio.wait({call}, timeout=CALL_SECONDS)
+            if not call.done():
+                raise Unavailable(f"The tool {name} did not answer within {CALL_SECONDS:.0f} seconds.")
+            if call.cancelled():
+                raise Unavailable(f"The tool {name} was stopped.")
+            return call.result()
+        finally:
+            call.cancel()
+
+
+def _is_usable(tool: OfferedTool) -> bool:
+    # The limits of the Messages API for a tool, as far as a module could miss them.
+    schema = tool.input_schema
+    if not TOOL_NAME.fullmatch(tool.name) or schema.get("type") != "object" or _COMBINATIONS & schema.keys():
+        return False
+    try:
+        size = len(json.dumps(schema, allow_nan=False).encode())
+    except (TypeError, ValueError, RecursionError):
+        return False
+    properties = schema.get("properties", {})
+    return size <= _SCHEMA_LIMIT and isinstance(properties, dict) and all(map(_PROPERTY.fullmatch, properties))
+
+
+def _description(tool: OfferedTool) -> dict[str, Any]:
+    return {
+        "name": tool.name,
+        "description": _valid(tool.description[:_DESCRIPTION_LIMIT]),
+        "inputSchema": {"properties": {}, **tool.input_schema},
+        # Otherwise the agent's program replaces what is longer than its own limit by the name of a file.
+        "_meta": {"anthropic/maxResultSizeChars": TEXT_LIMIT + 1000},
+    }
+
+
+def _bounded(text: str) -> str:
+    if len(text) > TEXT_LIMIT:
+        text = f"{text[:TEXT_LIMIT]}\n\n[The result has {len(text):,} characters and was cut after {TEXT_LIMIT:,}.]"
+    return _valid(text)
+
+
+def _valid(text: str) -> str:
+    """The text without halves of characters, which JSON can carry and UTF-8 cannot."""
+    return text.encode(errors="replace").decode()

@@ -1,0 +1,56 @@
+"""Before a module is loaded: is it held back as promised, and may it start now?"""
+
+import errno
+import os
+from pathlib import Path
+
+from parachute.errors import NotAllowed
+from parachute.host.client import CoreClient
+from parachute.supervisor.host_specification import HostSpecification, specification_path
+
+_REGISTRY = "modules.yaml"
+_OWN_INTERFACE = "lo"
+_HEADER_LINES = 2  # of /proc/net/dev
+_SECONDS = 60.0
+
+
+async def ask_to_start(specification: HostSpecification, core: CoreClient) -> None:
+    """Ask core whether what was approved is still what the vault holds; errors: those that core answers, Unavailable.
+
+    It is also told which folders this process sees, since somebody may have put a link in the place of one just before it
+    was mounted.
+    """
+    document = {"hash": specification.hash, "folders": seen_folders(specification)}
+    await core.request("POST", "/start", document, seconds=_SECONDS)
+
+
+def seen_folders(specification: HostSpecification) -> dict[str, list[int]]:
+    """Device and inode of each folder of the vault that this process was given."""
+    found = {}
+    for path in (*specification.read, *specification.write):
+        try:
+            status = os.stat(path)  # noqa: PTH116 - the path as text is the answer's key
+        except OSError as error:
+            if error.errno not in (errno.ENOENT, errno.ENOTDIR):
+                raise
+            continue  # it is not there, and so cannot be the wrong one
+        found[path] = [status.st_dev, status.st_ino]
+    return found
+
+
+def check_confined(specification: HostSpecification) -> None:
+    """See that systemd has done what the unit says: an older one leaves out what it does not know. Error: NotAllowed."""
+    registry = specification_path(specification.name).parents[3] / _REGISTRY
+    lines = Path("/proc/self/net/dev").read_text().splitlines()[_HEADER_LINES:]
+    interfaces = {line.partition(":")[0].strip() for line in lines}
+    if registry.exists():
+        raise _not_held("it sees the folder of trust")
+    if interfaces != {_OWN_INTERFACE}:
+        raise _not_held("it has this computer's network")
+
+
+def _not_held(problem: str) -> NotAllowed:
+    return NotAllowed(
+        f"The module is not started, since systemd does not hold it back as its unit says: {problem}.",
+        "systemd 254 or newer is needed; `parachute service uninstall` and `parachute start` go on without it.",
+    )

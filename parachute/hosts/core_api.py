@@ -1,0 +1,180 @@
+"""What core answers its modules, each on a socket of its own: which socket it is says who asks."""
+
+import asyncio
+import contextlib
+import json
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from parachute.core.errors import error_document
+from parachute.errors import InvalidInput, NotAllowed, ParachuteError
+from parachute.events.service import Events
+from parachute.hosts.interfaces import Interfaces
+from parachute.hosts.models import ModuleAgents
+from parachute.hosts.service import Hosts
+from parachute.modules.settings import ModuleSettings
+
+log = logging.getLogger(__name__)
+
+_BODY_LIMIT = 8 * 1024 * 1024
+_TEXT_LIMIT = 100_000
+
+Document = dict[str, Any]
+
+
+class CoreApi:
+    """The routes; `self.application` is their ASGI application, with the name of the module in `scope["state"]["module"]`."""
+
+    def __init__(self, hosts: Hosts, events: Events, settings: ModuleSettings, agents: ModuleAgents) -> None:
+        self._hosts = hosts
+        self._events = events
+        self._settings = settings
+        self._agents = agents
+        self._interfaces = Interfaces(hosts)
+        self.application = Starlette(
+            routes=[
+                Route("/start", _answering(self._start), methods=["POST"]),
+                Route("/interfaces", _answering(self._provided), methods=["GET"]),
+                Route("/interface", _answering(self._interface), methods=["POST"]),
+                Route("/settings", _answering(self._list_settings), methods=["GET"]),
+                Route("/settings/{setting}", _answering(self._set), methods=["PUT"]),
+                Route("/settings/{setting}", _answering(self._unset), methods=["DELETE"]),
+                Route("/publish", _answering(self._publish), methods=["POST"]),
+                Route("/run-agent", _answering(self._run_agent), methods=["POST"]),
+                Route("/query", self._query, methods=["POST"]),
+            ]
+        )
+
+    async def _start(self, module: str, body: Document, _: Request) -> Document:
+        folders = body.get("folders")
+        if not isinstance(folders, dict):
+            raise InvalidInput("folders: an object is expected.")
+        await self._hosts.may_start(module, _text(body, "hash"), folders)
+        return {"started": True}
+
+    async def _provided(self, module: str, _: Document, __: Request) -> Document:
+        return {"interfaces": self._interfaces.provided(module)}
+
+    async def _interface(self, module: str, body: Document, _: Request) -> Document:
+        arguments = body.get("arguments") or {}
+        if not isinstance(arguments, dict):
+            raise InvalidInput("arguments: an object is expected.")
+        names = _text(body, "interface"), _text(body, "method")
+        return {"result": await self._interfaces.call(module, *names, arguments)}
+
+    async def _list_settings(self, module: str, _: Document, __: Request) -> Document:
+        manifest = self._hosts.approved(module).manifest
+        return {"settings": await asyncio.to_thread(self._settings.values, module, manifest)}
+
+    async def _set(self, module: str, body: Document, request: Request) -> Document:
+        manifest = self._hosts.approved(module).manifest
+        setting = request.path_params["setting"]
+        await asyncio.to_thread(self._settings.set, module, manifest, setting, body.get("value"))
+        return {"set": setting}
+
+    async def _unset(self, module: str, _: Document, request: Request) -> Document:
+        manifest = self._hosts.approved(module).manifest
+        setting = request.path_params["setting"]
+        await asyncio.to_thread(self._settings.delete, module, manifest, setting)
+        return {"deleted": setting}
+
+    async def _publish(self, module: str, body: Document, _: Request) -> Document:
+        name = _text(body, "name")
+        if not name.startswith(f"{module}."):
+            raise NotAllowed(f"name: {name[:100]!r} belongs to another module; {module} may publish {module}.* only.")
+        data = body.get("data") or {}
+        if not isinstance(data, dict):
+            raise InvalidInput("data: an object is expected.")
+        event = await self._events.publish(name, data, source=module)
+        return {"id": event.id}
+
+    async def _run_agent(self, module: str, body: Document, _: Request) -> Document:
+        approved = self._hosts.approved(module)
+        return {"text": await self._agents.run_agent(approved, _text(body, "agent"), _text(body, "prompt"))}
+
+    async def _query(self, request: Request) -> Response:
+        module: str = request.scope["state"]["module"]
+        try:
+            body = await _document(request)
+            servers = body.get("mcp_servers")
+            if servers is not None and not (
+                isinstance(servers, list) and all(isinstance(each, str) for each in servers)
+            ):
+                raise InvalidInput("mcp_servers: a list of names is expected.")
+            events = self._agents.query(
+                self._hosts.approved(module),
+                message=_text(body, "message"),
+                session_id=_optional_text(body, "session_id"),
+                mcp_servers=servers,
+                agent=_optional_text(body, "agent"),
+            )
+            # What cannot begin is an error with a status of its own.
+            first = await anext(events, None)
+        except ParachuteError as error:
+            return JSONResponse(error_document(error), error.status)
+        return StreamingResponse(_stream(first, events), media_type="text/event-stream")
+
+
+async def _stream(first: Document | None, events: AsyncGenerator[Document, None]) -> AsyncIterator[bytes]:
+    async with contextlib.aclosing(events):
+        try:
+            if first is not None:
+                yield _line(first)
+            async for event in events:
+                yield _line(event)
+        except ParachuteError as error:
+            yield _line({"type": "error", **error_document(error)})
+
+
+def _line(event: Document) -> bytes:
+    return b"data: " + json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode() + b"\n\n"
+
+
+def _answering(
+    function: Callable[[str, Document, Request], Awaitable[Document]],
+) -> Callable[[Request], Awaitable[Response]]:
+    async def answer(request: Request) -> Response:
+        try:
+            body = await _document(request) if request.method in ("POST", "PUT") else {}
+            return JSONResponse(await function(request.scope["state"]["module"], body, request))
+        except ParachuteError as error:
+            return JSONResponse(error_document(error), error.status)
+        except ClientDisconnect:
+            return Response(status_code=400)
+        except Exception as error:
+            log.exception("A module's request failed")
+            return JSONResponse(error_document(error), 500)
+
+    return answer
+
+
+async def _document(request: Request) -> Document:
+    data = bytearray()
+    async for chunk in request.stream():
+        data += chunk
+        if len(data) > _BODY_LIMIT:
+            raise InvalidInput(f"The request is longer than {_BODY_LIMIT:,} bytes.")
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput("The request is not JSON.") from error
+    if not isinstance(value, dict):
+        raise InvalidInput("The request is not a JSON object.")
+    return value
+
+
+def _text(body: Document, name: str) -> str:
+    value = body.get(name)
+    if not isinstance(value, str) or not value or len(value) > _TEXT_LIMIT:
+        raise InvalidInput(f"{name}: text of 1 to {_TEXT_LIMIT:,} characters is expected.")
+    return value
+
+
+def _optional_text(body: Document, name: str) -> str | None:
+    return None if body.get(name) is None else _text(body, name)

@@ -1,0 +1,86 @@
+"""What a host says of its module: schemas of tools and methods of interfaces, kept so that nobody has to wake it for them."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from parachute import __version__
+from parachute.core.errors import ModuleError
+from parachute.files import atomic_write, read_regular
+from parachute.hosts.models import OfferedTool
+from parachute.hosts.specifying import Wanted
+from parachute.manifest import Manifest
+
+_FILE_LIMIT = 1024 * 1024
+_SCHEMA_LIMIT = 64 * 1024
+_NAME_CHARACTERS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """`interfaces`: of each that the module provides, the methods with the names of their arguments."""
+
+    tools: tuple[OfferedTool, ...] = ()
+    interfaces: dict[str, dict[str, tuple[str, ...]]] | None = None
+
+
+def is_needed(manifest: Manifest) -> bool:
+    """Whether core has to know more of a module than its manifest says."""
+    return bool(manifest.mcp_tools or manifest.provides)
+
+
+def read(value: Any, manifest: Manifest) -> Description:
+    """What a host said, as far as the user agreed to it; error: ModuleError for what is no description.
+
+    Names and descriptions of tools are those of the manifest: a module cannot offer more than its consent screen showed.
+    """
+    try:
+        schemas = {str(tool["name"]): dict(tool["input_schema"]) for tool in value["mcp_tools"]}
+        provided = {str(each["name"]): dict(each["methods"]) for each in value["provides"]}
+        methods = {
+            wanted.name: {
+                _short(method): tuple(map(_short, names)) for method, names in provided.get(wanted.name, {}).items()
+            }
+            for wanted in manifest.provides
+        }
+        tools = tuple(
+            OfferedTool(manifest.name, tool.name, tool.description, _schema(schemas[tool.name]))
+            for tool in manifest.mcp_tools
+        )
+        return Description(tools, methods)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ModuleError(f"The module {manifest.name} describes itself wrongly: {error!r}.") from error
+
+
+def _short(text: object) -> str:
+    if not isinstance(text, str) or not text.isidentifier() or len(text) > _NAME_CHARACTERS:
+        raise ValueError(f"{str(text)[:_NAME_CHARACTERS]!r} is no name")
+    return text
+
+
+def _schema(schema: dict[str, Any]) -> dict[str, Any]:
+    if schema.get("type") != "object" or len(json.dumps(schema)) > _SCHEMA_LIMIT:
+        raise ValueError("a schema is none of an object, or too long")
+    return schema
+
+
+def _key(wanted: Wanted) -> list[str | None]:
+    # The schemas are made by our own code, too.
+    return [wanted.specification.hash, wanted.specification.packages_hash, __version__]
+
+
+def load_kept(path: Path, wanted: Wanted) -> Description | None:
+    """What was kept of this very version; None if there is nothing, or nothing of use."""
+    if wanted.specification.dev:
+        return None
+    try:
+        document = json.loads(read_regular(path, _FILE_LIMIT))
+        return read(document["said"], wanted.module.manifest) if document["of"] == _key(wanted) else None
+    except (OSError, ValueError, KeyError, TypeError, ModuleError):
+        return None  # it is asked again
+
+
+def keep(path: Path, wanted: Wanted, value: Any) -> None:
+    """Keep what a host said."""
+    atomic_write(path, json.dumps({"of": _key(wanted), "said": value}))

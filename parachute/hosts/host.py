@@ -1,0 +1,44 @@
+"""One module with a unit: its sockets, what is known of it, and how to ask it."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from parachute.core.errors import error_from_document
+from parachute.hosts.client import HostClient
+from parachute.hosts.description import Description
+from parachute.hosts.models import ApprovedModule
+from parachute.hosts.specifying import Wanted
+from parachute.manifest import Manifest
+from parachute.web.unix_server import UnixListener
+
+_CONTROL = "/_parachute/"
+
+
+@dataclass(slots=True)
+class Host:
+    """A module whose unit is open; `listener` is the socket by which it reaches core."""
+
+    wanted: Wanted
+    client: HostClient
+    description_file: Path
+    listener: UnixListener | None = None
+    description: Description = field(default_factory=Description)
+    is_described: bool = False
+
+    @property
+    def module(self) -> ApprovedModule:
+        """What the user approved."""
+        return self.wanted.module
+
+    @property
+    def manifest(self) -> Manifest:
+        """What the user agreed to."""
+        return self.wanted.module.manifest
+
+    async def control(self, method: str, name: str, document: Any = None, seconds: float = 60) -> Any:
+        """Ask the host for something other than its routes; errors: HostDown, and what the host answers."""
+        status, answer = await self.client.ask(method, f"{_CONTROL}{name}", document, seconds)
+        if status >= 300:
+            raise error_from_document(answer)
+        return answer

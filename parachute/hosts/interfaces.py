@@ -1,0 +1,60 @@
+"""Who provides which interface, and calls from one module to another."""
+
+from collections import Counter
+from typing import Any
+
+from parachute.errors import NotAllowed, ParachuteError, Unavailable
+from parachute.hosts.host import Host
+from parachute.hosts.service import Hosts
+
+_AT_ONCE = 64
+_SECONDS = 60.0
+
+
+class Interfaces:
+    """Calls are made with the rights of whoever calls: what its own manifest does not name, it cannot reach."""
+
+    def __init__(self, hosts: Hosts) -> None:
+        self._hosts = hosts
+        self._calls: Counter[str] = Counter()
+
+    def provided(self, caller: str) -> dict[str, dict[str, tuple[str, ...]]]:
+        """The interfaces that a module may use and somebody provides now, with methods and names of arguments."""
+        found = {}
+        for wanted in self._hosts.approved(caller).manifest.optional_requires:
+            if provider := self._provider(wanted.name, caller):
+                methods = (provider.description.interfaces or {}).get(wanted.name)
+                if methods:
+                    found[wanted.name] = methods
+        return found
+
+    async def call(self, caller: str, interface: str, method: str, arguments: dict[str, Any]) -> Any:
+        """Call a method of an interface for a module; errors: NotAllowed, Unavailable, HostDown, and what it answers."""
+        if all(wanted.name != interface for wanted in self._hosts.approved(caller).manifest.optional_requires):
+            raise NotAllowed(
+                f"The manifest of {caller} does not say that it uses {interface[:60]}.",
+                f"Add it to optional_requires in manifest.yaml, and approve {caller} again.",
+            )
+        provider = self._provider(interface, caller)
+        if provider is None:
+            raise Unavailable(f"Nobody provides {interface} now.", "Install or enable a module that does.")
+        if self._calls[caller] >= _AT_ONCE:
+            raise Unavailable(f"The module {caller} has made {_AT_ONCE} calls that are not answered yet.")
+        self._calls[caller] += 1
+        try:
+            document = {"interface": interface, "method": method, "arguments": arguments, "caller": caller}
+            answer = await self._hosts.ask(provider.module.name, "interface", document, _SECONDS)
+        finally:
+            self._calls[caller] -= 1
+        if not isinstance(answer, dict) or "result" not in answer:
+            raise ParachuteError(f"The module {provider.module.name} gave no result.")
+        return answer["result"]
+
+    def _provider(self, interface: str, caller: str) -> Host | None:
+        wanted = next(
+            each for each in self._hosts.approved(caller).manifest.optional_requires if each.name == interface
+        )
+        for host in self._hosts.running():
+            if any(provided.satisfies(wanted) for provided in host.manifest.provides):
+                return host
+        return None

@@ -1,0 +1,169 @@
+"""`/api/{name}/…` of a module: passed on to its host as it comes, and back, without being kept in memory."""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from parachute.core.errors import ModuleError
+from parachute.errors import NotFound, ParachuteError
+from parachute.hosts.client import HostDown
+from parachute.hosts.service import Hosts
+from parachute.keys.models import Caller
+from parachute.modules.names import NAME, RESERVED
+from parachute.web.refusals import refuse
+
+_OWN = RESERVED | {"chat"}
+"""Core answers these itself, also what it has no route for: `chat` belongs to it, whether or not the module is there."""
+
+_PREFIX = b"/api/"
+_CONTROL = b"/_parachute"
+_ANSWER_SECONDS = 60.0
+_SENT = frozenset(
+    b"accept accept-language content-type if-match if-modified-since if-none-match if-range if-unmodified-since "
+    b"last-event-id range user-agent".split()
+)
+"""What of a request is passed on: never the caller's key, and nothing that says who asks but what core knows itself."""
+
+_RETURNED = frozenset(
+    b"accept-ranges allow cache-control content-disposition content-language content-length content-range content-type "
+    b"etag expires last-modified retry-after vary".split()
+)
+"""What of an answer is passed on: no cookies, nothing that changes how a browser treats this whole computer."""
+
+_ADDED = (
+    # What a module answers comes from the address of core: as a page it must not act in the user's name.
+    (b"content-security-policy", b"sandbox"),
+    (b"x-content-type-options", b"nosniff"),
+)
+
+
+class _Gone(Exception):
+    """The client has left."""
+
+
+class ModuleProxy:
+    """An ASGI application for whatever core has no route for; `state.hosts` are the modules once core has started."""
+
+    def __init__(self, state: Any, otherwise: ASGIApp) -> None:
+        self._state = state
+        self._otherwise = otherwise
+
+    @property
+    def _hosts(self) -> Hosts:
+        found: Hosts = self._state.hosts
+        return found
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        target = _target(scope) if scope["type"] == "http" else None
+        if target is None or target[0] in _OWN:
+            await self._otherwise(scope, receive, send)
+            return
+        name, path = target
+        started = False
+
+        async def noting_send(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        try:
+            await self._pass_on(name, path, scope, receive, noting_send)
+        except _Gone:
+            pass
+        except ParachuteError as error:
+            if isinstance(error, HostDown):
+                error = await self._hosts.explained(name, error)
+            if started:
+                # The status has been sent: only an end before its time tells the client.
+                raise _broken(error) from error
+            await refuse(scope, send, error)
+
+    async def _pass_on(self, name: str, path: bytes, scope: Scope, receive: Receive, send: Send) -> None:
+        if path.startswith(_CONTROL):
+            raise NotFound("This path belongs to the computer itself.")
+        host = await self._hosts.host(name)
+        incoming = _Incoming(scope, receive)
+        query: bytes = scope["query_string"]
+        target = (path + b"?" + query if query else path).decode("latin-1")
+        headers = [(key, value) for key, value in scope["headers"] if key in _SENT]
+        headers.append((b"x-parachute-caller", _described(scope["state"]["caller"])))
+        body = incoming.chunks() if incoming.has_body else None
+        work = asyncio.ensure_future(self._exchange(host.client, scope["method"], target, headers, body, send))
+        left = asyncio.ensure_future(incoming.gone())
+        try:
+            await asyncio.wait((work, left), return_when=asyncio.FIRST_COMPLETED)
+            if work.done():
+                work.result()
+        finally:
+            # Closing the connection to the host ends what it does for this client.
+            for task in (work, left):
+                task.cancel()
+            await asyncio.gather(work, left, return_exceptions=True)
+
+    @staticmethod
+    async def _exchange(
+        client: Any, method: str, target: str, headers: Any, body: AsyncIterator[bytes] | None, send: Send
+    ) -> None:
+        async with client.request(method, target, headers, body, _ANSWER_SECONDS) as answer:
+            kept = [(key, value) for key, value in answer.headers if key in _RETURNED]
+            await send({"type": "http.response.start", "status": answer.status, "headers": [*kept, *_ADDED]})
+            async for chunk in answer.body:
+                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+
+
+class _Incoming:
+    """The body as it arrives, and the moment at which the client goes away."""
+
+    def __init__(self, scope: Scope, receive: Receive) -> None:
+        headers = dict(scope["headers"])
+        self.has_body = b"transfer-encoding" in headers or headers.get(b"content-length", b"0") != b"0"
+        self._receive = receive
+        self._complete = asyncio.Event()
+        self._left = asyncio.Event()
+        if not self.has_body:
+            self._complete.set()
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """The body; error: _Gone if the client leaves before its end."""
+        while not self._complete.is_set():
+            message = await self._receive()
+            if message["type"] != "http.request":
+                self._left.set()
+                self._complete.set()
+                raise _Gone
+            if not message.get("more_body"):
+                self._complete.set()
+            yield message.get("body", b"")
+
+    async def gone(self) -> None:
+        """Return when the client has left."""
+        await self._complete.wait()
+        while not self._left.is_set():
+            if (await self._receive())["type"] == "http.disconnect":
+                return
+
+
+def _target(scope: Scope) -> tuple[str, bytes] | None:
+    """The module and the path within it, exactly as they were sent: decoding twice would make another path of it."""
+    raw: bytes = scope.get("raw_path") or scope["path"].encode()
+    if not raw.startswith(_PREFIX):
+        return None
+    name, _, rest = raw.removeprefix(_PREFIX).partition(b"?")[0].partition(b"/")
+    with contextlib.suppress(UnicodeDecodeError):
+        if NAME.fullmatch(found := name.decode("ascii")):
+            return found, b"/" + rest
+    return None
+
+
+def _described(caller: Caller) -> bytes:
+    return json.dumps({"kind": caller.kind, "name": caller.name}).encode()
+
+
+def _broken(error: ParachuteError) -> ParachuteError:
+    return ModuleError(f"An answer broke off: {error.message}", error.hint)

@@ -1,0 +1,271 @@
+"""Modules as processes: which units there are follows from what the user approved."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Coroutine, Mapping
+from typing import Any
+
+from starlette.types import ASGIApp
+
+from parachute.egress.service import Egress
+from parachute.errors import Conflict, NotFound, ParachuteError, Unavailable
+from parachute.events.models import Event
+from parachute.events.service import Events
+from parachute.hosts import description, folders
+from parachute.hosts.client import HostClient, HostDown
+from parachute.hosts.host import Host
+from parachute.hosts.models import ApprovedModule, ModuleAgents, OfferedTool
+from parachute.hosts.specifying import Wanted, wanted
+from parachute.hosts.units import HostUnits
+from parachute.modules.models import State
+from parachute.modules.names import NAME
+from parachute.modules.service import Modules, NotApproved
+from parachute.settings.home import Home
+from parachute.supervisor import units
+from parachute.supervisor.host_specification import module_folder
+from parachute.supervisor.logs import log_path
+
+log = logging.getLogger(__name__)
+
+_KIND = "module"
+_DELIVERY_SECONDS = 120.0
+_DISABLE_SECONDS = 10.0
+_TOOL_SECONDS = 120.0
+
+
+class Hosts:
+    """Keeps a unit for every module that may run, and asks modules what others want of them."""
+
+    def __init__(self, home: Home, modules: Modules, events: Events, egress: Egress) -> None:
+        self._home = home
+        self._modules = modules
+        self._events = events
+        self._units = HostUnits(home, egress)
+        self._hosts: dict[str, Host] = {}
+        self._refused: dict[str, ParachuteError] = {}
+        self._problems: dict[str, str] = {}
+        self._leaving: dict[str, Host] = {}
+        self._changing = asyncio.Lock()
+        self._settled = asyncio.Event()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._agents: ModuleAgents | None = None
+
+    def start(self, agents: ModuleAgents, answering: ASGIApp) -> None:
+        """Begin to open units; whoever asks for a module before they are open waits.
+
+        `agents` runs what modules ask for, and is told when one ends; `answering` is what they reach on their sockets.
+        """
+        self._agents = agents
+        self._units.answer_with(answering)
+        self._events.register(_KIND, self._deliver, seconds=_DELIVERY_SECONDS)
+        self._modules.listeners.append(self.changed)
+        self._later(self._begin(), "units of modules")
+
+    async def close(self) -> None:
+        """Leave the units to the supervisor: another core finds them as they are."""
+        self._modules.listeners.remove(self.changed)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for host in self._hosts.values():
+            if host.listener is not None:
+                host.listener.close()
+
+    async def changed(self, revive: str | None = None) -> None:
+        """Bring the units in line with what is installed; `revive` names a module that may have failed too often."""
+        async with self._changing:
+            await self._reconcile(revive)
+
+    async def host(self, name: str) -> Host:
+        """A module that may be asked; errors: NotFound, Conflict if it is disabled or waits for an approval."""
+        await self._settled.wait()
+        if host := self._hosts.get(name):
+            return host
+        if NAME.fullmatch(name):
+            # What was edited in the vault may have been put back, and the command line may have changed something.
+            status = await asyncio.to_thread(self._modules.status, name)
+            if status.state is State.READY:
+                await self.changed()
+            if host := self._hosts.get(name):
+                return host
+            if status.state is State.NOT_INSTALLED:
+                raise NotFound(f"The module {name} is not installed.", status.reason)
+            if status.state is State.DISABLED:
+                hint = f"parachute modules enable {name}"
+                raise Conflict(f"The module {name} is disabled.", hint, key="module_disabled")
+            reason = status.reason or self._problems.get(name) or f"The module {name} cannot run."
+            raise NotApproved(reason, f"`parachute modules diff {name}` shows what changed.")
+        raise NotFound(f"There is no module {name[:60]!r}.")
+
+    async def explained(self, name: str, error: HostDown) -> ParachuteError:
+        """Why a module did not answer, as far as it is known."""
+        if refused := self._refused.get(name):
+            return refused
+        with contextlib.suppress(ParachuteError):
+            if reason := (await self._units.states()).get(name, {}).get("reason"):
+                return HostDown(f"{error.message} {reason}", error.hint)
+        return error
+
+    async def may_start(self, name: str, digest: str, seen: Mapping[str, Any]) -> None:
+        """Whether a host may load its module now; errors: NotApproved, Damaged, Conflict, NotAllowed.
+
+        An edit in the vault ends nothing that runs: here it is noticed.
+        """
+        host = self._hosts.get(name) or self._leaving.get(name)
+        if host is None or host.wanted.specification.hash != digest:
+            raise Conflict(f"The module {name} is being replaced.", "Try again.")
+        try:
+            if name not in self._leaving:
+                # The host verifies every file as well, but this way a person reads why it does not start.
+                await asyncio.to_thread(self._modules.runnable, name)
+            await asyncio.to_thread(folders.check, host.wanted.specification, seen)
+        except ParachuteError as error:
+            self._refused[name] = error
+            self._later(self._take_down_refused(host), f"refused {name}")
+            raise
+        if not host.is_described and description.is_needed(host.manifest):
+            self._later(self._describe(host), f"description of {name}")
+
+    def approved(self, name: str) -> ApprovedModule:
+        """A module that runs; error: Unavailable."""
+        if host := self._hosts.get(name) or self._leaving.get(name):
+            return host.module
+        raise Unavailable(f"The module {name} is being ended.")
+
+    def running(self) -> tuple[Host, ...]:
+        """All modules with a unit, by name."""
+        return tuple(self._hosts[name] for name in sorted(self._hosts))
+
+    def tools(self) -> tuple[OfferedTool, ...]:
+        """The MCP tools of all modules that may run."""
+        return tuple(tool for host in self.running() for tool in host.description.tools)
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], caller: str) -> str:
+        """Call a module's tool for somebody; errors: NotFound, HostDown, and what the tool says."""
+        for tool in self.tools():
+            if tool.name == name:
+                document = {"name": name, "arguments": arguments, "caller": caller}
+                answer = await self._ask(tool.module, "tool", document, _TOOL_SECONDS)
+                return str(answer.get("content", "")) if isinstance(answer, dict) else ""
+        raise NotFound(f"There is no tool {name[:64]!r}.")
+
+    async def ask(self, name: str, what: str, document: Any, seconds: float = 60) -> Any:
+        """Ask a module something other than its routes; errors: NotFound, Conflict, HostDown, and what it answers."""
+        return await self._ask(name, what, document, seconds)
+
+    async def unit_states(self) -> dict[str, dict[str, Any]]:
+        """Of each module: what its unit does, how many events wait for it, and why it has none if it should."""
+        states = await self._units.states()
+        found: dict[str, dict[str, Any]] = {}
+        for name in {*states, *self._problems}:
+            unit = states.get(name, {"state": "stopped", "reason": self._problems.get(name), "restarts": 0})
+            found[name] = {**unit, "process": unit.get("process"), "backlog": self._events.backlog(name)}
+        return found
+
+    async def _begin(self) -> None:
+        try:
+            await asyncio.to_thread(self._modules.recover)
+            async with self._changing:
+                await self._reconcile(None)
+                for name in await self._units.states():
+                    if name not in self._hosts:
+                        await self._units.close(name)
+        except ParachuteError as error:
+            log.error("Modules cannot be started: %s", error)
+        finally:
+            self._settled.set()
+
+    async def _reconcile(self, revive: str | None) -> None:
+        found, self._problems = await asyncio.to_thread(wanted, self._modules)
+        for name in self._hosts.keys() - {each.module.name for each in found}:
+            await self._take_down(name, leaves=name not in self._problems)
+        for each in found:
+            name = each.module.name
+            try:
+                if name in self._refused and not await self._is_ready(name):
+                    continue
+                host = self._hosts.get(name)
+                if host is not None and host.wanted == each:
+                    if revive == name:
+                        await self._units.revive(name)
+                    continue
+                if host is not None:
+                    await self._take_down(name)
+                await self._put_up(each)
+            except (ParachuteError, OSError) as error:
+                log.error("The module %s cannot be started: %s", name, error)
+                self._problems[name] = str(error)
+
+    async def _is_ready(self, name: str) -> bool:
+        return (await asyncio.to_thread(self._modules.status, name)).state is State.READY
+
+    async def _put_up(self, each: Wanted) -> None:
+        name = each.module.name
+        client = HostClient(name, units.module_socket(self._home, name), log_path(self._home, f"module@{name}"))
+        host = Host(each, client, module_folder(name, self._home.root) / "description.json")
+        if kept := await asyncio.to_thread(description.load_kept, host.description_file, each):
+            host.description, host.is_described = kept, True
+        self._refused.pop(name, None)
+        # Before the unit is opened: one that is always on asks at once whether it may start.
+        self._hosts[name] = host
+        try:
+            host.listener = await self._units.open(each)
+        except BaseException:
+            del self._hosts[name]
+            raise
+        patterns = sorted({hook.event for hook in host.manifest.hooks})
+        if patterns:
+            await self._events.add_subscriber(name, patterns, _KIND)
+        else:
+            await self._events.remove_subscriber(name)
+        if not host.is_described and description.is_needed(host.manifest):
+            self._later(self._describe(host), f"description of {name}")
+
+    async def _take_down(self, name: str, *, leaves: bool = False) -> None:
+        """End a unit; `leaves`: the user disabled or removed the module, which is told so."""
+        host = self._hosts.pop(name)
+        await self._events.pause_subscriber(name)
+        if leaves:
+            self._leaving[name] = host
+            try:
+                await host.control("POST", "lifecycle", {"step": "disable"}, _DISABLE_SECONDS)
+            except ParachuteError as error:
+                log.warning("The module %s could not be told that it is disabled: %s", name, error)
+            finally:
+                del self._leaving[name]
+            await self._events.remove_subscriber(name)
+        if self._agents is not None:
+            await self._agents.close_module(name)
+        await self._units.close(name, host.listener)
+
+    async def _take_down_refused(self, host: Host) -> None:
+        async with self._changing:
+            if self._hosts.get(host.module.name) is host:
+                await self._take_down(host.module.name)
+
+    async def _describe(self, host: Host) -> None:
+        name = host.module.name
+        try:
+            said = await host.control("GET", "describe")
+            host.description, host.is_described = description.read(said, host.manifest), True
+            if not host.wanted.specification.dev:
+                await asyncio.to_thread(description.keep, host.description_file, host.wanted, said)
+        except (ParachuteError, OSError) as error:
+            log.warning("What the module %s offers is not known: %s", name, error)
+
+    async def _deliver(self, subscriber: str, event: Event) -> None:
+        document = {"id": event.id, "name": event.name, "data": event.data, "timestamp": event.timestamp}
+        await self._ask(subscriber, "event", document, _DELIVERY_SECONDS)
+
+    async def _ask(self, name: str, what: str, document: Any, seconds: float) -> Any:
+        host = await self.host(name)
+        try:
+            return await host.control("POST", what, document, seconds)
+        except HostDown as error:
+            raise await self.explained(name, error) from error
+
+    def _later(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        task = asyncio.create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)

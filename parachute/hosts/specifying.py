@@ -1,0 +1,75 @@
+"""From what the user approved to what a host is told."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from parachute.errors import ParachuteError
+from parachute.hosts.models import ApprovedModule
+from parachute.manifest import load
+from parachute.modules.interfaces import order
+from parachute.modules.models import Trust
+from parachute.modules.service import Modules
+from parachute.modules.verification import Runnable
+from parachute.supervisor.host_specification import HostSpecification, module_folder
+
+CORE_SOCKET, EGRESS_SOCKET = "core.sock", "egress.sock"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A module that shall have a unit."""
+
+    module: ApprovedModule
+    specification: HostSpecification
+
+
+def wanted(modules: Modules) -> tuple[list[Wanted], dict[str, str]]:
+    """All modules that shall have units, providers of interfaces first, and why others that are enabled cannot.
+
+    Waits for the disk. Error: RegistryUnreadable.
+    """
+    found: dict[str, Wanted] = {}
+    problems: dict[str, str] = {}
+    for installed in modules.installed():
+        if not installed.enabled or installed.approved_at is None:
+            continue
+        try:
+            found[installed.name] = specify(modules, modules.approved(installed.name))
+        except (ParachuteError, OSError) as error:
+            problems[installed.name] = str(error)
+    in_order = order([each.module.manifest for each in found.values()])
+    return [found[name] for name in in_order], problems
+
+
+def specify(modules: Modules, runnable: Runnable) -> Wanted:
+    """What the host of an approved module is told; errors: InvalidInput for a manifest that cannot be read."""
+    places, installed = modules.places, runnable.module
+    manifest = load(runnable.code)
+    permissions, service = manifest.permissions, manifest.service
+    shut_in = installed.trust is Trust.UNTRUSTED
+    vault = places.vault.absolute()
+    specification = HostSpecification(
+        name=installed.name,
+        hash=installed.hash,
+        code=str(runnable.code),
+        packages=str(runnable.packages),
+        packages_hash=installed.packages_hash,
+        data=str(runnable.data),
+        core_socket=str(core_folder(places.home.root, installed.name) / CORE_SOCKET),
+        vault=str(vault),
+        read=() if shut_in else tuple(map(str, permissions.read_folders(vault))),
+        write=() if shut_in else tuple(map(str, permissions.write_folders(vault))),
+        memory=service.memory_bytes,
+        pids=service.pids,
+        idle_seconds=None if service.start == "always" else service.idle_seconds,
+        trust=installed.trust.value,
+        dev=installed.dev is not None,
+        network=bool(permissions.network) and not shut_in,
+    )
+    module = ApprovedModule(installed.name, installed.hash, installed.trust, manifest, runnable.code)
+    return Wanted(module, specification)
+
+
+def core_folder(root: Path, name: str) -> Path:
+    """The folder with the sockets by which a module reaches core; the only one of its kind that its box holds."""
+    return module_folder(name, root) / "core"

@@ -1,0 +1,88 @@
+"""Opening and closing what belongs to a module's unit: its specification, its folders, its two sockets, and the unit itself."""
+
+import asyncio
+import contextlib
+from pathlib import Path
+from typing import Any
+
+from starlette.types import ASGIApp
+
+from parachute.egress.service import Egress
+from parachute.errors import InvalidInput
+from parachute.files import private_folder
+from parachute.hosts import folders
+from parachute.hosts.specifying import EGRESS_SOCKET, Wanted, core_folder
+from parachute.settings.home import Home
+from parachute.supervisor import control
+from parachute.supervisor.host_specification import HostSpecification, specification_path
+from parachute.web.unix_server import UnixListener, UnixServer
+
+_PREFIX = "module@"
+_SOCKET_MODE = 0o666  # inside of a box another user id may connect; the folder above is for its owner only
+
+
+class HostUnits:
+    """Asks the supervisor for units of modules; `answer_with` comes before the first."""
+
+    def __init__(self, home: Home, egress: Egress) -> None:
+        self._home = home
+        self._egress = egress
+        self._server: UnixServer
+
+    def answer_with(self, application: ASGIApp) -> None:
+        """What modules reach on their sockets, with their name in `scope["state"]["module"]`."""
+        self._server = UnixServer(application)
+
+    async def open(self, wanted: Wanted) -> UnixListener:
+        """Open everything for a module, started only when it is needed; errors: InvalidInput, Unavailable.
+
+        A unit that an earlier core opened for another version is ended first; one for this version goes on.
+        """
+        specification = wanted.specification
+        name = specification.name
+        if await asyncio.to_thread(self._told, name) != specification:
+            await control.ask(self._home, "close", unit=f"{_PREFIX}{name}")
+        await asyncio.to_thread(self._prepare, specification)
+        listener = await self._server.open(Path(specification.core_socket), _SOCKET_MODE, module=name)
+        try:
+            if specification.network:
+                hosts = wanted.module.manifest.permissions.network
+                await self._egress.open(name, hosts, core_folder(self._home.root, name) / EGRESS_SOCKET)
+            await self.revive(name)
+        except BaseException:
+            listener.close()
+            await self._egress.close(name)
+            raise
+        return listener
+
+    async def revive(self, name: str) -> None:
+        """Give a unit that has failed too often another chance; the others are left alone."""
+        await control.ask(self._home, "open", unit=f"{_PREFIX}{name}")
+
+    async def close(self, name: str, listener: UnixListener | None = None) -> None:
+        """End the unit with its process, and close its sockets."""
+        await control.ask(self._home, "close", unit=f"{_PREFIX}{name}")
+        if listener is not None:
+            listener.close()
+        await self._egress.close(name)
+        await asyncio.to_thread(specification_path(name, self._home.root).unlink, missing_ok=True)
+
+    async def states(self) -> dict[str, dict[str, Any]]:
+        """What the supervisor says of each unit of a module."""
+        answer = await control.ask(self._home, "status")
+        found: list[dict[str, Any]] = answer["units"]
+        return {unit["name"].removeprefix(_PREFIX): unit for unit in found if str(unit["name"]).startswith(_PREFIX)}
+
+    def _told(self, name: str) -> HostSpecification | None:
+        with contextlib.suppress(InvalidInput):
+            return HostSpecification.load(name, self._home.root)
+        return None
+
+    def _prepare(self, specification: HostSpecification) -> None:
+        private_folder(Path(specification.data).parent)
+        private_folder(Path(specification.data))
+        private_folder(self._home.run / "module")
+        private_folder(self._home.run / "module" / specification.name)
+        private_folder(Path(specification.core_socket).parent)
+        folders.make(specification)
+        specification.save(specification_path(specification.name, self._home.root))

@@ -1,0 +1,189 @@
+"""What the user set of the settings that manifests declare: `~/.parachute/module-settings/{name}.json`."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from parachute.errors import InvalidInput, NotFound, ParachuteError
+from parachute.files import atomic_write, locked, private_folder
+from parachute.keys.private_files import NotPrivate, check_private_folder, read_private
+from parachute.manifest import Manifest, Setting
+from parachute.modules.models import Places
+from parachute.modules.names import NAME
+from parachute.modules.tree import remove
+
+MAXIMUM_BYTES = 4 * 1024 * 1024
+
+_PARTS = ("values", "secrets")
+"""Of the file. An update that calls a secret a text would show it, if both were in one place."""
+
+
+class SettingsUnreadable(ParachuteError):
+    """What the user set for a module is not understood, and is neither used nor written over."""
+
+    status = 503
+    key = "settings_unreadable"
+
+
+class ModuleSettings:
+    """Reads and changes values, checked against the manifest that the user approved; call it outside of an event loop.
+
+    A change tells nobody: `Modules.setting_changed` is for whoever made it inside of core. A value that does not fit the
+    manifest, as after an update, counts as not set and stays in the file. Error of every method: SettingsUnreadable.
+    """
+
+    def __init__(self, places: Places) -> None:
+        self._folder = places.settings
+
+    def values(self, name: str, manifest: Manifest) -> dict[str, Any]:
+        """Every setting of the manifest with its value or its default, secrets included: for the module itself."""
+        fitting = self._fitting(name, manifest)
+        return {setting.name: fitting.get(setting.name, setting.default) for setting in manifest.settings}
+
+    def shown(self, name: str, manifest: Manifest) -> dict[str, dict[str, Any]]:
+        """Every setting for a person, by name: `type`, `description`, `choices`, `default`, `is_set`, and `value` unless it
+        is a secret."""
+        fitting = self._fitting(name, manifest)
+        return {setting.name: _shown(setting, fitting) for setting in manifest.settings}
+
+    def set(self, name: str, manifest: Manifest, setting: str, value: object) -> None:
+        """Change one setting; errors: NotFound, InvalidInput if the value is not of its type."""
+        found = setting_of(manifest, setting)
+        self._change(name, found, _checked(found, value))
+
+    def delete(self, name: str, manifest: Manifest, setting: str) -> None:
+        """Go back to the default, which may be what holds already; error: NotFound."""
+        self._change(name, setting_of(manifest, setting), None)
+
+    def forget(self, name: str) -> None:
+        """Remove everything that was set for a module, whatever is in the file."""
+        with locked(self._folder):
+            remove(self.path(name))
+
+    def path(self, name: str) -> Path:
+        """The file of a module; it may not exist. Error: NotFound for what cannot be a name."""
+        if not NAME.fullmatch(name):
+            raise NotFound(f"There is no module {name[:60]!r}.")
+        return self._folder / f"{name}.json"
+
+    def _fitting(self, name: str, manifest: Manifest) -> dict[str, Any]:
+        stored = self._load(name)
+        found = {}
+        for setting in manifest.settings:
+            part = stored[_part(setting)]
+            if setting.name in part:
+                try:
+                    found[setting.name] = _checked(setting, part[setting.name])
+                except InvalidInput:
+                    continue  # it was set for another version of the module
+        return found
+
+    def _change(self, name: str, setting: Setting, value: object) -> None:
+        path = self.path(name)
+        # One lock for all modules, beside the folder: a file of its own would be left when a module's settings go.
+        with locked(self._folder):
+            stored = self._load(name)
+            before = _text(stored)
+            for part in stored.values():
+                part.pop(setting.name, None)
+            if value is not None:
+                stored[_part(setting)][setting.name] = value
+            text = _text(stored)
+            if text == before:
+                return
+            if len(text) > MAXIMUM_BYTES:
+                raise InvalidInput(f"{setting.name}: {name} would have more than {MAXIMUM_BYTES:,} bytes of settings.")
+            check_private_folder(private_folder(self._folder))
+            atomic_write(path, text, 0o600)
+
+    def _load(self, name: str) -> dict[str, dict[str, Any]]:
+        path = self.path(name)
+        try:
+            document = json.loads(read_private(path, MAXIMUM_BYTES).data)
+        except FileNotFoundError:
+            document = {}
+        except NotPrivate as error:
+            raise _unreadable(name, error.message, path) from error
+        except OSError as error:
+            raise _unreadable(name, f"{path} cannot be read: {error.strerror or error}.", path) from error
+        except (ValueError, RecursionError) as error:
+            raise _unreadable(name, f"{path} is not JSON ({_reason(error)}).", path) from error
+        if (
+            not isinstance(document, dict)
+            or not document.keys() <= set(_PARTS)
+            or not all(isinstance(part, dict) for part in document.values())
+        ):
+            raise _unreadable(name, f"{path} must hold an object with the objects {' and '.join(_PARTS)}.", path)
+        return {part: document.get(part, {}) for part in _PARTS}
+
+
+def setting_of(manifest: Manifest, name: str) -> Setting:
+    """A setting of the manifest; error: NotFound, with those that there are."""
+    for setting in manifest.settings:
+        if setting.name == name:
+            return setting
+    known = ", ".join(setting.name for setting in manifest.settings)
+    raise NotFound(
+        f"The module {manifest.name} has no setting {name[:60]!r}.",
+        f"It has: {known}." if known else "It has no settings at all.",
+    )
+
+
+def from_text(setting: Setting, text: str) -> object:
+    """The value that a person typed; what is not of the setting's type stays text, which `set` refuses."""
+    if setting.type == "boolean":
+        return {"true": True, "false": False}.get(text.strip().lower(), text)
+    if setting.type in ("integer", "number"):
+        for kind in (int, float) if setting.type == "number" else (int,):
+            try:
+                return kind(text)
+            except ValueError:
+                continue
+    return text
+
+
+def _checked(setting: Setting, value: object) -> Any:
+    checked = setting.check(value)
+    if isinstance(checked, float) and not math.isfinite(checked):
+        raise InvalidInput(f"{setting.name}: a number is allowed.")
+    if isinstance(checked, str):
+        try:
+            checked.encode()
+        except UnicodeEncodeError as error:
+            raise InvalidInput(f"{setting.name}: half of a character is no text.") from error
+        if setting.type == "secret" and not checked:
+            raise InvalidInput(f"{setting.name}: a secret cannot be empty.", "Remove it instead, to set none.")
+    return checked
+
+
+def _shown(setting: Setting, fitting: dict[str, Any]) -> dict[str, Any]:
+    row = {
+        "type": setting.type,
+        "description": setting.description,
+        "choices": list(setting.choices),
+        "default": setting.default,
+        "is_set": setting.name in fitting,
+    }
+    return row if setting.type == "secret" else {**row, "value": fitting.get(setting.name, setting.default)}
+
+
+def _part(setting: Setting) -> str:
+    return "secrets" if setting.type == "secret" else "values"
+
+
+def _text(document: dict[str, Any]) -> str:
+    return json.dumps(document, indent=2, sort_keys=True) + "\n"
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"line {error.lineno}: {error.msg}"
+    return "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else str(error) or type(error).__name__
+
+
+def _unreadable(name: str, message: str, path: Path) -> SettingsUnreadable:
+    return SettingsUnreadable(
+        f"The settings of {name} cannot be read: {message}",
+        f"Put {path} right, or remove it, so that every setting has its default again.",
+    )
