@@ -9,13 +9,13 @@ from fastapi import FastAPI
 from parachute import __version__
 from parachute.agents.options import prepare_files
 from parachute.agents.pool import AgentPool
-from parachute.agents.tools import NoTools
 from parachute.audit.middleware import AuditMiddleware
 from parachute.audit.service import Audit
 from parachute.database import Database
 from parachute.egress.service import Egress
 from parachute.errors import ParachuteError
 from parachute.events import store as event_store
+from parachute.events.api import router as event_routes
 from parachute.events.service import Events
 from parachute.gateway.api import router as gateway_routes
 from parachute.gateway.credentials import CredentialSource
@@ -25,11 +25,12 @@ from parachute.hooks.api import router as hook_routes
 from parachute.hooks.service import Hooks
 from parachute.hosts.api import router as host_routes
 from parachute.hosts.core_api import CoreApi
-from parachute.hosts.proxy import ModuleProxy
+from parachute.hosts.proxy import OWN, ModuleProxy
 from parachute.hosts.service import Hosts
 from parachute.keys.api import router as key_routes
 from parachute.keys.cli_token import CliToken
 from parachute.keys.service import Keys
+from parachute.module_agents.service import ModuleAgents
 from parachute.modules.api import router as module_routes
 from parachute.modules.service import Modules
 from parachute.modules.settings import ModuleSettings
@@ -67,8 +68,16 @@ _BODY_LIMIT = 2 * 1024 * 1024
 _MESSAGE_LIMIT = 40 * 1024 * 1024
 """Bytes of a message with its attachments, which travel as base64."""
 
-# Only the message itself; what is said to a running turn has the limit of everything else.
-_LIMITS = {"/api/chat": _MESSAGE_LIMIT, "/api/chat/": _BODY_LIMIT}
+_UPLOAD_LIMIT = 512 * 1024 * 1024
+"""Bytes that a module may be sent, such as a long recording: they are passed on, never kept."""
+
+_LIMITS = {
+    "/api": _UPLOAD_LIMIT,
+    **{f"/api/{name}": _BODY_LIMIT for name in OWN},
+    # Only the message itself; what is said to a running turn has the limit of everything else.
+    "/api/chat": _MESSAGE_LIMIT,
+    "/api/chat/": _BODY_LIMIT,
+}
 
 
 def create(home: Home, settings: Settings, credentials: Credentials) -> FastAPI:
@@ -85,6 +94,7 @@ def create(home: Home, settings: Settings, credentials: Credentials) -> FastAPI:
         key_routes,
         gateway_routes,
         hook_routes,
+        event_routes,
         module_routes,
         host_routes,
         supervisor_routes,
@@ -158,33 +168,28 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
         stack.push_async_callback(gateway.close_all)
         sandboxes = Sandboxes(home, settings, vault, agent_program())
         await sandboxes.start()
-        tools = NoTools()
         egress = Egress(audit)
         stack.push_async_callback(egress.close_all)
-        pool = AgentPool(settings.agents, prepare_files(home), tools)
+        hosts = Hosts(home, state.modules, events, egress)
+        pool = AgentPool(settings.agents, prepare_files(home), hosts)
         pool.start()
         stack.push_async_callback(pool.close)
         services = Services(
-            home, settings, vault, sessions, gateway, sandboxes, Prompts(vault), pool, tools, events, hooks, audit
+            home, settings, vault, sessions, gateway, sandboxes, Prompts(vault), pool, hosts, events, hooks, audit
         )
         runs = Runs(services, run_store.RunStore(runs_database))
         await runs.start()
         stack.push_async_callback(runs.close)
-        agents = _None()
-        hosts = Hosts(home, state.modules, events, egress)
+        agents = ModuleAgents(services, runs, egress)
         hosts.start(agents, CoreApi(hosts, events, ModuleSettings(state.modules.places), agents).application)
         stack.push_async_callback(hosts.close)
         ending = SessionEnding(session_store, events, settings.session_idle_minutes, runs.is_active)
         ending.start()
         stack.push_async_callback(ending.close)
         state.audit, state.sessions, state.gateway = audit, sessions, gateway
-        state.hosts, state.egress = hosts, egress
+        state.events, state.hosts = events, hosts
         state.sandboxes, state.pool, state.runs, state.hooks = sandboxes, pool, runs, hooks
         yield
-
-
-class _None:
-    async def close_module(self, name): pass
 
 
 def agent_program() -> Path:

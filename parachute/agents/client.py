@@ -153,16 +153,17 @@ class AgentClient:
             self._queue.put_nowait(None)
 
     async def _pre_tool_use(self, hook_input: Any, call: str | None, context: Any) -> dict[str, Any]:
-        if self.handler is None:
+        handler = self._handler
+        if handler is None:
             return _hook_answer("deny", "No turn is running.")
         try:
-            decision = await self.handler.decide(hook_input["tool_name"], hook_input["tool_input"], call)
+            decision = await handler.decide(hook_input["tool_name"], hook_input["tool_input"], call)
         except Exception:
             log.exception("The rules for a tool call failed.")
             return _hook_answer("deny", "This call could not be judged, so it is refused.")
         if decision.allowed is None:
             return {}
-        if decision.allowed:
+        if decision.allowed and handler is self._handler:
             self._server.permit(hook_input["tool_name"])
         return _hook_answer("allow" if decision.allowed else "deny", decision.reason)
 

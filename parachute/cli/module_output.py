@@ -3,21 +3,13 @@
 import sys
 from typing import TYPE_CHECKING, Any
 
+from parachute.cli.module_states import sentence_of, state_word
 from parachute.cli.output import clean, print_facts, print_note, print_table, styled
 
 if TYPE_CHECKING:
     from parachute.modules.changes import FileChange
     from parachute.modules.models import ModuleStatus
     from parachute.settings.home import Home
-
-_WORDS = {
-    "ready": "ready",
-    "disabled": "disabled",
-    "pending_approval": "waits for approval",
-    "missing": "missing",
-    "damaged": "damaged",
-    "not_installed": "not installed",
-}
 
 
 class Steps:
@@ -56,25 +48,27 @@ def print_modules(found: "list[ModuleStatus]") -> None:
             status.name,
             (status.module.version if status.module else "") or "",
             _trust(status),
-            _WORDS[status.state],
+            state_word(status),
             status.module.source if status.module else "",
         )
         for status in found
     ]
     print_table(["Name", "Version", "Trust", "State", "Source"], rows)
+    _print_failed(found)
 
 
 def print_states(found: "list[ModuleStatus]") -> None:
     """Each module with its state and the reason for it."""
     if not found:
         print_note("There are no modules. `parachute modules install SOURCE` installs one.")
-    print_facts([(status.name, _sentence(status)) for status in found])
+    print_facts([(status.name, sentence_of(status)) for status in found])
+    _print_failed(found)
 
 
 def print_module(status: "ModuleStatus") -> None:
     """Everything about one module."""
     module = status.module
-    facts = [("Name", status.name), ("State", _sentence(status)), ("Folder", str(status.folder))]
+    facts = [("Name", status.name), ("State", sentence_of(status)), ("Folder", str(status.folder))]
     if module:
         approved = f"{module.approved_at.astimezone():%Y-%m-%d %H:%M}" if module.approved_at else "never"
         facts += [
@@ -86,7 +80,16 @@ def print_module(status: "ModuleStatus") -> None:
         ]
     if status.pending_hash:
         facts.append(("Changed to", status.pending_hash))
+    if status.unit:
+        numbers = (
+            ("Process", status.unit.process),
+            ("Restarts", status.unit.restarts),
+            ("Events waiting", status.unit.backlog),
+        )
+        facts += [(what, str(number)) for what, number in numbers if number]
+    facts += [("Not enforced", sentence) for sentence in status.confinement]
     print_facts(facts)
+    _print_failed([status])
 
 
 def print_changes(changes: "list[FileChange]") -> None:
@@ -141,6 +144,7 @@ def _trust(status: "ModuleStatus") -> str:
     return f"{status.module.trust}, runs in place" if status.module.dev else str(status.module.trust)
 
 
-def _sentence(status: "ModuleStatus") -> str:
-    word = _WORDS[status.state]
-    return f"{word}: {status.reason}" if status.reason else word
+def _print_failed(found: "list[ModuleStatus]") -> None:
+    for status in found:
+        if status.unit and status.unit.state == "failed":
+            print_note(f"The module {status.name} is down. To try again: parachute modules enable {status.name}")

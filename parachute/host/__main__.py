@@ -17,6 +17,7 @@ from parachute.host import limits
 from parachute.host.app import HostApp
 from parachute.host.client import CoreClient
 from parachute.host.enabling import Enabling
+from parachute.host.exhaustion import end_when_exhausted
 from parachute.host.loading import load, verified
 from parachute.host.outside import open_proxy
 from parachute.host.starting import ask_to_start, check_confined
@@ -55,6 +56,7 @@ async def serve(specification: HostSpecification, confinement: str | None) -> No
     await ask_to_start(specification, core)
     # A unit's processes are counted by its control group.
     limits.take_on(specification.memory, specification.pids if confinement == BOX else None)
+    end_when_exhausted(asyncio.get_running_loop())
     application = load(specification, core, verified(specification))
     runtime.enter(application.module.core, whole_process=True)
     enabling = Enabling(application, Path(specification.data), specification.hash)
@@ -91,7 +93,10 @@ async def _feed_watchdog() -> None:
 
 
 def main() -> int:
-    """Exit code 0 after an idle time or a signal, 2 when it was started wrongly, 3 when the module cannot be loaded."""
+    """Exit code 0 after an idle time or a signal, 2 when it was started wrongly, 3 when the module cannot be loaded.
+
+    The process ends with 4 when its memory is used up.
+    """
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     log.setLevel(logging.INFO)
     try:

@@ -1,10 +1,10 @@
 """Limits that a module's process takes on before it looks at the module's code."""
 
-import re
 import resource
 import sys
 import threading
-from platform import release
+
+from parachute.supervisor.enforcement import counts_by_namespace
 
 _STACK = 2 << 20  # of each thread: the usual 8 MiB would all count as data
 # Of each file that it writes, its log among them, which the supervisor shortens every few seconds only. As much as a long
@@ -24,20 +24,8 @@ def take_on(memory: int, processes: int | None) -> None:
     if sys.platform != "linux":
         return
     _lower(resource.RLIMIT_DATA, memory)
-    if processes is not None and _counts_by_namespace():
+    if processes is not None and counts_by_namespace():
         _lower(resource.RLIMIT_NPROC, processes)
-
-
-def not_enforced(confined: bool) -> tuple[str, ...]:
-    """Sentences for the status of a machine without systemd: what of a module's permissions nothing enforces there."""
-    said = ["Memory is limited for each process of a module, not for all of them together."]
-    if not confined:
-        said.append(
-            "Without bubblewrap a module reaches the network and all of your files: nothing but its code holds it back."
-        )
-    elif not _counts_by_namespace():
-        said.append("The number of a module's processes is not limited: the kernel is older than 5.14.")
-    return tuple(said)
 
 
 def _lower(limit: int, value: int) -> None:
@@ -45,8 +33,3 @@ def _lower(limit: int, value: int) -> None:
     if hard != resource.RLIM_INFINITY:
         value = min(value, hard)
     resource.setrlimit(limit, (value, value))
-
-
-def _counts_by_namespace() -> bool:
-    version = re.match(r"(\d+)\.(\d+)", release())
-    return version is not None and (int(version[1]), int(version[2])) >= (5, 14)

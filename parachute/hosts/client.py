@@ -10,10 +10,12 @@ from typing import Any
 
 import h11
 
-from parachute.errors import Unavailable
+from parachute.errors import InvalidInput, Unavailable
 
 _CHUNK = 64 * 1024
 _ANSWER_LIMIT = 16 * 1024 * 1024
+_LATER = 5.0
+_STATUSES = range(200, 600)
 
 Headers = Sequence[tuple[bytes, bytes]]
 
@@ -52,8 +54,16 @@ class HostClient:
         seconds: float = 60,
     ) -> AsyncIterator[HostResponse]:
         """Send a request and give its answer; `seconds` bounds the wait for its beginning, and
-        for each part of the body before that. Error: HostDown."""
+        for each part of the body before that. Errors: HostDown, InvalidInput for what HTTP cannot say."""
         connection = h11.Connection(h11.CLIENT)
+        fields = [(b"host", b"module"), (b"connection", b"close"), *headers]
+        if body is not None:
+            fields.append((b"transfer-encoding", b"chunked"))
+        try:
+            head = connection.send(h11.Request(method=method, target=target, headers=fields)) or b""
+        except h11.LocalProtocolError as error:
+            # Our own server lets some characters pass that HTTP does not have.
+            raise InvalidInput(f"The request cannot be passed on: {error}.", status=400) from error
         try:
             reader, writer = await asyncio.wait_for(asyncio.open_unix_connection(self._socket), seconds)
         except (OSError, TimeoutError) as error:
@@ -67,17 +77,14 @@ class HostClient:
                 limit.reschedule(asyncio.get_running_loop().time() + seconds)
 
         try:
-            fields = [(b"host", b"module"), (b"connection", b"close"), *headers]
-            if body is not None:
-                fields.append((b"transfer-encoding", b"chunked"))
-            writer.write(connection.send(h11.Request(method=method, target=target, headers=fields)) or b"")
+            writer.write(head)
             if body is None:
                 writer.write(connection.send(h11.EndOfMessage()) or b"")
             else:
                 sending = asyncio.create_task(_send(connection, writer, body, moved))
             async with limit:
                 event = await self._next(connection, reader)
-            if not isinstance(event, h11.Response):
+            if not isinstance(event, h11.Response) or event.status_code not in _STATUSES:
                 raise self._down("gave no answer")
             kept = [(name, value) for name, value in event.headers if name not in _HOP_BY_HOP]
             yield HostResponse(event.status_code, kept, self._body(connection, reader))
@@ -93,22 +100,30 @@ class HostClient:
             writer.close()
 
     async def ask(self, method: str, target: str, value: Any = None, seconds: float = 60) -> tuple[int, Any]:
-        """Send JSON and give back (status, JSON); error: HostDown, also for an answer that is not JSON."""
+        """Send JSON and give back (status, JSON), all within `seconds`; error: HostDown, also for what is not JSON."""
 
         async def once() -> AsyncIterator[bytes]:
             yield json.dumps(value).encode()
 
         headers = [(b"content-type", b"application/json")] if value is not None else []
         body = once() if value is not None else None
-        async with self.request(method, target, headers, body, seconds) as response:
-            parts = bytearray()
-            async for part in response.body:
-                parts += part
-                if len(parts) > _ANSWER_LIMIT:
-                    raise self._down("gave too long an answer")
+        parts = bytearray()
+        try:
+            # The whole answer: a module that stops in the middle of one must hold up nobody. The wait for its beginning
+            # ends later by itself, since of two that end at once one could be missed.
+            async with (
+                asyncio.timeout(seconds),
+                self.request(method, target, headers, body, seconds + _LATER) as response,
+            ):
+                async for part in response.body:
+                    parts += part
+                    if len(parts) > _ANSWER_LIMIT:
+                        raise self._down("gave too long an answer")
+        except TimeoutError as error:
+            raise self._down(f"did not answer within {seconds:.0f} seconds") from error
         try:
             return response.status, json.loads(parts or b"null")
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise self._down("gave an answer that is not JSON") from error
 
     async def _body(self, connection: h11.Connection, reader: asyncio.StreamReader) -> AsyncIterator[bytes]:

@@ -16,7 +16,7 @@ from parachute.keys.models import Caller
 from parachute.modules.names import NAME, RESERVED
 from parachute.web.refusals import refuse
 
-_OWN = RESERVED | {"chat"}
+OWN = RESERVED | {"chat"}
 """Core answers these itself, also what it has no route for: `chat` belongs to it, whether or not the module is there."""
 
 _PREFIX = b"/api/"
@@ -60,7 +60,7 @@ class ModuleProxy:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         target = _target(scope) if scope["type"] == "http" else None
-        if target is None or target[0] in _OWN:
+        if target is None or target[0] in OWN:
             await self._otherwise(scope, receive, send)
             return
         name, path = target

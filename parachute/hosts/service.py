@@ -47,6 +47,8 @@ class Hosts:
         self._problems: dict[str, str] = {}
         self._leaving: dict[str, Host] = {}
         self._changing = asyncio.Lock()
+        # Twenty new modules would otherwise all start at once, only to say what they offer.
+        self._describing = asyncio.Lock()
         self._settled = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._agents: ModuleAgents | None = None
@@ -247,7 +249,8 @@ class Hosts:
     async def _describe(self, host: Host) -> None:
         name = host.module.name
         try:
-            said = await host.control("GET", "describe")
+            async with self._describing:
+                said = await host.control("GET", "describe")
             host.description, host.is_described = description.read(said, host.manifest), True
             if not host.wanted.specification.dev:
                 await asyncio.to_thread(description.keep, host.description_file, host.wanted, said)

@@ -68,10 +68,10 @@ class HostUnits:
         await asyncio.to_thread(specification_path(name, self._home.root).unlink, missing_ok=True)
 
     async def states(self) -> dict[str, dict[str, Any]]:
-        """What the supervisor says of each unit of a module."""
+        """What the supervisor says of each unit of a module; `confinement` is what it does not enforce, in sentences."""
         answer = await control.ask(self._home, "status")
-        found: list[dict[str, Any]] = answer["units"]
-        return {unit["name"].removeprefix(_PREFIX): unit for unit in found if str(unit["name"]).startswith(_PREFIX)}
+        units = (unit for unit in answer["units"] if str(unit["name"]).startswith(_PREFIX))
+        return {unit["name"].removeprefix(_PREFIX): {**unit, "confinement": answer["not_enforced"]} for unit in units}
 
     def _told(self, name: str) -> HostSpecification | None:
         with contextlib.suppress(InvalidInput):

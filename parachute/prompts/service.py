@@ -59,6 +59,11 @@ class Prompts:
         self._vault = vault
         self._default = package_files("parachute.prompts").joinpath("default.md").read_text(encoding="utf-8").strip()
 
+    @property
+    def default(self) -> str:
+        """The text for an agent that has none of its own."""
+        return self._default
+
     def compose(
         self,
         execution: Execution,

@@ -73,6 +73,11 @@ class Sandboxes:
         self._works = reason is None
         return reason
 
+    async def require(self) -> None:
+        """See that agents can be shut in; error: Unavailable with what to do."""
+        if reason := await self.reason_unavailable():
+            raise Unavailable(f"This agent may only run in a sandbox. {reason}", INSTALL_HINT, key="no_sandbox")
+
     async def prepare(self, session: Session, level: TrustLevel, directory: Path | None, line: Line) -> Execution:
         """The execution of a session; error: Unavailable where a sandbox is required and there is none."""
         if level == "direct":
@@ -94,8 +99,7 @@ class Sandboxes:
 
         `egress`: the line's folder has the socket of an egress line. Error: Unavailable where no sandbox engine works.
         """
-        if reason := await self.reason_unavailable():
-            raise Unavailable(f"This agent may only run in a sandbox. {reason}", INSTALL_HINT, key="no_sandbox")
+        await self.require()
         scratch = f"/scratch/{session}"
         specification = replace(self._specification(session, line, scratch, mounts), egress=egress, processes=processes)
         await self._ensure(specification)

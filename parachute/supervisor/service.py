@@ -9,6 +9,7 @@ from parachute import __version__
 from parachute.errors import InvalidInput
 from parachute.settings.home import Home
 from parachute.supervisor import units
+from parachute.supervisor.enforcement import not_enforced
 from parachute.supervisor.models import Launcher, State, Unit
 
 
@@ -68,7 +69,11 @@ class Supervisor:
         return address
 
     async def _status(self, _: dict[str, Any]) -> dict[str, Any]:
-        return {**self.summary(), "units": [status.describe() for status in self._launcher.status()]}
+        return {
+            **self.summary(),
+            "not_enforced": not_enforced(self._launcher.confines),
+            "units": [status.describe() for status in self._launcher.status()],
+        }
 
     async def _open(self, request: dict[str, Any]) -> dict[str, Any]:
         environment = request.get("environment")

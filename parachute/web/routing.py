@@ -52,6 +52,7 @@ RULES = (
     Rule("/api/mcps", "mcps", write="admin"),
     Rule("/api/plugins", "plugins", write="admin"),
     Rule("/api/hooks", "hooks", write="admin"),
+    Rule("/api/events", "events", write="admin"),
     Rule("/api/bots", "bots", write="admin"),
     # Routes that belong to the conversations.
     Rule("/api/prompt", "chat"),

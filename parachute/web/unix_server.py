@@ -28,10 +28,21 @@ class UnixListener:
         self.path.unlink(missing_ok=True)
 
 
-class UnixServer:
-    """Opens sockets on which `app` answers; what is given to `open` arrives in `scope["state"]`."""
+class _Turned(asyncio.Protocol):
+    """Ends a connection that is one too many."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        transport.close()
+
+
+class UnixServer:
+    """Opens sockets on which `app` answers; what is given to `open` arrives in `scope["state"]`.
+
+    A socket has at most `connections` at a time: whoever is behind it must not use up all descriptors of this process.
+    """
+
+    def __init__(self, app: ASGIApp, connections: int = 128) -> None:
+        self._connections = connections
         self._config = uvicorn.Config(
             app,
             lifespan="off",
@@ -49,9 +60,12 @@ class UnixServer:
         path.unlink(missing_ok=True)
         connections = ServerState()
         config = self._config
-        server = await asyncio.get_running_loop().create_unix_server(
-            lambda: config.http_protocol_class(config=config, server_state=connections, app_state=state),  # type: ignore[call-arg]
-            path,
-        )
+
+        def protocol() -> asyncio.Protocol:
+            if len(connections.connections) >= self._connections:
+                return _Turned()
+            return config.http_protocol_class(config=config, server_state=connections, app_state=state)  # type: ignore[call-arg]
+
+        server = await asyncio.get_running_loop().create_unix_server(protocol, path)
         path.chmod(mode)
         return UnixListener(path, server, connections)

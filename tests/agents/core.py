@@ -20,10 +20,10 @@ from parachute.hooks.service import Hooks
 from parachute.prompts.service import Prompts
 from parachute.runs import store as run_store
 from parachute.runs.events import Event
+from parachute.runs.preparation import Services
 from parachute.runs.request import TurnRequest
 from parachute.runs.run import Run
 from parachute.runs.service import Runs
-from parachute.runs.preparation import Services
 from parachute.sandbox.service import Sandboxes
 from parachute.sessions import migrations
 from parachute.sessions.service import Sessions
@@ -110,7 +110,7 @@ async def core(launcher: Launcher, url: str, tools: ModuleTools, **chosen: Any) 
             Database(vault.state / "sessions.db", migrations.ALL),
             Database(vault.state / "runs.db", run_store.ALL),
             Database(vault.state / "events.db", event_store.ALL),
-            Database(home.trust_database, (create_usage, migrations.create_session_trust)),
+            Database(home.trust_database, (create_usage, *migrations.TRUST)),
         )
         for database in databases:
             stack.push_async_callback(database.close)

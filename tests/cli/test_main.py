@@ -27,6 +27,8 @@ COMMANDS = (
     "chat",
     "sessions",
     "hooks",
+    "modules",
+    "events",
     "service",
 )
 COSTLY = ("fastapi", "pydantic", "httpx2", "rich", "asyncio", "yaml", "http.client", "uvicorn", "claude_agent_sdk")

@@ -165,6 +165,8 @@ def test_a_removal_asks_and_keeps_data(parachute: Terminal, source: Path, vault:
     assert data.is_dir()
     assert (vault / "Hello").is_dir()
     parachute.ok("modules", "install", str(source), "--yes")
+    assert str(data) in parachute("modules", "remove", "hello", "--yes").err
+    parachute.ok("modules", "install", str(source), "--yes")
     parachute.ok("modules", "remove", "hello", "--yes", "--purge")
     assert not data.exists()
     assert (vault / "Hello").is_dir()
@@ -206,6 +208,60 @@ def test_a_running_computer_is_told(parachute: Terminal, source: Path, home: Hom
         core.answers["POST", "/api/modules/reload"] = 500, {"detail": "It broke."}
         result = parachute("modules", "install", str(source), "--yes")
         assert (result.code, "It broke." in result.err) == (0, True)
+
+
+def test_what_modules_do_is_told_while_the_computer_runs(parachute: Terminal, source: Path, home: Home) -> None:
+    parachute.ok("modules", "install", str(source), "--yes")
+    assert parachute.ok("modules", "status") == "hello  ready\n"
+    with ScriptedCore(home) as core:
+
+        def runs(**unit: object) -> None:
+            row = {"name": "hello", "unit": unit or None, "confinement": ["Nothing limits its memory."]}
+            core.answers["GET", "/api/modules"] = 200, {"modules": [row, {"name": "gone", "unit": None}]}
+
+        runs()
+        assert parachute.ok("modules", "status") == "hello  ready\n"
+        for state, word in (("listening", "asleep"), ("starting", "starting"), ("running", "running")):
+            runs(state=state, reason=None, restarts=0, process=None, backlog=0)
+            assert parachute.ok("modules", "status") == f"hello  {word}\n"
+            assert f" {word} " in parachute.ok("modules", "list")
+        runs(state="running", reason=None, restarts=2, process=4711, backlog=3, more=1)
+        told = [" ".join(line.split()) for line in parachute.ok("modules", "status", "hello").splitlines()]
+        assert told[-4:] == [
+            "Process 4711",
+            "Restarts 2",
+            "Events waiting 3",
+            "Not enforced Nothing limits its memory.",
+        ]
+        listed = json.loads(parachute.ok("modules", "status", "hello", "--json"))
+        assert listed["unit"] == {"state": "running", "reason": None, "restarts": 2, "process": 4711, "backlog": 3}
+        assert json.loads(parachute.ok("modules", "list", "--json")) == [listed]
+        runs(state="failed", reason="It failed five times.", restarts=5)
+        for command in (["list"], ["status"], ["status", "hello"]):
+            result = parachute("modules", *command)
+            assert "failed" in result.out
+            assert "parachute modules enable hello" in result.err
+        assert parachute.ok("modules", "status") == "hello  failed: It failed five times.\n"
+        # What was approved goes on running while a change waits.
+        (source.parent / "Parachute/.modules/hello/new.py").write_text("")
+        runs(state="running", process=4711)
+        assert "waits for approval, still running: The module hello was changed" in parachute.ok("modules", "status")
+        core.answers["GET", "/api/modules"] = 500, {"detail": "It broke."}
+        result = parachute("modules", "status")
+        assert (result.code, "waits for approval: " in result.out, "It broke." in result.err) == (0, True, True)
+
+
+def test_two_modules_that_do_not_fit_are_not_enabled_together(parachute: Terminal, folder: Path, home: Home) -> None:
+    provides = "provides:\n  - BrainInterface\n"
+    parachute.ok("modules", "install", str(write_module(folder / "brain", "brain", more=provides)), "--yes")
+    mind = str(write_module(folder / "mind", "mind", more=provides))
+    said = parachute.fails("modules", "install", mind, "--yes")
+    assert "BrainInterface is provided by brain already." in said
+    assert "parachute modules disable brain" in said
+    parachute.ok("modules", "disable", "brain")
+    parachute.ok("modules", "install", mind, "--yes")
+    assert "provided by mind already" in parachute.fails("modules", "enable", "brain")
+    assert json.loads(parachute.ok("modules", "status", "brain", "--json"))["state"] == "disabled"
 
 
 def test_a_broken_list_is_told_with_its_line(parachute: Terminal, source: Path, home: Home) -> None:

@@ -6,6 +6,7 @@ import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
+from parachute.errors import ParachuteError, Unavailable
 from parachute.modules.api import router
 from parachute.modules.names import RESERVED
 from parachute.modules.service import Modules
@@ -22,9 +23,23 @@ class Core:
         self._modules = modules
         self.seen: list[list[str]] = []
 
-    async def __call__(self) -> None:
+    async def __call__(self, enabled: str | None = None) -> None:
         """Note what is installed and whether its copy is still there."""
         self.seen.append([module.name for module in self._modules.installed() if module.enabled])
+
+
+class Hosts:
+    """What core knows of processes; `failure` is why it does not."""
+
+    def __init__(self) -> None:
+        self.units: dict[str, dict[str, object]] = {}
+        self.failure: ParachuteError | None = None
+
+    async def unit_states(self) -> dict[str, dict[str, object]]:
+        """As the hosts of core tell it."""
+        if self.failure:
+            raise self.failure
+        return self.units
 
 
 @pytest.fixture
@@ -80,6 +95,25 @@ def test_an_approval_says_what_it_approves(client: TestClient, body: dict[str, o
     assert client.post("/api/modules/hello/approve", json=body).status_code == 422
 
 
+def test_what_runs_is_told_with_the_module(client: TestClient) -> None:
+    assert client.get("/api/modules/hello").json()["unit"] is None
+    hosts = Hosts()
+    client.app.state.hosts = hosts  # type: ignore[attr-defined]
+    (module,) = client.get("/api/modules").json()["modules"]
+    assert (module["unit"], module["confinement"]) == (None, [])
+    unit = {"state": "failed", "reason": "It broke.", "restarts": 5, "process": None, "backlog": 2}
+    hosts.units = {"hello": {**unit, "name": "module@hello", "seconds": 1.5, "confinement": ["Nothing limits memory."]}}
+    shown = client.get("/api/modules/hello").json()
+    assert (shown["unit"], shown["confinement"]) == (unit, ["Nothing limits memory."])
+    assert client.get("/api/modules").json()["modules"] == [shown]
+    assert client.post("/api/modules/hello/enable").json() == shown
+    assert client.post("/api/modules/reload").json()["modules"] == [shown]
+    # Without a supervisor it is still known what is installed.
+    hosts.failure = Unavailable("Nothing runs.")
+    (module,) = client.get("/api/modules").json()["modules"]
+    assert (module["name"], module["unit"]) == ("hello", None)
+
+
 def test_switching_and_removing_is_told_to_core(client: TestClient, modules: Modules, core: Core) -> None:
     assert client.post("/api/modules/hello/disable").json()["state"] == "disabled"
     assert client.post("/api/modules/hello/enable").json()["state"] == "ready"
@@ -95,7 +129,7 @@ def test_switching_and_removing_is_told_to_core(client: TestClient, modules: Mod
 
 
 def test_a_removal_is_finished_when_what_runs_could_not_be_ended(client: TestClient, modules: Modules) -> None:
-    async def failing() -> None:
+    async def failing(enabled: str | None) -> None:
         raise OSError("it broke")
 
     modules.listeners.append(failing)

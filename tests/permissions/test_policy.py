@@ -52,7 +52,6 @@ def test_a_tool_that_nobody_knows(world) -> None:
     assert world.policy(trust_mode=False).decide("Launch", {}).effect == "ask"
     assert world.policy().decide("Launch", {}).effect == "deny"
     assert world.policy("sandboxed").decide("Launch", {}).effect == "deny"
-    assert world.policy().decide("mcp__", {}).effect == "deny"
     assert world.policy().decide("bash", {"command": "sudo x"}).effect == "deny"
 
 
@@ -177,19 +176,31 @@ def test_an_empty_list_of_commands_allows_none(world) -> None:
 
 
 def test_an_agents_list_of_tools(world) -> None:
-    policy = world.policy(allowed_tools=("Read", "Edit", "Task", "mcp__brain", "mcp__daily__*"))
+    policy = world.policy(allowed_tools=("Read", "Edit", "Task"))
     for tool, fields in (
         ("Read", GUARDED["Read"]),
         ("Edit", GUARDED["Edit"]),
         ("Agent", {}),
-        ("mcp__brain__search", {}),
-        ("mcp__daily__add", {}),
     ):
         assert policy.decide(tool, fields).effect == "allow"
-    for tool, fields in (("Bash", GUARDED["Bash"]), ("WebSearch", {}), ("mcp__brains__x", {}), ("mcp__other__x", {})):
+    for tool, fields in (("Bash", GUARDED["Bash"]), ("WebSearch", {})):
         assert policy.decide(tool, fields).rule == "agent-tools"
     assert world.policy(allowed_tools=("Edit",)).decide("Edit", GUARDED["Edit"]).effect == "deny"
     assert world.policy(allowed_tools=()).decide("TodoWrite", {}).effect == "deny"
+
+
+def test_tools_of_servers_are_those_of_the_session_and_no_others(world) -> None:
+    search = "mcp__parachute__brain_search"
+    for level, fields in (("sandboxed", {"working_directory": Path("/scratch/s")}), ("direct", {})):
+        for trust in (True, False):
+            policy = world.policy(level, trust_mode=trust, mcp_tools=(search,), **fields)
+            assert policy.decide(search, {"query": "x"}).rule == "module-tool"
+            assert policy.decide(search, {"query": "x"}).allowed
+            for other in ("mcp__", "mcp__parachute", f"{search}_all", "mcp__brain__search", f"{search}\n"):
+                assert policy.decide(other, {}).effect == "deny"
+            assert world.policy(level, trust_mode=trust, **fields).decide(search, {}).effect == "deny"
+            # The names of the session are what is left of an agent's list, which has no other say in it.
+            assert world.policy(level, allowed_tools=(search,), **fields).decide(search, {}).effect == "deny"
 
 
 def test_file_routes_stay_in_the_vault(world) -> None:

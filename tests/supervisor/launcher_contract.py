@@ -28,6 +28,7 @@ __all__ = [
     "test_a_unit_that_never_becomes_ready_is_ended",
     "test_a_unit_that_stops_pinging_is_ended_and_started_again",
     "test_closing_ends_the_process_and_removes_the_socket",
+    "test_each_module_has_a_log_of_its_own",
     "test_only_the_owner_can_connect",
     "test_somebody_elses_file_is_not_replaced_by_a_socket",
     "test_starting_brings_a_failed_unit_back",
@@ -46,14 +47,16 @@ for _ in range(int(sys.argv[1])):
 """
 
 NOTIFYING = """
-import os, socket, time
+import os, socket, sys, time
 def say(text):
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
         sender.sendto(text, os.environ["NOTIFY_SOCKET"])
 say(b"READY=1")
-while True:
+print(os.environ["WATCHDOG_USEC"], flush=True)
+while os.path.exists(sys.argv[1]):
     say(b"WATCHDOG=1")
     time.sleep(0.02)
+time.sleep(600)
 """
 
 
@@ -156,7 +159,9 @@ async def test_a_command_that_does_not_exist_is_a_reason(units: Launcher) -> Non
 
 
 async def test_a_unit_that_stops_pinging_is_ended_and_started_again(units: Launcher) -> None:
-    command = (sys.executable, "-ISc", NOTIFYING)
+    pings = units.folder / "pings"
+    pings.touch()
+    command = (sys.executable, "-ISc", NOTIFYING, str(pings))
     await units.open("pinging", *command, on_demand=False, notifies=True, watchdog_seconds=0.5)
     await units.ask("ready_unit", name="pinging")
     first = await units.unit("pinging")
@@ -167,6 +172,11 @@ async def test_a_unit_that_stops_pinging_is_ended_and_started_again(units: Launc
             await asyncio.sleep(0.01)
     assert second["restarts"] == 1
     assert (await until(units, "pinging", "running"))["process"] == second["process"]
+    assert (units.home.logs / "pinging.log").read_text() == "500000\n" * 2
+    pings.unlink()
+    async with asyncio.timeout(20):
+        while "did not answer its watchdog" not in str((await units.unit("pinging"))["reason"]):
+            await asyncio.sleep(0.01)
 
 
 async def test_a_unit_that_never_becomes_ready_is_ended(units: Launcher) -> None:
@@ -226,6 +236,18 @@ async def test_somebody_elses_file_is_not_replaced_by_a_socket(units: Launcher) 
         await open_echo(units, 1)
     assert path.read_text() == "somebody's file"
     assert (await units.ask("status"))["units"] == []
+
+
+async def test_each_module_has_a_log_of_its_own(units: Launcher) -> None:
+    for name in ("one", "two"):
+        path = units.home.run / "module" / name / "unit.sock"
+        command = ["/bin/sh", "-c", 'echo "this is $0"; echo "and $0" >&2; exec sleep 600', name]
+        unit = {"name": f"module@{name}", "command": command, "listen": [str(path)]}
+        await units.ask("open_unit", unit=unit)
+    for name in ("one", "two"):
+        log = units.home.logs / f"module-{name}.log"
+        said = f"this is {name}\nand {name}\n"
+        wait_until(lambda log=log, said=said: log.exists() and log.read_text() == said, "it has said so")
 
 
 async def test_the_program_gets_its_arguments_as_they_are(units: Launcher) -> None:

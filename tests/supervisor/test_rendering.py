@@ -33,10 +33,14 @@ def test_all_sandboxes_share_one_template() -> None:
 
 def test_an_instance_is_found_by_its_place_not_by_its_name() -> None:
     """A module may be called `host`, like the folder in which its socket is."""
-    listen = (HOME.root / "run" / "module" / "host" / "host" / "host.sock",)
-    unit = Unit("module@host", (sys.executable, "-m", "parachute.host", "host"), listen=listen, on_demand=True)
-    text = render(unit, HOME, LOG)["parachute-module@.socket"]
+    text = render(_module("host"), HOME, LOG)["parachute-module@.socket"]
     assert "ListenStream=/srv/home/run/module/%i/host/host.sock" in text
+
+
+def test_each_module_has_a_log_of_its_own() -> None:
+    found = [render(_module(name), HOME, HOME.root / "logs" / f"module-{name}.log") for name in ("host", "logs")]
+    assert found[0] == found[1]
+    assert "StandardOutput=append:/srv/home/logs/module-%i.log" in found[0]["parachute-module@.service"]
 
 
 def test_an_instance_with_something_of_its_own_has_files_of_its_own() -> None:
@@ -88,6 +92,11 @@ def test_the_installed_units_are_the_supervisor_and_core() -> None:
 def test_a_supervisor_with_its_own_children_loads_no_dbus() -> None:
     script = "import sys, parachute.supervisor.main; sys.exit('dbus_fast' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+def _module(name: str) -> Unit:
+    listen = (HOME.root / "run" / "module" / name / "host" / "host.sock",)
+    return Unit(f"module@{name}", (sys.executable, "-m", "parachute.host", name), listen=listen, on_demand=True)
 
 
 def _sandbox(session: str) -> Unit:

@@ -224,6 +224,8 @@ ADMIN_ROUTES = [
     ("DELETE", "/api/auth/keys/x"),
     ("PUT", "/api/auth/settings"),
     ("POST", "/api/modules/brain/approve"),
+    ("PUT", "/api/modules/brain/settings/password"),
+    ("DELETE", "/api/modules/brain/settings/password"),
     ("PUT", "/api/settings"),
     ("PUT", "/api/config"),
     ("POST", "/api/sandbox/build"),

@@ -18,6 +18,7 @@ _NOT_ANSWERED = 3
 _JSON = typer.Option(False, "--json", help="Print JSON.")
 _YES = typer.Option(False, "--yes", "-y", help="Say yes to what would be asked.")
 _NAME = typer.Argument(help="Name of the module.")
+_SETTING = typer.Argument(help="Name of the setting.")
 
 
 def register(app: typer.Typer) -> None:
@@ -31,17 +32,23 @@ def register(app: typer.Typer) -> None:
     modules.command("enable")(enable)
     modules.command("disable")(disable)
     modules.command("remove")(remove)
+    modules.command("settings")(settings)
+    # A negative number is a value, and no option.
+    modules.command("set", context_settings={"ignore_unknown_options": True})(set_)
+    modules.command("unset")(unset)
     modules.command("check")(check)
     modules.command("new")(new)
     app.add_typer(modules)
 
 
 def list_(as_json: bool = _JSON) -> None:
-    """List the modules."""
+    """List the modules, and what runs of them."""
     from parachute.cli.module_output import print_modules, rows_as_json
+    from parachute.cli.module_states import with_units
     from parachute.cli.output import print_json
 
-    found = _modules()[1].list()
+    home, modules = _modules()
+    found = with_units(home, modules.list())
     if as_json:
         print_json(rows_as_json(found))
     else:
@@ -49,21 +56,21 @@ def list_(as_json: bool = _JSON) -> None:
 
 
 def status(name: str = typer.Argument("", help="Name of a module; all if none."), as_json: bool = _JSON) -> None:
-    """Show whether modules may start, and why not."""
+    """Show what modules do, whether they may start, and why not."""
     from parachute.cli.module_output import print_module, print_states, rows_as_json
+    from parachute.cli.module_states import with_units
     from parachute.cli.output import print_json
 
-    modules = _modules()[1]
-    if name:
-        found = modules.status(name)
-        if as_json:
-            print_json(found.as_json())
-        else:
-            print_module(found)
+    home, modules = _modules()
+    found = with_units(home, [modules.status(name)] if name else modules.list())
+    if name and as_json:
+        print_json(found[0].as_json())
+    elif name:
+        print_module(found[0])
     elif as_json:
-        print_json(rows_as_json(modules.list()))
+        print_json(rows_as_json(found))
     else:
-        print_states(modules.list())
+        print_states(found)
 
 
 def install(
@@ -160,7 +167,7 @@ def disable(name: str = _NAME) -> None:
 
 def remove(
     name: str = _NAME,
-    purge: bool = typer.Option(False, "--purge", help="Remove its private data too."),
+    purge: bool = typer.Option(False, "--purge", help="Remove its private data and settings too."),
     yes: bool = _YES,
 ) -> None:
     """Remove a module; what it wrote into the vault stays."""
@@ -169,11 +176,9 @@ def remove(
 
     home, modules = _modules()
     found = modules.status(name)
-    data = modules.places.data(name)
+    private = " and ".join(map(str, modules.private(name)))
     if not yes:
-        kept = (
-            f"its private data in {data} {'go too' if purge else 'stay'}" if data.is_dir() else "it has no other data"
-        )
+        kept = f"its private data in {private} {'go too' if purge else 'stay'}" if private else "it has no other data"
         folder = "" if found.module and found.module.dev else f" The folder {found.folder} is deleted."
         print_note(f"What the module {name} wrote into the vault stays; {kept}.{folder}")
         if found.pending_hash:
@@ -183,13 +188,44 @@ def remove(
             raise typer.Exit(_NOT_ANSWERED)
         if not ask(f"Remove the module {name}?"):
             raise typer.Exit(1)
-        purge = purge or (data.is_dir() and ask("Remove its private data too?"))
+        purge = purge or (bool(private) and ask("Remove its private data too?"))
     with modules.removing(name, purge, modules.limits.wait_seconds):
         # What runs of it ends before its files go.
         tell_core(home)
     print(f"The module {name} is removed.")
-    if not purge and data.is_dir():
-        print_note(f"Its private data are still in {data}.")
+    if private and not purge:
+        print_note(f"Its private data are still in {private}.")
+
+
+def settings(name: str = _NAME, as_json: bool = _JSON) -> None:
+    """Show the settings of a module; of secrets only whether they are set."""
+    from parachute.cli.module_settings import show
+
+    show(_modules()[1], name, as_json)
+
+
+def set_(
+    name: str = _NAME,
+    setting: str = _SETTING,
+    value: str | None = typer.Argument(None, help="Its value; - reads it, and a secret is asked for."),
+) -> None:
+    """Change one setting of a module."""
+    from parachute.cli.module_output import tell_core
+    from parachute.cli.module_settings import change
+
+    home, modules = _modules()
+    change(modules, name, setting, value)
+    tell_core(home)
+
+
+def unset(name: str = _NAME, setting: str = _SETTING) -> None:
+    """Go back to the default of one setting of a module."""
+    from parachute.cli.module_output import tell_core
+    from parachute.cli.module_settings import reset
+
+    home, modules = _modules()
+    reset(modules, name, setting)
+    tell_core(home)
 
 
 def check(path: Path = typer.Argument(Path(), help="Folder of the module."), as_json: bool = _JSON) -> None:

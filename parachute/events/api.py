@@ -1,0 +1,43 @@
+"""Routes of events: what a subscriber did not take, and having it delivered again."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request
+
+from parachute.events.service import Events
+
+router = APIRouter(prefix="/api/events", tags=["events"])
+
+
+def events(request: Request) -> Events:
+    """The application's events."""
+    service: Events = request.app.state.events
+    return service
+
+
+EventsDependency = Annotated[Events, Depends(events)]
+
+
+@router.get("/dead-letters")
+async def dead_letters(service: EventsDependency, limit: int = Query(100, ge=1, le=1000)) -> dict[str, Any]:
+    """Events that a subscriber did not take after the last try, newest first."""
+    return {
+        "dead_letters": [
+            {
+                "id": letter.event.id,
+                "event": letter.event.name,
+                "source": letter.event.source,
+                "timestamp": letter.event.timestamp,
+                "subscriber": letter.subscriber,
+                "attempts": letter.attempts,
+                "error": letter.error,
+            }
+            for letter in await service.dead_letters(limit)
+        ]
+    }
+
+
+@router.post("/dead-letters/{identifier}/retry")
+async def retry(identifier: str, service: EventsDependency) -> dict[str, Any]:
+    """Deliver an event again to all who did not take it."""
+    return {"delivering": await service.retry(identifier)}

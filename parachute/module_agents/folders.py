@@ -1,0 +1,206 @@
+"""From the paths that a manifest names to what an agent's box holds: nothing behind a link, and never more than they say."""
+
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from parachute.core.agents import WORKING_DIRECTORY
+from parachute.core.patterns import Pattern
+from parachute.errors import InvalidInput, NotAllowed, ParachuteError
+from parachute.sandbox.models import Mount
+from parachute.sandbox.service import VAULT_INSIDE
+
+OUTSIDE_INSIDE = "/outside"
+"""Where an agent sees folders of the user that lie outside of the vault, by their path from the user's home."""
+
+_READABLE = (".modules", ".skills")
+_ENTRIES = 20_000
+_MOUNTS = 200
+_FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+Parts = tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Given:
+    """What an agent gets; `left_out` has a sentence for everything that it was promised and does not get."""
+
+    mounts: dict[str, Mount] = field(default_factory=dict)
+    left_out: list[str] = field(default_factory=list)
+
+    def sorted(self) -> tuple[Mount, ...]:
+        """The mounts without those that lie inside of others."""
+        above = {target for target, mount in self.mounts.items() if not mount.is_file}
+        return tuple(
+            self.mounts[target]
+            for target in sorted(self.mounts)
+            if not above & {str(folder) for folder in Path(target).parents}
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The vault and the folder of trust of this machine, both without links, and what a project's folder has to pass.
+
+    `check_directory` answers with the real folder, or raises; `projects` are the folders below which it may lie.
+    """
+
+    vault: Path
+    trust: Path
+    projects: tuple[Path, ...]
+    check_directory: Callable[[Path], Path]
+
+    def given(self, paths: Iterable[str], *, writable: bool) -> Given:
+        """What the paths stand for now; folders that are to be written are made. Waits for the disk.
+
+        A path that begins with `${CWD}` stands for nothing, since no folder was chosen for a module's run.
+        Errors: NotAllowed for what belongs to the computer itself, InvalidInput for what stands for too much.
+        """
+        found = Given()
+        for text in paths:
+            if text.startswith("~/"):
+                self._outside(text, writable, found)
+            elif not text.startswith(WORKING_DIRECTORY):
+                self._inside(text, writable, found)
+        if len(found.mounts) > _MOUNTS:
+            raise InvalidInput(
+                f"allowed_paths: the patterns stand for {len(found.mounts):,} files and folders; {_MOUNTS} are allowed.",
+                "Whole folders, such as Notes/**, count as one.",
+            )
+        return found
+
+    def _inside(self, text: str, writable: bool, found: Given) -> None:
+        pattern = Pattern.parse(text, "allowed_paths")
+        first = pattern.parts[0]
+        if first.startswith("."):
+            if first not in _READABLE:
+                raise NotAllowed(f"allowed_paths: {first} at the top of the vault belongs to the computer itself.")
+            writable = False
+        literal, rest = pattern.literal, pattern.parts[len(pattern.literal) :]
+        if literal and rest in ((), ("**",)):
+            if writable and rest:
+                _make(self.vault, literal)
+            self._add(literal, writable, found, text)
+            return
+        for parts in _matching(self.vault, literal, pattern):
+            self._add(parts, writable, found, None)
+
+    def _add(self, parts: Parts, writable: bool, found: Given, wanted: str | None) -> None:
+        mode = _mode(self.vault, parts)
+        source = self.vault.joinpath(*parts)
+        if mode is None or not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            if wanted:
+                why = "it is not there" if mode is None else "it is a link, or no file"
+                found.left_out.append(f"{wanted} was not given to the agent: {why}.")
+        elif self.trust.is_relative_to(source) or source.is_relative_to(self.trust):
+            if wanted:
+                found.left_out.append(f"{wanted} was not given to the agent: this computer's own folder lies in it.")
+        else:
+            target = "/".join((VAULT_INSIDE, *parts))
+            found.mounts[target] = Mount(str(source), target, writable, is_file=stat.S_ISREG(mode))
+
+    def _outside(self, text: str, writable: bool, found: Given) -> None:
+        pattern = Pattern.parse(text[2:], "allowed_paths")
+        literal = pattern.literal
+        if not literal or pattern.parts[len(literal) :] not in ((), ("**",)):
+            found.left_out.append(f"{text} was not given to the agent: outside of the vault only whole folders are.")
+            return
+        folder = Path.home().joinpath(*literal)
+        try:
+            real = self.check_directory(folder)
+        except ParachuteError as error:
+            found.left_out.append(f"{text} was not given to the agent. {error}")
+            return
+        unlinked = {root.resolve() / folder.relative_to(root) for root in self.projects if folder.is_relative_to(root)}
+        if real not in unlinked or not (real.is_dir() or real.is_file()):
+            found.left_out.append(
+                f"{text} was not given to the agent: it is not there, a link, or not below one of `project_folders`."
+            )
+            return
+        target = "/".join((OUTSIDE_INSIDE, *literal))
+        found.mounts[target] = Mount(str(real), target, writable, is_file=real.is_file())
+
+
+def _matching(vault: Path, literal: Parts, pattern: Pattern) -> Iterator[Parts]:
+    """Files that a pattern with wildcards stands for, and folders of which it stands for everything; follows no link."""
+    left = _ENTRIES
+    waiting = [literal]
+    while waiting:
+        folder = waiting.pop()
+        for name, is_folder in _entries(vault, folder):
+            left -= 1
+            if left < 0:
+                raise InvalidInput(
+                    f"allowed_paths: more than {_ENTRIES:,} entries would have to be looked at for a pattern.",
+                    "Whole folders, such as Notes/**, need none.",
+                )
+            parts = (*folder, name)
+            if pattern.matches(parts) and (not is_folder or pattern.parts[-1] == "**"):
+                yield parts
+            elif is_folder and pattern.reaches(parts):
+                waiting.append(parts)
+
+
+def _entries(vault: Path, folder: Parts) -> list[tuple[str, bool]]:
+    try:
+        descriptor = _opened(vault, folder)
+    except OSError:
+        return []
+    try:
+        listing = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=descriptor)
+        try:
+            with os.scandir(listing) as entries:
+                kinds = [(entry.name, entry.is_dir(follow_symlinks=False), entry.is_symlink()) for entry in entries]
+        finally:
+            os.close(listing)
+    except OSError:
+        return []
+    finally:
+        os.close(descriptor)
+    return [(name, is_folder) for name, is_folder, is_link in sorted(kinds) if not is_link]
+
+
+def _make(vault: Path, parts: Parts) -> None:
+    descriptor = os.open(vault, _FOLDER)
+    try:
+        for part in parts:
+            try:
+                os.mkdir(part, dir_fd=descriptor)
+            except FileExistsError:
+                pass
+            below = os.open(part, _FOLDER, dir_fd=descriptor)
+            os.close(descriptor)
+            descriptor = below
+    except OSError:  # a link or a file in the way is reported by whoever looks for the folder
+        pass
+    finally:
+        os.close(descriptor)
+
+
+def _mode(vault: Path, parts: Parts) -> int | None:
+    """The mode of a file or folder that was reached without following a link; None if it is not there."""
+    try:
+        descriptor = _opened(vault, parts[:-1])
+    except FileNotFoundError:
+        return None
+    except OSError:
+        return stat.S_IFLNK
+    try:
+        return os.stat(parts[-1], dir_fd=descriptor, follow_symlinks=False).st_mode
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+
+
+def _opened(vault: Path, parts: Parts) -> int:
+    descriptor = os.open(vault, _FOLDER)
+    for part in parts:
+        try:
+            below = os.open(part, _FOLDER, dir_fd=descriptor)
+        finally:
+            os.close(descriptor)
+        descriptor = below
+    return descriptor

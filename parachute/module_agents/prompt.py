@@ -1,0 +1,66 @@
+"""The system prompt of a module's agent: its own file, and what is true of its box."""
+
+import os
+import stat
+from pathlib import Path, PurePosixPath
+
+from parachute.errors import InvalidInput, NotFound
+from parachute.hosts.models import ApprovedModule
+from parachute.sandbox.models import Mount
+
+_LIMIT = 64 * 1024
+"""Bytes of a prompt file; the same as for an agent in the vault."""
+
+
+def prompt_file(module: ApprovedModule, name: str) -> str:
+    """The text of a file of the module's verified copy, reached without following a link; waits for the disk.
+
+    Errors: NotFound, InvalidInput for what is no file, too long or not UTF-8.
+    """
+    try:
+        data = _read(module.code, PurePosixPath(name))
+    except OSError as error:
+        raise NotFound(f"The module {module.name} has no file {name}: {error.strerror}.") from error
+    if data is None or len(data) > _LIMIT:
+        raise InvalidInput(
+            f"system_prompt: {name} of the module {module.name} must be a file of up to {_LIMIT:,} bytes."
+        )
+    try:
+        return data.decode().strip()
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"system_prompt: {name} of the module {module.name} is not UTF-8.") from error
+
+
+def describe_box(mounts: tuple[Mount, ...], hosts: tuple[str, ...]) -> str:
+    """What the agent has to know about its box."""
+    parts = [
+        "You work in a sandbox without network."
+        if not hosts
+        else f"You work in a sandbox that reaches only these hosts, through the proxy in HTTPS_PROXY: {', '.join(hosts)}."
+    ]
+    parts.append("Your working directory is your private scratch space. Files here are temporary.")
+    if mounts:
+        shown = (f"{mount.target} ({'read and write' if mount.writable else 'read only'})" for mount in mounts)
+        parts.append(f"Of the owner's files you were given: {', '.join(shown)}.")
+    else:
+        parts.append("You were given none of the owner's files.")
+    return " ".join(parts)
+
+
+def _read(folder: Path, name: PurePosixPath) -> bytes | None:
+    if name.is_absolute() or ".." in name.parts or not name.parts:
+        return None
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for part in name.parts[:-1]:
+            below = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=descriptor)
+            os.close(descriptor)
+            descriptor = below
+        # O_NONBLOCK: opening a named pipe would wait for its writer.
+        last = os.open(name.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=descriptor)
+    finally:
+        os.close(descriptor)
+    with os.fdopen(last, "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            return None
+        return file.read(_LIMIT + 1)

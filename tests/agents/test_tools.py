@@ -1,0 +1,190 @@
+"""Which tools of modules an agent gets, and what its program can have of them."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from parachute.agents import tools
+from parachute.agents.models import AgentSpecification
+from parachute.agents.tools import NoTools, ToolServer, permitted, shown_names
+from parachute.errors import NotFound
+from parachute.gateway.models import CredentialKind
+from parachute.gateway.service import Line
+from parachute.hosts.models import OfferedTool
+from parachute.sandbox.service import Execution
+from tests.agents.module_tools import BOOKS, Reading, offered
+
+SHOWN = "mcp__parachute__reading_search"
+
+
+def names(*offer: OfferedTool, listed: tuple[str, ...] | None = None) -> list[str]:
+    """The names of those that are permitted."""
+    return [tool.name for tool in permitted(offer, listed)]
+
+
+@pytest.mark.parametrize(
+    ("listed", "expected"),
+    [
+        (None, ["Read", "brain_add", "brain_search", "reading"]),
+        ((), []),
+        (("brain_search",), ["brain_search"]),
+        (("mcp__parachute__brain_search",), ["brain_search"]),
+        (("brain_*",), ["brain_add", "brain_search"]),
+        (("mcp__parachute__brain_*",), ["brain_add", "brain_search"]),
+        (("mcp__parachute",), ["Read", "brain_add", "brain_search", "reading"]),
+        (("mcp__parachute__*",), ["Read", "brain_add", "brain_search", "reading"]),
+        (("Read", "Bash", "brain"), []),
+        (("mcp__parachute__Read",), ["Read"]),
+        (("mcp__brain", "mcp__brain__*", "mcp__*"), []),
+    ],
+)
+def test_a_list_of_tools(listed: tuple[str, ...] | None, expected: list[str]) -> None:
+    offer = [offered(name) for name in ("reading", "brain_search", "Read", "brain_add")]
+    assert names(*offer, listed=listed) == expected
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        offered("a b"),
+        offered("a" * 65),
+        offered(""),
+        offered("a", {"type": "string"}),
+        offered("a", {"properties": {}}),
+        offered("a", {"type": "object", "oneOf": [{}]}),
+        offered("a", {"type": "object", "properties": []}),
+        offered("a", {"type": "object", "properties": {"größe": {}}}),
+        offered("a", {"type": "object", "properties": {"x": {"default": float("nan")}}}),
+        offered("a", {"type": "object", "description": "x" * 70_000}),
+    ],
+)
+def test_what_the_models_service_refuses_is_not_offered(tool: OfferedTool) -> None:
+    assert names(tool, offered("b")) == ["b"]
+
+
+def test_of_two_with_one_name_there_is_one() -> None:
+    assert names(offered("a"), offered("a", description="Another")) == ["a"]
+
+
+def test_the_fingerprint_follows_the_tools(tmp_path: Path) -> None:
+    execution = Execution("direct", None, tmp_path / "a.sock", "m.sock", str(tmp_path), str(tmp_path), {}, ("/",))
+    line = Line("one", tmp_path, CredentialKind.API_KEY, "token")
+    plain = AgentSpecification("one", False, execution, line, "prompt", ("Read",), None, True)
+    search = offered("reading_search")
+    variants = [
+        (),
+        (search,),
+        (replace(search, name="reading_find"),),
+        (replace(search, description="Other"),),
+        (replace(search, input_schema={"type": "object", "properties": {}}),),
+        (search, offered("reading_add")),
+    ]
+    assert len({replace(plain, module_tools=tools).fingerprint() for tools in variants}) == len(variants)
+    again = OfferedTool("reading", "reading_search", "Find books", dict(BOOKS))
+    assert replace(plain, module_tools=(again,)).fingerprint() == replace(plain, module_tools=(search,)).fingerprint()
+
+
+@pytest.fixture
+def reading() -> Reading:
+    return Reading("reading_search", "hang")
+
+
+@pytest.fixture
+async def server(reading: Reading) -> AsyncIterator[ToolServer]:
+    """The server of one agent."""
+    made = ToolServer("one", reading.tools(), reading)
+    yield made
+    await made.close()
+
+
+async def test_a_call_runs_once_for_each_decision(server: ToolServer, reading: Reading) -> None:
+    text, is_error = await server.answer("reading_search", {"query": "x"})
+    assert is_error
+    assert "not allowed" in text
+    server.permit("mcp__parachute__hang")
+    server.permit("reading_search")
+    assert (await server.answer("reading_search", {"query": "x"}))[1] is True
+    server.permit(SHOWN)
+    assert await server.answer("reading_search", {"query": "x"}) == ("Found: x", False)
+    assert (await server.answer("reading_search", {"query": "x"}))[1] is True
+    server.permit(SHOWN)
+    server.end_turn()
+    assert (await server.answer("reading_search", {"query": "x"}))[1] is True
+    assert len(reading.calls) == 1
+
+
+async def test_a_tool_of_another_session_does_not_exist(reading: Reading) -> None:
+    server = ToolServer("one", (), reading)
+    server.permit(SHOWN)
+    assert await server.answer("reading_search", {"query": "x"}) == ("There is no tool 'reading_search'.", True)
+    assert server.configuration() == {}
+    assert reading.calls == []
+
+
+async def test_the_end_of_a_turn_stops_what_runs(server: ToolServer, reading: Reading) -> None:
+    server.permit("mcp__parachute__hang")
+    call = asyncio.create_task(server.answer("hang", {}))
+    await reading.hanging.wait()
+    server.end_turn()
+    assert await call == ("The tool hang was stopped.", True)
+    assert reading.stopped.is_set()
+
+
+async def test_a_caller_that_leaves_stops_its_call(server: ToolServer, reading: Reading) -> None:
+    server.permit("mcp__parachute__hang")
+    call = asyncio.create_task(server.answer("hang", {}))
+    await reading.hanging.wait()
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    await reading.stopped.wait()
+
+
+async def test_a_tool_that_takes_too_long(
+    server: ToolServer, reading: Reading, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tools, "CALL_SECONDS", 0.01)
+    server.permit("mcp__parachute__hang")
+    text, is_error = await server.answer("hang", {})
+    assert is_error
+    assert "did not answer" in text
+    await reading.stopped.wait()
+
+
+async def test_an_agent_cannot_have_any_number_of_calls_at_work(server: ToolServer, reading: Reading) -> None:
+    for _ in range(9):
+        server.permit("mcp__parachute__hang")
+    calls = {asyncio.create_task(server.answer("hang", {})) for _ in range(9)}
+    done, waiting = await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
+    (refused,) = done
+    assert refused.result() == ("8 tools are at work already. Wait for their results.", True)
+    assert len(waiting) == 8
+    await server.close()
+    assert {call.result() for call in waiting} == {("The tool hang was stopped.", True)}
+
+
+async def test_half_characters_do_not_break_the_answer(server: ToolServer, reading: Reading) -> None:
+    reading.answers["reading_search"] = "a\ud800b"
+    server.permit(SHOWN)
+    assert await server.answer("reading_search", {"query": "x"}) == ("a?b", False)
+
+
+async def test_a_computer_without_modules() -> None:
+    assert NoTools().tools() == ()
+    with pytest.raises(NotFound):
+        await NoTools().call_tool("reading_search", {}, "one")
+
+
+def test_names_as_the_program_shows_them() -> None:
+    assert shown_names([offered("reading_search")]) == (SHOWN,)
+
+
+def test_the_sdk_is_not_imported_before_it_is_needed() -> None:
+    program = "import sys, parachute.app; print([name for name in ('claude_agent_sdk', 'mcp') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

@@ -1,0 +1,1 @@
+"""Modules as processes: a real core, a real supervisor, real hosts."""

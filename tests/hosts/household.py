@@ -1,0 +1,132 @@
+"""A computer with modules that tests write, install and ask."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import psutil
+import yaml
+
+from parachute.modules.service import Modules
+from tests.support.computer import Computer
+
+PROGRAM = Path(sys.executable).with_name("parachute")
+
+
+class Household(Computer):
+    """A running computer; each test gives its modules names of their own."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.modules = Modules(self.home, self.vault)
+
+    def write(self, name: str, body: str = "", *, top: str = "", **manifest: Any) -> Path:
+        """Write the folder of a module: `body` are the methods of its class, `top` stands before that."""
+        folder = self.folder / "sources" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        manifest = {"name": name, "version": "1.0.0", "module": "module.py", **manifest}
+        (folder / "manifest.yaml").write_text(yaml.safe_dump(manifest))
+        said = {key: manifest[key] for key in ("provides", "optional_requires") if key in manifest}
+        fields = {"name": name, "version": manifest["version"], **said}
+        head = "from parachute.core import *\nfrom parachute.core import Module, route, event, mcp_tool, Request, Response\n"
+        body = textwrap.indent(textwrap.dedent(body), "    ")
+        assignments = "".join(f"    {key} = {value!r}\n" for key, value in fields.items())
+        code = f"{head}{textwrap.dedent(top)}\n\nclass Tested(Module):\n{assignments}\n{body}"
+        (folder / "module.py").write_text(code)
+        return folder
+
+    def install(self, name: str, body: str = "", *, top: str = "", untrusted: bool = False, **manifest: Any) -> None:
+        """Write a module and install it as the command line does."""
+        self.install_quietly(name, body, top=top, untrusted=untrusted, **manifest)
+        self.reload()
+
+    def install_quietly(
+        self, name: str, body: str = "", *, top: str = "", untrusted: bool = False, **manifest: Any
+    ) -> None:
+        """The same, but core does not hear of it."""
+        folder = self.write(name, body, top=top, **manifest)
+        with self.modules.installing(str(folder), untrusted=untrusted) as installation:
+            installation.finish()
+
+    def reload(self) -> None:
+        """Let core take up what was installed."""
+        assert self.ask("POST", "/api/modules/reload").status_code == 200
+
+    def approve(self, name: str) -> httpx2.Response:
+        """Approve what is in the vault, as an app does: look at it, and send back the hash."""
+        digest = self.get(f"/api/modules/{name}/approval").json()["hash"]
+        return self.ask("POST", f"/api/modules/{name}/approve", json={"hash": digest})
+
+    def ask(self, method: str, path: str, **options: Any) -> httpx2.Response:
+        """One request on a connection of its own."""
+        options = {"timeout": 30, **options}
+        return httpx2.request(method, f"{self.url}{path}", trust_env=False, **options)
+
+    def get(self, path: str, **options: Any) -> httpx2.Response:
+        """GET."""
+        return self.ask("GET", path, **options)
+
+    def post(self, path: str, **options: Any) -> httpx2.Response:
+        """POST."""
+        return self.ask("POST", path, **options)
+
+    def value(self, path: str) -> Any:
+        """The JSON of an answer that must be a good one."""
+        answer = self.get(path)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def eventually(self, path: str, condition: Callable[[Any], Any], what: str) -> Any:
+        """Ask until an answer is as it shall become, and give that."""
+        self.wait_until(lambda: condition(self.value(path)), what)
+        return self.value(path)
+
+    def module(self, name: str) -> dict[str, Any]:
+        """What core says of a module."""
+        found: dict[str, Any] = self.value(f"/api/modules/{name}")
+        return found
+
+    def edit(self, name: str, old: str, new: str) -> None:
+        """Change a module's source in the vault."""
+        path = self.vault / ".modules" / name / "module.py"
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new))
+
+    def put_to_sleep(self, name: str) -> None:
+        """End the process of a module; the next request starts it again."""
+        for operation in ("close", "open"):
+            self.ask_supervisor(operation, unit=f"module@{name}")
+
+    def host_process(self, name: str) -> int | None:
+        """The process that the supervisor has started for a module, if it runs."""
+        units = self.ask_supervisor("status")["units"]
+        found: int | None = next((unit["process"] for unit in units if unit["name"] == f"module@{name}"), None)
+        return found
+
+    def hosts(self) -> list[psutil.Process]:
+        """All processes of modules, boxes and forwarding shells included."""
+        names = {f"module@{path.name}" for path in (self.home.run / "module").glob("*")}
+        return [
+            process
+            for unit in self.ask_supervisor("status")["units"]
+            if unit["name"] in names and unit["process"] is not None
+            for process in [psutil.Process(unit["process"])]
+        ]
+
+    def command(self, *arguments: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+        """Run the command line of this computer."""
+        environment = {
+            "HOME": str(self.folder),
+            "PATH": os.environ["PATH"],
+            "PARACHUTE_HOME": str(self.home.root),
+            "LANG": "C.UTF-8",
+        }
+        return subprocess.run(
+            [PROGRAM, *arguments], env=environment, cwd=folder or self.folder, capture_output=True, text=True
+        )

@@ -1,0 +1,107 @@
+"""Which files and folders the patterns of a manifest stand for; what they do not name is never among them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from parachute.errors import InvalidInput, NotAllowed
+from parachute.module_agents import folders
+from parachute.module_agents.folders import Places
+
+FILES = (
+    *("Brain/a.md", "Brain/b.txt", "Brain/deep/c.md", "Brain/deep/notes/d.md", "Daily/today.md", "top.md"),
+    *(".hidden/x.md", ".skills/s.md", ".parachute/sessions.db"),
+)
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Iterator[Places]:
+    """A vault with links in it, which lead to a secret beside it."""
+    vault, secret = tmp_path / "vault", tmp_path / "secret"
+    for name in FILES:
+        (vault / name).parent.mkdir(parents=True, exist_ok=True)
+        (vault / name).write_text(name)
+    secret.mkdir()
+    (secret / "key.md").write_text("key")
+    (vault / "Brain/link.md").symlink_to(secret / "key.md")
+    (vault / "Linked").symlink_to(secret)
+
+    def nowhere(folder: Path) -> Path:
+        raise InvalidInput("Not there.")
+
+    yield Places(vault, tmp_path / "home", (), nowhere)
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("Brain/", ["Brain"]),
+        ("Brain/**", ["Brain"]),
+        ("Brain", ["Brain"]),
+        ("Brain/a.md", ["Brain/a.md"]),
+        ("Brain/*", ["Brain/a.md", "Brain/b.txt"]),
+        ("Brain/*.md", ["Brain/a.md"]),
+        ("Brain/**/*.md", ["Brain/a.md", "Brain/deep/c.md", "Brain/deep/notes/d.md"]),
+        ("*/deep/**", ["Brain/deep"]),
+        ("**/notes/**", ["Brain/deep/notes"]),
+        ("**", ["Brain", "Daily", "top.md"]),
+        ("*.md", ["top.md"]),
+        (".skills/", [".skills"]),
+        ("${CWD}", []),
+        ("${CWD}/src/**", []),
+        ("Linked/**", []),
+        ("Linked/key.md", []),
+        ("Brain/link.md", []),
+        ("Gone/", []),
+        ("top.md/x", []),
+    ],
+)
+def test_what_a_path_stands_for(places: Places, path: str, expected: list[str]) -> None:
+    given = places.given([path], writable=False)
+    assert [mount.target for mount in given.sorted()] == [f"/vault/{name}" for name in expected]
+    for mount in given.sorted():
+        assert mount.source == str(places.vault / mount.target.removeprefix("/vault/"))
+        assert mount.is_file == Path(mount.source).is_file()
+        assert not mount.writable
+
+
+def test_what_is_promised_and_not_there_is_said(places: Places) -> None:
+    given = places.given(["Gone/", "Linked/**", "Brain/link.md", "~/Work/"], writable=False)
+    assert [sentence.split()[0] for sentence in given.left_out] == ["Gone/", "Linked/**", "Brain/link.md", "~/Work/"]
+
+
+def test_folders_to_be_written_are_made_but_never_through_a_link(places: Places) -> None:
+    given = places.given(["New/deep/", "Linked/new/", ".skills/", "Absent"], writable=True)
+    found = {mount.target: mount.writable for mount in given.sorted()}
+    assert found == {"/vault/New/deep": True, "/vault/.skills": False}
+    assert (places.vault / "New/deep").is_dir()
+    assert not (places.vault / "Linked/new").exists()
+    assert not (places.vault / "Absent").exists()
+
+
+@pytest.mark.parametrize("path", [".parachute/", ".hidden/x.md", ".claude/**", ".*/**"])
+def test_what_belongs_to_the_computer_is_refused(places: Places, path: str) -> None:
+    with pytest.raises(NotAllowed, match="belongs to the computer itself"):
+        places.given([path], writable=False)
+
+
+def test_a_folder_with_the_folder_of_trust_in_it_is_left_out(places: Places) -> None:
+    inside = Places(places.vault, places.vault / "Brain/deep", (), places.check_directory)
+    given = inside.given(["Brain/", "Brain/deep/notes/", "Daily/"], writable=False)
+    assert [mount.target for mount in given.sorted()] == ["/vault/Daily"]
+    assert len(given.left_out) == 2
+
+
+def test_what_lies_in_another_folder_is_not_given_twice(places: Places) -> None:
+    given = places.given(["Brain/deep/", "Brain/a.md", "Brain/**"], writable=False)
+    assert [mount.target for mount in given.sorted()] == ["/vault/Brain"]
+
+
+def test_patterns_have_bounds(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folders, "_MOUNTS", 2)
+    with pytest.raises(InvalidInput, match="stand for 3 files and folders"):
+        places.given(["Brain/**/*.md"], writable=False)
+    monkeypatch.setattr(folders, "_ENTRIES", 4)
+    with pytest.raises(InvalidInput, match="more than 4 entries"):
+        places.given(["**/*.md"], writable=False)

@@ -1,0 +1,41 @@
+"""The network of an agent: the hosts of the manifest through core's proxy, and nothing else."""
+
+import asyncio
+from typing import Any
+
+from tests.egress.conftest import PUBLIC
+from tests.module_agents.conftest import Place
+from tests.support.messages_api import MessagesAPI, text, tool_use
+
+FETCH = "python3 -c \"import urllib.request as r; print(r.urlopen('http://{host}/hello', timeout=20).read().decode())\" 2>&1"
+
+
+def _results(events: list[dict[str, Any]]) -> list[str]:
+    return [event["content"] for event in events if event["type"] == "tool_result"]
+
+
+async def test_a_list_of_hosts_goes_through_the_proxy_and_ends_with_the_run(place: Place, api: MessagesAPI) -> None:
+    async def hello(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhello from outside")
+
+    await place.internet.serve(PUBLIC, 80, hello)
+    agent = {"paths": [], "bash": True, "network": ["web.example.org"]}
+    module = place.module(agents={"caller": agent})
+    api.script(
+        tool_use("Bash", {"command": FETCH.format(host="web.example.org")}),
+        tool_use("Bash", {"command": FETCH.format(host="api.example.org")}),
+        text("done"),
+    )
+    lines = []
+    events = []
+    async for event in place.agents.query(module, message="Call!", agent="caller"):
+        events.append(event)
+        lines.append([line["owner"] for line in place.egress.status()])
+    session = events[0]["sessionId"]
+    reached, refused = _results(events)
+    assert "hello from outside" in reached
+    assert "403" in refused
+    assert [f"agent:{session}"] in lines
+    assert place.egress.status() == []
+    assert place.internet.lookups == ["web.example.org"]
