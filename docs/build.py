@@ -1,14 +1,19 @@
-"""Builds the documentation into build/docs; the tables of settings and routes come from the code (`make docs`)."""
+"""Builds the documentation into build/docs; its tables come from the code (`make docs`)."""
 
 import html
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
+import typer
+import typer.main
 from markdown_it import MarkdownIt
 from pydantic import BaseModel
 
 from parachute.app import create
+from parachute.cli.commands import modules
+from parachute.cli.module_states import STATES, UNIT_STATES
 from parachute.settings.home import Home
 from parachute.settings.models import Settings
 from parachute.supervisor.credentials import Credentials
@@ -42,7 +47,9 @@ def main() -> None:
     navigation = "".join(f'<a href="{name}.html">{html.escape(title)}</a>' for name, title in titles.items())
     for name, path in pages.items():
         text = path.read_text(encoding="utf-8")
-        text = text.replace("<!-- settings -->", settings_table()).replace("<!-- routes -->", routes_table())
+        for place, table in TABLES.items():
+            if place in text:
+                text = text.replace(place, table())
         text = re.sub(r"\((?:docs/)?([\w-]+)\.md\)", lambda match: f"({match[1].lower()}.html)", text)
         page = _PAGE.format(title=html.escape(titles[name]), navigation=navigation, body=renderer.render(text))
         (TARGET / f"{name}.html").write_text(page, encoding="utf-8")
@@ -84,6 +91,49 @@ def routes() -> list[tuple[str, str, str]]:
         for path, operations in paths.items()
         for method, operation in operations.items()
     ]
+
+
+def module_commands_table() -> str:
+    """All commands about modules with what they do, as Markdown."""
+    rows = ["| command | what it does |", "|---|---|"]
+    rows += [f"| `parachute modules {usage}` | {meaning} |" for usage, meaning in module_commands()]
+    return "\n".join(rows)
+
+
+def module_commands() -> list[tuple[str, str]]:
+    """(usage, description) of every command about modules."""
+    app = typer.Typer()
+    app.callback()(lambda: None)
+    modules.register(app)
+    group = typer.main.get_command(app)
+    assert isinstance(group, typer.main.TyperGroup)
+    inner = group.commands["modules"]
+    assert isinstance(inner, typer.main.TyperGroup)
+    return [
+        (" ".join([name, *map(_parameter, command.params)]), (command.help or "").partition("\n")[0])
+        for name, command in inner.commands.items()
+    ]
+
+
+def module_states_table() -> str:
+    """The words for what modules do, as Markdown."""
+    rows = ["| word | meaning |", "|---|---|"]
+    rows += [f"| `{word}` | {meaning} |" for word, meaning in [*UNIT_STATES.values(), *STATES.values()]]
+    return "\n".join(rows)
+
+
+TABLES = {
+    "<!-- settings -->": settings_table,
+    "<!-- routes -->": routes_table,
+    "<!-- module-commands -->": module_commands_table,
+    "<!-- module-states -->": module_states_table,
+}
+
+
+def _parameter(parameter: Any) -> str:
+    if parameter.param_type_name == "argument":
+        return parameter.name.upper() if parameter.required else f"[{parameter.name.upper()}]"
+    return f"[{parameter.opts[0]}]" if parameter.is_flag else f"[{parameter.opts[0]} {parameter.name.upper()}]"
 
 
 def _title(path: Path) -> str:

@@ -27,13 +27,13 @@ from parachute.hosts.api import router as host_routes
 from parachute.hosts.core_api import CoreApi
 from parachute.hosts.proxy import OWN, ModuleProxy
 from parachute.hosts.service import Hosts
+from parachute.hosts.watching import VaultChanges
 from parachute.keys.api import router as key_routes
 from parachute.keys.cli_token import CliToken
 from parachute.keys.service import Keys
 from parachute.module_agents.service import ModuleAgents
 from parachute.modules.api import router as module_routes
 from parachute.modules.service import Modules
-from parachute.modules.settings import ModuleSettings
 from parachute.prompts.service import Prompts
 from parachute.runs import store as run_store
 from parachute.runs.api import router as run_routes
@@ -53,6 +53,7 @@ from parachute.status.api import router as status_routes
 from parachute.status.supervisor_api import router as supervisor_routes
 from parachute.supervisor.credentials import Credentials
 from parachute.vault.service import Vault
+from parachute.watching.service import VaultWatcher
 from parachute.web.access import AccessMiddleware
 from parachute.web.body_limit import BodyLimitMiddleware
 from parachute.web.errors import install_error_handlers
@@ -181,7 +182,10 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
         await runs.start()
         stack.push_async_callback(runs.close)
         agents = ModuleAgents(services, runs, egress)
-        hosts.start(agents, CoreApi(hosts, events, ModuleSettings(state.modules.places), agents).application)
+        watcher = VaultWatcher(vault.root)
+        stack.push_async_callback(watcher.close)
+        hosts.after_changes.append(VaultChanges(hosts, watcher).follow)
+        hosts.start(agents, CoreApi(hosts, events, state.modules.settings, agents).application)
         stack.push_async_callback(hosts.close)
         ending = SessionEnding(session_store, events, settings.session_idle_minutes, runs.is_active)
         ending.start()

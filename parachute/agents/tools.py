@@ -54,18 +54,6 @@ def shown_names(tools: Iterable[OfferedTool]) -> tuple[str, ...]:
     return tuple(MODULE_TOOL_PREFIX + tool.name for tool in tools)
 
 
-class NoTools:
-    """A computer without modules."""
-
-    def tools(self) -> tuple[OfferedTool, ...]:
-        """None."""
-        return ()
-
-    async def call_tool(self, name: str, arguments: dict[str, Any], caller: str) -> str:
-        """Error: NotFound, always."""
-        raise NotFound(f"There is no tool {name[:64]!r}.")
-
-
 class ToolServer:
     """Answers one agent process; each call needs a permit, which only the decision about that call gives.
 

@@ -24,10 +24,7 @@ def show(modules: "Modules", name: str, as_json: bool) -> None:
     if as_json:
         print_json([{"name": setting, **row} for setting, row in rows.items()])
     elif rows:
-        cells = [
-            (setting, _value(row), _from(row), _type(row), row["description"])
-            for setting, row in rows.items()
-        ]
+        cells = [(setting, _value(row), _from(row), _type(row), row["description"]) for setting, row in rows.items()]
         print_table(["Name", "Value", "From", "Type", "Meaning"], cells)
     else:
         print_note(f"The module {name} has no settings.")

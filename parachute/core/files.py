@@ -3,19 +3,22 @@
 import asyncio
 import errno
 import os
-import secrets
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import BinaryIO, Literal
 
 from parachute.core.patterns import Pattern, matches_any, parts_of
+from parachute.core.replacing import Replacement
 from parachute.errors import InvalidInput, NotAllowed, NotFound, ParachuteError, Unavailable
 
 LARGEST_READ = 64 * 1024 * 1024
-MOST_ENTRIES = 100_000
+LARGEST_STREAM = 1024 * 1024 * 1024
+MOST_ENTRIES = 200_000
+
+_PIECE = 256 * 1024
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -34,6 +37,7 @@ class FileEntry:
 # Inside of the class below, `list` is a method.
 FileEntries = list[FileEntry]
 Paths = list[str]
+Scanned = list[tuple[str, int, int]]
 
 
 class Files:
@@ -60,6 +64,48 @@ class Files:
         """Replace or make a file, folders on the way included; a reader sees the old content or the new one."""
         data = content.encode() if isinstance(content, str) else content
         await asyncio.to_thread(self._write_bytes, self._allowed(path, self._write, "write"), data)
+
+    async def replace(self, path: str, content: str | bytes, expected: bytes | None) -> bool:
+        """Write only if the file still has the expected content (None: does not exist); whether it was written.
+
+        It is compared at the last moment before the new file takes its place: what others wrote meanwhile is not lost.
+        """
+        data = content.encode() if isinstance(content, str) else content
+        return await asyncio.to_thread(self._write_bytes, self._allowed(path, self._write, "write"), data, expected)
+
+    async def write_stream(self, path: str, chunks: AsyncIterator[bytes], largest: int = LARGEST_STREAM) -> int:
+        """Replace or make a file from pieces, without holding it in memory; its size. Error: InvalidInput above `largest`."""
+        parts = self._allowed(path, self._write, "write")
+        replacement = await asyncio.to_thread(self._replacement, parts)
+        size = 0
+        try:
+            with _said(parts):
+                async for chunk in chunks:
+                    size += len(chunk)
+                    if size > largest:
+                        raise InvalidInput(f"path: {path} would be larger than {largest:,} bytes.")
+                    await asyncio.to_thread(replacement.write, chunk)
+                await asyncio.to_thread(replacement.commit)
+        except BaseException:
+            replacement.abandon()
+            raise
+        return size
+
+    async def read_stream(self, path: str, start: int = 0, length: int | None = None) -> AsyncIterator[bytes]:
+        """A file of any size in pieces, or `length` bytes of it from `start` on; errors: NotFound, NotAllowed, InvalidInput."""
+        parts = self._allowed(path, self._read, "read")
+        file = await asyncio.to_thread(self._opened, parts)
+        try:
+            if start:
+                file.seek(start)
+            while length is None or length > 0:
+                chunk = await asyncio.to_thread(file.read, _PIECE if length is None else min(_PIECE, length))
+                if not chunk:
+                    return
+                length = None if length is None else length - len(chunk)
+                yield chunk
+        finally:
+            file.close()
 
     async def delete(self, path: str) -> None:
         """Remove a file; errors: NotFound, NotAllowed."""
@@ -88,6 +134,10 @@ class Files:
         """Paths of all files that match and may be read, in order; `**` stands for any number of folders."""
         return await asyncio.to_thread(self._glob, Pattern.parse(pattern))
 
+    async def scan(self, pattern: str) -> Scanned:
+        """Path, time of the last change in nanoseconds since 1970, and size of every file that matches, in order."""
+        return await asyncio.to_thread(self._scan, Pattern.parse(pattern))
+
     def _allowed(self, path: str, patterns: tuple[Pattern, ...], what: str) -> tuple[str, ...]:
         parts = parts_of(path)
         if not parts:
@@ -102,38 +152,37 @@ class Files:
         )
 
     def _read_bytes(self, parts: tuple[str, ...]) -> bytes:
-        # O_NONBLOCK: opening a named pipe would wait for its writer.
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        with self._folder(parts[:-1]) as folder, _said(parts):
-            descriptor = os.open(parts[-1], flags, dir_fd=folder)
-            with os.fdopen(descriptor, "rb") as file:
-                if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                    raise InvalidInput(f"path: {'/'.join(parts)} is not a file.")
-                data = file.read(LARGEST_READ + 1)
+        with self._opened(parts) as file, _said(parts):
+            data = file.read(LARGEST_READ + 1)
         if len(data) > LARGEST_READ:
             raise InvalidInput(f"path: {'/'.join(parts)} is larger than {LARGEST_READ:,} bytes.")
         return data
 
-    def _write_bytes(self, parts: tuple[str, ...], data: bytes) -> None:
-        name = parts[-1]
-        temporary = f".{name[:100]}.{secrets.token_hex(6)}"
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        with self._folder(parts[:-1], make=True) as folder, _said(parts):
-            mode = _mode(name, folder)
-            descriptor = os.open(temporary, flags, 0o666 if mode is None else 0o600, dir_fd=folder)
+    def _opened(self, parts: tuple[str, ...]) -> BinaryIO:
+        # O_NONBLOCK: opening a named pipe would wait for its writer.
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        with self._folder(parts[:-1]) as folder, _said(parts):
+            descriptor = os.open(parts[-1], flags, dir_fd=folder)
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                os.close(descriptor)
+                raise InvalidInput(f"path: {'/'.join(parts)} is not a file.")
+            return os.fdopen(descriptor, "rb")
+
+    def _write_bytes(
+        self, parts: tuple[str, ...], data: bytes, expected: bytes | Literal["anything"] | None = "anything"
+    ) -> bool:
+        replacement = self._replacement(parts)
+        with _said(parts):
             try:
-                with os.fdopen(descriptor, "wb") as file:
-                    if mode is not None:
-                        os.fchmod(descriptor, mode)
-                    file.write(data)
-                    file.flush()
-                    os.fsync(descriptor)
-                os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+                replacement.write(data)
+                return replacement.commit(expected)
             except BaseException:
-                os.unlink(temporary, dir_fd=folder)
+                replacement.abandon()
                 raise
-            # Without a sync of the folder a power cut may bring the old name back.
-            os.fsync(folder)
+
+    def _replacement(self, parts: tuple[str, ...]) -> Replacement:
+        with self._folder(parts[:-1], make=True) as folder, _said(parts):
+            return Replacement(folder, parts[-1])
 
     def _delete(self, parts: tuple[str, ...]) -> None:
         with self._folder(parts[:-1]) as folder, _said(parts):
@@ -158,10 +207,13 @@ class Files:
 
     def _list(self, parts: tuple[str, ...]) -> FileEntries:
         with self._folder(parts) as folder, _said(parts):
-            return sorted(self._entries(parts, folder), key=lambda entry: entry.name)
+            return sorted((entry for entry, _ in self._entries(parts, folder)), key=lambda entry: entry.name)
 
     def _glob(self, wanted: Pattern) -> Paths:
-        found: list[str] = []
+        return [path for path, _, _ in self._scan(wanted)]
+
+    def _scan(self, wanted: Pattern) -> Scanned:
+        found: Scanned = []
         looked_at = 0
         waiting: list[tuple[str, ...]] = [wanted.literal[:-1] if wanted.is_literal else wanted.literal]
         while waiting:
@@ -176,15 +228,15 @@ class Files:
             looked_at += len(entries)
             if looked_at > MOST_ENTRIES:
                 raise InvalidInput(f"pattern: more than {MOST_ENTRIES:,} files would have to be looked at.")
-            for entry in entries:
+            for entry, modified_ns in entries:
                 inside = (*parts, entry.name)
                 if entry.kind == "folder":
                     waiting.append(inside)
                 elif wanted.matches(inside):
-                    found.append(entry.path)
+                    found.append((entry.path, modified_ns, entry.size))
         return sorted(found)
 
-    def _entries(self, parts: tuple[str, ...], folder: int) -> Iterator[FileEntry]:
+    def _entries(self, parts: tuple[str, ...], folder: int) -> Iterator[tuple[FileEntry, int]]:
         with os.scandir(folder) as entries:
             for entry in entries:
                 inside = (*parts, entry.name)
@@ -195,7 +247,8 @@ class Files:
                     visible, kind = stat.S_ISREG(status.st_mode) and matches_any(self._read, inside), "file"
                 if visible:
                     what: Literal["file", "folder"] = "folder" if kind == "folder" else "file"
-                    yield FileEntry("/".join(inside), entry.name, what, status.st_size, status.st_mtime)
+                    found = FileEntry("/".join(inside), entry.name, what, status.st_size, status.st_mtime)
+                    yield found, status.st_mtime_ns
 
     @contextmanager
     def _folder(self, parts: tuple[str, ...], make: bool = False) -> Iterator[int]:
@@ -220,15 +273,6 @@ class Files:
             yield descriptor
         finally:
             os.close(descriptor)
-
-
-def _mode(name: str, folder: int) -> int | None:
-    """The permissions of the file that is about to be replaced."""
-    try:
-        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
-    except FileNotFoundError:
-        return None
-    return stat.S_IMODE(status.st_mode) & 0o777 if stat.S_ISREG(status.st_mode) else None
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator, Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from parachute.core.event import EVENT_NAME
@@ -48,6 +49,11 @@ class Core:
         self._connection = connection
         self._optional_requires = frozenset(optional_requires)
         self._provided: dict[str, Mapping[str, tuple[str, ...]]] = {}
+
+    @property
+    def data(self) -> Path:
+        """The module's private folder, for a database of its own; what the user owns belongs into the vault."""
+        return self.storage.folder
 
     async def query(
         self,

@@ -25,6 +25,12 @@ class Storage:
         self._connection: sqlite3.Connection | None = None
         self._lock = threading.Lock()
 
+    @property
+    def folder(self) -> Path:
+        """The module's private folder, in which the database lies."""
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return self._path.parent
+
     async def get(self, key: str, default: Any = None) -> Any:
         """The value of a key, or the default."""
         rows = await self._run("SELECT value FROM entries WHERE key = ?", (_key(key),))

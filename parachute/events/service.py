@@ -137,6 +137,10 @@ class Events:
             await self._stop(subscriber)
         await self._durable().remove_subscription(name)
 
+    def subscribers(self, kind: str) -> tuple[str, ...]:
+        """The names of all subscribers of a kind, also of those that are not back yet since the last start."""
+        return tuple(name for name, subscriber in self._subscribers.items() if subscriber.kind == kind)
+
     def wake(self, name: str) -> None:
         """Try at once what a subscriber failed to take, since it is well again."""
         if (subscriber := self._subscribers.get(name)) and subscriber.delivery:

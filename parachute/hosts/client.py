@@ -61,7 +61,7 @@ class HostClient:
             fields.append((b"transfer-encoding", b"chunked"))
         try:
             head = connection.send(h11.Request(method=method, target=target, headers=fields)) or b""
-        except h11.LocalProtocolError as error:
+        except (h11.LocalProtocolError, UnicodeEncodeError) as error:
             # Our own server lets some characters pass that HTTP does not have.
             raise InvalidInput(f"The request cannot be passed on: {error}.", status=400) from error
         try:

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
 from typing import Any
 
 from starlette.applications import Starlette
@@ -19,6 +19,7 @@ from parachute.hosts.interfaces import Interfaces
 from parachute.hosts.models import ModuleAgents
 from parachute.hosts.service import Hosts
 from parachute.modules.settings import ModuleSettings
+from parachute.web.event_stream import encoded
 
 log = logging.getLogger(__name__)
 
@@ -133,16 +134,16 @@ async def _stream(first: Document | None, events: AsyncGenerator[Document, None]
 
 
 def _line(event: Document) -> bytes:
-    return b"data: " + json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode() + b"\n\n"
+    return b"data: " + encoded(event) + b"\n\n"
 
 
 def _answering(
-    function: Callable[[str, Document, Request], Awaitable[Document]],
+    function: Callable[[str, Document, Request], Coroutine[Any, Any, Document]],
 ) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
         try:
             body = await _document(request) if request.method in ("POST", "PUT") else {}
-            return JSONResponse(await function(request.scope["state"]["module"], body, request))
+            return JSONResponse(await _while_there(request, function(request.scope["state"]["module"], body, request)))
         except ParachuteError as error:
             return JSONResponse(error_document(error), error.status)
         except ClientDisconnect:
@@ -152,6 +153,26 @@ def _answering(
             return JSONResponse(error_document(error), 500)
 
     return answer
+
+
+async def _while_there(request: Request, work: Coroutine[Any, Any, Document]) -> Document:
+    """The result of the work, which ends when the module leaves: an agent must not go on for nobody."""
+    working = asyncio.ensure_future(work)
+    left = asyncio.ensure_future(_left(request))
+    try:
+        await asyncio.wait((working, left), return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            return working.result()
+        raise ClientDisconnect
+    finally:
+        for task in (working, left):
+            task.cancel()
+        await asyncio.gather(working, left, return_exceptions=True)
+
+
+async def _left(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 async def _document(request: Request) -> Document:

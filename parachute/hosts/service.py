@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any
 
 from starlette.types import ASGIApp
@@ -29,6 +29,10 @@ from parachute.supervisor.logs import log_path
 log = logging.getLogger(__name__)
 
 _KIND = "module"
+
+VAULT_CHANGED = "vault.changed"
+"""An event that is not kept: a module that sleeps compares what it knows with the vault when it starts."""
+
 _DELIVERY_SECONDS = 120.0
 _DISABLE_SECONDS = 10.0
 _TOOL_SECONDS = 120.0
@@ -52,6 +56,8 @@ class Hosts:
         self._settled = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._agents: ModuleAgents | None = None
+        self.after_changes: list[Callable[[], Awaitable[None]]] = []
+        """What is done when other units are open than before."""
 
     def start(self, agents: ModuleAgents, answering: ASGIApp) -> None:
         """Begin to open units; whoever asks for a module before they are open waits.
@@ -78,6 +84,7 @@ class Hosts:
         """Bring the units in line with what is installed; `revive` names a module that may have failed too often."""
         async with self._changing:
             await self._reconcile(revive)
+        await self._after()
 
     async def host(self, name: str) -> Host:
         """A module that may be asked; errors: NotFound, Conflict if it is disabled or waits for an approval."""
@@ -172,16 +179,25 @@ class Hosts:
                 await self._reconcile(None)
                 for name in await self._units.states():
                     if name not in self._hosts:
-                        await self._units.close(name)
+                        await self._units.close(name, forget=True)
+            await self._after()
         except ParachuteError as error:
             log.error("Modules cannot be started: %s", error)
         finally:
             self._settled.set()
 
+    async def _after(self) -> None:
+        for follow in self.after_changes:
+            await follow()
+
     async def _reconcile(self, revive: str | None) -> None:
         found, self._problems = await asyncio.to_thread(wanted, self._modules)
         for name in self._hosts.keys() - {each.module.name for each in found}:
             await self._take_down(name, leaves=name not in self._problems)
+        remaining = {each.module.name for each in found} | self._problems.keys()
+        for name in set(self._events.subscribers(_KIND)) - remaining:
+            # It had no unit when it left: it waited for an approval, or core was not there.
+            await self._events.remove_subscriber(name)
         for each in found:
             name = each.module.name
             try:
@@ -216,7 +232,7 @@ class Hosts:
         except BaseException:
             del self._hosts[name]
             raise
-        patterns = sorted({hook.event for hook in host.manifest.hooks})
+        patterns = sorted({hook.event for hook in host.manifest.hooks} - {VAULT_CHANGED})
         if patterns:
             await self._events.add_subscriber(name, patterns, _KIND)
         else:
@@ -239,7 +255,7 @@ class Hosts:
             await self._events.remove_subscriber(name)
         if self._agents is not None:
             await self._agents.close_module(name)
-        await self._units.close(name, host.listener)
+        await self._units.close(name, host.listener, forget=leaves)
 
     async def _take_down_refused(self, host: Host) -> None:
         async with self._changing:

@@ -12,6 +12,7 @@ from parachute.errors import InvalidInput
 from parachute.files import private_folder
 from parachute.hosts import folders
 from parachute.hosts.specifying import EGRESS_SOCKET, Wanted, core_folder
+from parachute.modules.tree import remove
 from parachute.settings.home import Home
 from parachute.supervisor import control
 from parachute.supervisor.host_specification import HostSpecification, specification_path
@@ -59,13 +60,16 @@ class HostUnits:
         """Give a unit that has failed too often another chance; the others are left alone."""
         await control.ask(self._home, "open", unit=f"{_PREFIX}{name}")
 
-    async def close(self, name: str, listener: UnixListener | None = None) -> None:
-        """End the unit with its process, and close its sockets."""
+    async def close(self, name: str, listener: UnixListener | None = None, *, forget: bool = False) -> None:
+        """End the unit with its process, and close its sockets; `forget`: the module does not come back soon."""
         await control.ask(self._home, "close", unit=f"{_PREFIX}{name}")
         if listener is not None:
             listener.close()
         await self._egress.close(name)
-        await asyncio.to_thread(specification_path(name, self._home.root).unlink, missing_ok=True)
+        specification = specification_path(name, self._home.root)
+        await asyncio.to_thread(specification.unlink, missing_ok=True)
+        if forget:
+            await asyncio.to_thread(remove, specification.parent)
 
     async def states(self) -> dict[str, dict[str, Any]]:
         """What the supervisor says of each unit of a module; `confinement` is what it does not enforce, in sentences."""

@@ -3,7 +3,7 @@
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from parachute.core.agents import WORKING_DIRECTORY
@@ -29,6 +29,16 @@ class Given:
 
     mounts: dict[str, Mount] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
+
+    def add(self, mount: Mount) -> None:
+        """Give a folder or file; a single file only for reading."""
+        if mount.writable and mount.is_file:
+            # A file that is mounted can be written over, but not replaced as a whole, as the agent's tools do it.
+            mount = replace(mount, writable=False)
+            self.left_out.append(
+                f"{mount.target} was given to the agent only for reading: for writing, name the folder that it lies in."
+            )
+        self.mounts[mount.target] = mount
 
     def sorted(self) -> tuple[Mount, ...]:
         """The mounts without those that lie inside of others."""
@@ -98,8 +108,7 @@ class Places:
             if wanted:
                 found.left_out.append(f"{wanted} was not given to the agent: this computer's own folder lies in it.")
         else:
-            target = "/".join((VAULT_INSIDE, *parts))
-            found.mounts[target] = Mount(str(source), target, writable, is_file=stat.S_ISREG(mode))
+            found.add(Mount(str(source), "/".join((VAULT_INSIDE, *parts)), writable, is_file=stat.S_ISREG(mode)))
 
     def _outside(self, text: str, writable: bool, found: Given) -> None:
         pattern = Pattern.parse(text[2:], "allowed_paths")
@@ -119,8 +128,7 @@ class Places:
                 f"{text} was not given to the agent: it is not there, a link, or not below one of `project_folders`."
             )
             return
-        target = "/".join((OUTSIDE_INSIDE, *literal))
-        found.mounts[target] = Mount(str(real), target, writable, is_file=real.is_file())
+        found.add(Mount(str(real), "/".join((OUTSIDE_INSIDE, *literal)), writable, is_file=real.is_file()))
 
 
 def _matching(vault: Path, literal: Parts, pattern: Pattern) -> Iterator[Parts]:

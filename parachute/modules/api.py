@@ -97,7 +97,6 @@ async def get_settings(name: str, service: ModulesDependency) -> dict[str, Any]:
 async def set_setting(name: str, setting: str, body: SettingValue, service: ModulesDependency) -> dict[str, Any]:
     """Change a setting of a module."""
     await asyncio.to_thread(_set, service, name, setting, body.value)
-    await service.setting_changed(name)
     return {"settings": await asyncio.to_thread(_shown, service, name)}
 
 
@@ -105,7 +104,6 @@ async def set_setting(name: str, setting: str, body: SettingValue, service: Modu
 async def delete_setting(name: str, setting: str, service: ModulesDependency) -> dict[str, Any]:
     """Go back to the default of a setting."""
     await asyncio.to_thread(_delete, service, name, setting)
-    await service.setting_changed(name)
     return {"settings": await asyncio.to_thread(_shown, service, name)}
 
 

@@ -45,8 +45,6 @@ class Modules:
         self.limits = limits or Limits()
         self.listeners: list[Callable[[str | None], Awaitable[None]]] = []
         """What core does when something changed; it hears the name of a module that the user has just enabled."""
-        self.setting_listeners: list[Callable[[str], Awaitable[None]]] = []
-        """What core does when a setting was changed through its API; it hears the name of the module."""
         self._hashes: dict[str, tuple[Signature, str]] = {}
 
     def recover(self) -> bool:
@@ -213,11 +211,6 @@ class Modules:
         """Tell everyone in this process who waits for changes, and which module was enabled by name."""
         for listener in self.listeners:
             await listener(enabled)
-
-    async def setting_changed(self, name: str) -> None:
-        """Tell everyone in this process who waits for changes of settings."""
-        for listener in self.setting_listeners:
-            await listener(name)
 
     @contextmanager
     def _workshop(self, progress: Progress | None, seconds: float) -> Iterator[Workshop]:

@@ -29,7 +29,7 @@ class SettingsUnreadable(ParachuteError):
 class ModuleSettings:
     """Reads and changes values, checked against the manifest that the user approved; call it outside of an event loop.
 
-    A change tells nobody: `Modules.setting_changed` is for whoever made it inside of core. A value that does not fit the
+    A change tells nobody: a module reads its settings when it needs them. A value that does not fit the
     manifest, as after an update, counts as not set and stays in the file. Error of every method: SettingsUnreadable.
     """
 

@@ -16,7 +16,9 @@ def adopt_listener(environment: MutableMapping[str, str]) -> socket.socket:
     process = environment.pop("LISTEN_PID", None)
     count = environment.pop("LISTEN_FDS", None)
     environment.pop("LISTEN_FDNAMES", None)
-    if process is not None and process != str(os.getpid()):
+    # systemd numbers the first process of a namespace (PrivatePIDs) as it sees it itself. Such a process has no parent in
+    # there from which it could have inherited variables that are meant for another one.
+    if process is not None and process != str(os.getpid()) and os.getpid() != 1:
         raise InvalidInput(f"LISTEN_PID is {process!r}, and this is process {os.getpid()}.", hint)
     if count != "1":
         raise InvalidInput(f"LISTEN_FDS is {count!r}, and exactly one listening socket is needed: 1.", hint)

@@ -22,12 +22,14 @@ class State(StrEnum):
 class Confinement:
     """What a unit may reach, where systemd enforces it: these folders and files, its own sockets, no network.
 
-    What is only read may be missing when the unit starts; what is written has to exist. `loopback`: it may speak TCP to
-    itself. `writes_code` is for programs that compile while they run.
+    What is only read may be missing when the unit starts; what is written has to exist. `hide` holds folders of which nothing
+    else is to be seen, wherever they lie; homes always are such. `loopback`: it may speak TCP to itself. `writes_code` is for
+    programs that compile while they run.
     """
 
     read: tuple[Path, ...] = ()
     write: tuple[Path, ...] = ()
+    hide: tuple[Path, ...] = ()
     loopback: bool = False
     memory_bytes: int | None = None
     processes: int | None = None

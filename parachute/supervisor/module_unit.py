@@ -30,16 +30,18 @@ def unit(root: Path, name: str, socket: Path, child: Child, *, confines: bool) -
         start_seconds=_START_SECONDS,
         watchdog_seconds=_WATCHDOG_SECONDS,
         stop_seconds=_STOP_SECONDS,
-        confinement=_confinement(specification, specification_path(name, root)),
+        confinement=_confinement(specification, root, specification_path(name, root)),
     )
 
 
-def _confinement(specification: HostSpecification, own: Path) -> Confinement:
+def _confinement(specification: HostSpecification, root: Path, own: Path) -> Confinement:
     core = Path(specification.core_socket).parent
     vault = tuple(map(Path, specification.read))
     return Confinement(
         read=(Path(specification.code), Path(specification.packages), own, core, *vault),
         write=(Path(specification.data), *map(Path, specification.write)),
+        # Also where they are on a disk of their own, and not in the home.
+        hide=(Path.home(), root, Path(specification.vault)),
         loopback=specification.network,
         memory_bytes=specification.memory,
         processes=specification.pids,

@@ -11,6 +11,7 @@ from parachute.supervisor.models import Confinement, Unit
 
 PREFIX = "parachute-"
 _STARTS, _START_PERIOD = 5, 300
+_HOMES = (Path("/home"), Path("/root"), Path("/run/user"))  # what ProtectHome means
 
 
 def service_name(name: str) -> str:
@@ -48,7 +49,14 @@ def confine(confinement: Confinement, *, notifies: bool) -> str:
         "ProtectSystem=strict",
         "# Empty folders instead of all homes and of /run/user: keys, credentials and other modules' data are not there.",
         "ProtectHome=tmpfs",
-        *(f'BindReadOnlyPaths="{absolute(path)}"' for path in _program()),
+        *(f'TemporaryFileSystem="{absolute(path)}:ro"' for path in _hidden(confinement)),
+        "# Sockets of other services: buses, journals, container engines, each of which does more than a module may.",
+        "TemporaryFileSystem=/run:ro",
+        "# Where NixOS has its programs.",
+        "BindReadOnlyPaths=-/run/current-system",
+        "# Memory that programs of the same user share.",
+        "TemporaryFileSystem=/dev/shm:mode=1777,nosuid,nodev,noexec",
+        *(f'BindReadOnlyPaths="{absolute(path)}"' for path in _program(confinement)),
         *(f'BindReadOnlyPaths="-{absolute(path)}"' for path in confinement.read),
         *(f'BindPaths="{absolute(path)}"' for path in confinement.write),
     ]
@@ -75,6 +83,8 @@ def confine(confinement: Confinement, *, notifies: bool) -> str:
         "ProtectControlGroups=yes",
         "# Calls that ordinary services make; the others end it.",
         "SystemCallFilter=@system-service",
+        "# Keys that the kernel keeps for all programs of the user.",
+        "SystemCallFilter=~@keyring:EPERM",
         "SystemCallArchitectures=native",
         "LockPersonality=yes",
         "RestrictRealtime=yes",
@@ -97,17 +107,26 @@ def _memory(confinement: Confinement) -> str:
     return f"MemoryMax={confinement.memory_bytes}\nMemorySwapMax=0"
 
 
-def _program() -> list[Path]:
-    """Where the interpreter and our own code are, as far as ProtectHome would hide them."""
+def _hidden(confinement: Confinement) -> list[Path]:
+    """Folders to be hidden that ProtectHome does not hide already."""
+    found = {path for path in confinement.hide if not any(path.is_relative_to(home) for home in _HOMES)}
+    return _outermost(found - {Path("/")})
+
+
+def _program(confinement: Confinement) -> list[Path]:
+    """Where the interpreter and our own code are, as far as they would be hidden."""
     import parachute_runner
 
     import parachute
 
     folders = {Path(sys.prefix), Path(sys.base_prefix)}
     folders |= {Path(package.__path__[0]).parent for package in (parachute, parachute_runner)}
-    hidden = [Path("/home"), Path("/root"), Path.home()]
-    found = {folder for folder in folders if any(folder.is_relative_to(place) for place in hidden)}
-    return sorted(folder for folder in found if not any(folder.is_relative_to(other) for other in found - {folder}))
+    hidden = [*_HOMES, Path.home(), *_hidden(confinement)]
+    return _outermost({folder for folder in folders if any(folder.is_relative_to(place) for place in hidden)})
+
+
+def _outermost(folders: set[Path]) -> list[Path]:
+    return sorted(folder for folder in folders if not any(folder.is_relative_to(other) for other in folders - {folder}))
 
 
 def _service(unit: Unit, home: Home, log: Path, instance: str, wanted_at_boot: bool) -> str:

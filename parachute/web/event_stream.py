@@ -45,7 +45,7 @@ class EventStream(Response):
                 except StopAsyncIteration:
                     break
                 following = None
-                await _send(send, b"data: " + _encoded({**event, "seq": seq}) + b"\n\n")
+                await _send(send, b"data: " + encoded({**event, "seq": seq}) + b"\n\n")
             await send({"type": "http.response.body", "body": b""})
         finally:
             gone.cancel()
@@ -53,7 +53,8 @@ class EventStream(Response):
                 following.cancel()
 
 
-def _encoded(event: Mapping[str, Any]) -> bytes:
+def encoded(event: Mapping[str, Any]) -> bytes:
+    """An event as one line of JSON that every program can read."""
     try:
         text = json.dumps(event, ensure_ascii=False, allow_nan=False)
     except ValueError:

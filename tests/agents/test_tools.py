@@ -11,8 +11,7 @@ import pytest
 
 from parachute.agents import tools
 from parachute.agents.models import AgentSpecification
-from parachute.agents.tools import NoTools, ToolServer, permitted, shown_names
-from parachute.errors import NotFound
+from parachute.agents.tools import ToolServer, permitted, shown_names
 from parachute.gateway.models import CredentialKind
 from parachute.gateway.service import Line
 from parachute.hosts.models import OfferedTool
@@ -172,12 +171,6 @@ async def test_half_characters_do_not_break_the_answer(server: ToolServer, readi
     reading.answers["reading_search"] = "a\ud800b"
     server.permit(SHOWN)
     assert await server.answer("reading_search", {"query": "x"}) == ("a?b", False)
-
-
-async def test_a_computer_without_modules() -> None:
-    assert NoTools().tools() == ()
-    with pytest.raises(NotFound):
-        await NoTools().call_tool("reading_search", {}, "one")
 
 
 def test_names_as_the_program_shows_them() -> None:

@@ -20,6 +20,7 @@ class FakeCore:
     def __init__(self, path: Path, answers: dict[str, Any] | None = None) -> None:
         self.asked: list[tuple[str, str, Any]] = []
         self.answers: dict[str, Any] = {
+            "/start": {"started": True},
             "/interfaces": {"interfaces": {}},
             "/settings": {"settings": {}},
             **(answers or {}),

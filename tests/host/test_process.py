@@ -321,6 +321,7 @@ def test_it_tells_its_supervisor_that_it_is_ready_and_alive() -> None:
 
 def test_core_that_is_down_is_told_and_not_fatal() -> None:
     with hosted("notes", NOTES, manifest=MANIFEST) as notes:
+        assert notes.get("/left").status == 200
         notes.core.close()
         Path(notes.specification.core_socket).unlink()
         assert notes.get("/left").status == 200
@@ -328,6 +329,23 @@ def test_core_that_is_down_is_told_and_not_fatal() -> None:
         assert (answer.status, answer.json()["detail"]) == (503, "Core does not answer; it may be restarting.")
         notes.core = type(notes.core)(Path(notes.specification.core_socket))
         assert notes.get("/settings").status == 200
+
+
+def test_without_core_nothing_starts() -> None:
+    with hosted("notes", NOTES, manifest=MANIFEST) as notes:
+        notes.core.close()
+        Path(notes.specification.core_socket).unlink()
+        assert "Core does not answer" in notes.failure()
+        notes.core = type(notes.core)(Path(notes.specification.core_socket))
+        assert notes.get("/left").status == 200
+
+
+def test_core_can_keep_a_module_from_starting() -> None:
+    refusal = {"error": {"type": "Conflict", "message": "It waits for your approval."}}
+    with hosted("notes", NOTES, manifest=MANIFEST, answers={"/start": refusal}) as notes:
+        assert "It waits for your approval." in notes.failure()
+        [(_, _, asked)] = [each for each in notes.core.asked if each[1] == "/start"]
+        assert asked == {"hash": notes.specification.hash, "folders": {}}
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """Which files and folders the patterns of a manifest stand for; what they do not name is never among them."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,7 @@ FILES = (
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> Iterator[Places]:
+def places(tmp_path: Path) -> Places:
     """A vault with links in it, which lead to a secret beside it."""
     vault, secret = tmp_path / "vault", tmp_path / "secret"
     for name in FILES:
@@ -30,7 +29,7 @@ def places(tmp_path: Path) -> Iterator[Places]:
     def nowhere(folder: Path) -> Path:
         raise InvalidInput("Not there.")
 
-    yield Places(vault, tmp_path / "home", (), nowhere)
+    return Places(vault, tmp_path / "home", (), nowhere)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ import pytest
 from parachute.agents.client import AgentClient
 from parachute.agents.models import AgentSpecification, ToolDecision
 from parachute.agents.options import prepare_files
-from parachute.agents.tools import NoTools
 from parachute.audit.service import Audit
 from parachute.database import Database
 from parachute.gateway.models import CredentialKind
@@ -25,6 +24,7 @@ from parachute.runs.run import Run
 from parachute.sandbox.service import Execution
 from parachute.sessions.models import Session
 from parachute.settings.home import Home
+from tests.agents.module_tools import Reading
 
 SESSION = "11111111-2222-4333-8444-555555555555"
 
@@ -106,7 +106,7 @@ async def test_rules_that_raise_or_are_absent_allow_nothing(tmp_path: Path) -> N
     specification = AgentSpecification(SESSION, False, execution, line, "prompt", ("Bash",), None, True)
     home = Home(tmp_path / "home")
     home.root.mkdir()
-    client = AgentClient(specification, prepare_files(home), NoTools())
+    client = AgentClient(specification, prepare_files(home), Reading())
     call = {"tool_name": "Bash", "tool_input": {"command": "true"}}
     answer = await client._pre_tool_use(call, "call", None)
     assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"

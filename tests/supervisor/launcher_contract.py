@@ -51,8 +51,8 @@ import os, socket, sys, time
 def say(text):
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
         sender.sendto(text, os.environ["NOTIFY_SOCKET"])
-say(b"READY=1")
 print(os.environ["WATCHDOG_USEC"], flush=True)
+say(b"READY=1")
 while os.path.exists(sys.argv[1]):
     say(b"WATCHDOG=1")
     time.sleep(0.02)

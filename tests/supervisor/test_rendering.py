@@ -81,6 +81,13 @@ def test_a_confinement_names_its_folders_and_leaves_out_what_was_not_asked() -> 
     assert "MemoryDenyWriteExecute" not in confine(Confinement(writes_code=True), notifies=False)
 
 
+def test_what_no_home_holds_is_hidden_by_name() -> None:
+    places = ("/srv/disk/vault", "/srv/disk", "/home/anna/Parachute", "/")
+    lines = confine(Confinement(hide=tuple(map(Path, places))), notifies=False).splitlines()
+    hidden = [line.partition("=")[2] for line in lines if line.startswith("TemporaryFileSystem=")]
+    assert hidden == ['"/srv/disk:ro"', "/run:ro", "/dev/shm:mode=1777,nosuid,nodev,noexec"]
+
+
 def test_the_installed_units_are_the_supervisor_and_core() -> None:
     files = installed.render(HOME, "127.0.0.1", 3333, lingers_for_us=True)
     assert sorted(files) == sorted(installed.NAMES)

@@ -1,0 +1,104 @@
+"""A file that is written beside the one whose place it takes in the end, so that a reader sees the old or the new one."""
+
+import errno
+import os
+import secrets
+import stat
+from typing import Literal
+
+_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
+
+
+class Replacement:
+    """The new file; `folder` is a descriptor, which it keeps open for itself. It ends with `commit` or `abandon`."""
+
+    def __init__(self, folder: int, name: str) -> None:
+        self._name = name
+        self._temporary = f".{name[:60]}.{secrets.token_hex(6)}"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        mode = _mode(name, folder)
+        self._folder = os.dup(folder)
+        try:
+            descriptor = os.open(self._temporary, flags, 0o666 if mode is None else 0o600, dir_fd=folder)
+        except BaseException:
+            os.close(self._folder)
+            raise
+        self._file = os.fdopen(descriptor, "wb")
+        if mode is not None:
+            os.fchmod(descriptor, mode)
+
+    def write(self, data: bytes) -> None:
+        """Add to the new file; error: OSError."""
+        self._file.write(data)
+
+    def commit(self, expected: bytes | Literal["anything"] | None = "anything") -> bool:
+        """Put it in its place, or answer False, and drop it, when there is not what was expected (None: no file); error: OSError."""
+        try:
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._file.close()
+            if not self._placed(expected):
+                os.unlink(self._temporary, dir_fd=self._folder)
+                return False
+            # Without a sync of the folder a power cut may bring the old name back.
+            os.fsync(self._folder)
+        except BaseException:
+            self.abandon()
+            raise
+        os.close(self._folder)
+        self._folder = -1
+        return True
+
+    def abandon(self) -> None:
+        """Drop it; what is in its place stays."""
+        if self._folder < 0:
+            return
+        try:
+            self._file.close()
+        except OSError:
+            pass  # what could not be written is not wanted any more
+        try:
+            os.unlink(self._temporary, dir_fd=self._folder)
+        except OSError:
+            pass  # gone already
+        os.close(self._folder)
+        self._folder = -1
+
+    def _placed(self, expected: bytes | Literal["anything"] | None) -> bool:
+        if expected is None:
+            try:
+                os.link(self._temporary, self._name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
+            except FileExistsError:
+                return False
+            except OSError as error:
+                if error.errno not in _NO_LINKS:
+                    raise
+                # A file system without links, as on some cards.
+                if _content(self._name, self._folder, 0) is not None:
+                    return False
+            else:
+                os.unlink(self._temporary, dir_fd=self._folder)
+                return True
+        elif expected != "anything" and _content(self._name, self._folder, len(expected)) != expected:
+            return False
+        os.rename(self._temporary, self._name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
+        return True
+
+
+def _content(name: str, folder: int, length: int) -> bytes | None:
+    """What a file begins with, one byte more than `length`; None if there is none."""
+    try:
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    except FileNotFoundError:
+        return None
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read(length + 1)
+
+
+def _mode(name: str, folder: int) -> int | None:
+    """The permissions of the file that is about to be replaced."""
+    try:
+        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    return stat.S_IMODE(status.st_mode) & 0o777 if stat.S_ISREG(status.st_mode) else None

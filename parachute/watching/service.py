@@ -1,0 +1,91 @@
+"""Watching the vault for as long as somebody listens."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+log = logging.getLogger(__name__)
+
+Listener = Callable[[frozenset[str]], Awaitable[None]]
+"""Hears the paths within the vault that were added, changed or removed; a rename is two of them."""
+
+_DEBOUNCE = 400
+_STEP = 50
+"""Milliseconds: changes are told together when nothing has changed for a step, at the latest after the debounce."""
+
+_AGAIN_SECONDS = 60.0
+_MOST_PATHS = 10_000
+
+
+class VaultWatcher:
+    """Tells listeners of changes, the computer's own hidden folders at the top of the vault excepted.
+
+    A listener may miss changes, as while the vault cannot be watched: what must not be missed is compared by mtime and size.
+    """
+
+    def __init__(self, vault: Path) -> None:
+        self._vault = vault
+        self._listeners: list[Listener] = []
+        self._task: asyncio.Task[None] | None = None
+        self.problem: str | None = None
+        """Why nothing is watched now, in a sentence."""
+
+    def listen(self, listener: Listener) -> None:
+        """Tell a listener from now on; the first one starts the watching."""
+        if listener not in self._listeners:
+            self._listeners.append(listener)
+        if self._task is None:
+            self._task = asyncio.create_task(self._watch_for_ever(), name="vault watcher")
+
+    async def forget(self, listener: Listener) -> None:
+        """Tell a listener nothing more; without the last one nothing is watched."""
+        if listener in self._listeners:
+            self._listeners.remove(listener)
+        if not self._listeners:
+            await self.close()
+
+    async def close(self) -> None:
+        """Stop watching."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+
+    async def _watch_for_ever(self) -> None:
+        # 8 MB, which a computer whose modules do not watch the vault need not have in memory.
+        from watchfiles import Change, awatch
+
+        def visible(_: Change, path: str) -> bool:
+            return self._within(path) is not None
+
+        while True:
+            try:
+                self.problem = None
+                watching = awatch(
+                    self._vault, watch_filter=visible, debounce=_DEBOUNCE, step=_STEP, ignore_permission_denied=True
+                )
+                async for changes in watching:
+                    paths = frozenset(filter(None, (self._within(path) for _, path in changes)))
+                    await self._tell(frozenset(sorted(paths)[:_MOST_PATHS]))
+            except Exception as error:
+                # Most often there are more folders than the kernel lets a user watch.
+                self.problem = f"Changes in {self._vault} are not noticed at once: {error}."
+                log.warning("%s A larger fs.inotify.max_user_watches may help.", self.problem)
+            await asyncio.sleep(_AGAIN_SECONDS)
+
+    async def _tell(self, paths: frozenset[str]) -> None:
+        for listener in list(self._listeners):
+            try:
+                await listener(paths)
+            except Exception:
+                log.exception("A listener for changes of the vault failed.")
+
+    def _within(self, path: str) -> str | None:
+        try:
+            relative = Path(path).relative_to(self._vault)
+        except ValueError:
+            return None
+        return str(relative) if relative.parts and not relative.parts[0].startswith(".") else None

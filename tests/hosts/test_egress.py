@@ -1,0 +1,86 @@
+"""The only way from a module to the internet."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.conftest import needs_bubblewrap
+from tests.hosts.household import Household
+
+pytestmark = needs_bubblewrap
+
+FETCH = """
+@route("POST", "/fetch")
+def fetch(self, url: str):
+    try:
+        with urllib.request.urlopen(url, timeout=20) as answer:
+            return {"status": answer.status}
+    except urllib.error.HTTPError as error:
+        return {"status": error.code}
+    except OSError as error:
+        return {"error": str(error)}
+
+@route("GET", "/self")
+def about(self):
+    return {
+        "proxies": sorted(name for name in os.environ if "proxy" in name.lower()),
+        "sockets": sorted(os.listdir(os.environ["PARACHUTE_HOME"] + f"/run/module/{self.name}/core")),
+    }
+"""
+TOP = "import os\nimport urllib.error\nimport urllib.request\n"
+
+
+@pytest.fixture(scope="module")
+def outgoing(household: Household) -> Household:
+    """A computer with modules that may, must not, and are not trusted to leave."""
+    network = {"permissions": {"network": ["example.org"]}}
+    household.install_quietly("outgoing", FETCH, top=TOP, **network)
+    household.install_quietly("homely", FETCH, top=TOP)
+    household.install("doubtful", FETCH, top=TOP, untrusted=True, **network)
+    return household
+
+
+def fetch(outgoing: Household, name: str, url: str) -> Any:
+    """What a module gets of an address."""
+    return outgoing.post(f"/api/{name}/fetch", json={"url": url}).json()
+
+
+def audited(outgoing: Household) -> list[dict[str, Any]]:
+    """All entries of the audit log."""
+    files = sorted((outgoing.vault / ".parachute" / "audit").glob("*.jsonl"))
+    return [json.loads(line) for file in files for line in file.read_text().splitlines()]
+
+
+@pytest.mark.parametrize("url", ["http://other.example.net/x?token=1", "https://other.example.net/"])
+def test_a_host_that_the_manifest_does_not_name_is_refused_and_recorded(outgoing: Household, url: str) -> None:
+    answer = fetch(outgoing, "outgoing", url)
+    assert answer.get("status") == 403 or "403" in answer["error"], answer
+
+    def recorded() -> list[dict[str, Any]]:
+        return [entry for entry in audited(outgoing) if "other.example.net" in json.dumps(entry)]
+
+    outgoing.wait_until(recorded, "it is recorded")
+    assert "outgoing" in json.dumps(recorded()[-1])
+    assert "token" not in json.dumps(recorded())
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "0.0.0.0", "169.254.169.254", "192.168.0.1"])
+def test_this_computer_and_its_network_are_refused(outgoing: Household, host: str) -> None:
+    answer = fetch(outgoing, "outgoing", f"http://{host}:{outgoing.port}/api/health")
+    # Python goes around the proxy for none of these: the box's own loopback has nothing on that port.
+    assert answer.get("status") == 403 or "refused" in answer["error"], answer
+    answer = fetch(outgoing, "outgoing", f"https://{host}:{outgoing.port}/api/health")
+    assert "status" not in answer, answer
+    assert "403" in answer["error"] or "refused" in answer["error"], answer
+
+
+def test_the_way_out_is_there_only_for_those_who_may_use_it(outgoing: Household) -> None:
+    about = outgoing.value("/api/outgoing/self")
+    assert about["proxies"] == ["HTTPS_PROXY", "HTTP_PROXY", "http_proxy", "https_proxy"]
+    assert about["sockets"] == ["core.sock", "egress.sock"]
+    for name in ("homely", "doubtful"):
+        assert outgoing.value(f"/api/{name}/self") == {"proxies": [], "sockets": ["core.sock"]}
+        assert "status" not in fetch(outgoing, name, "http://example.org/")
+    outgoing.post("/api/modules/outgoing/disable")
+    assert not (outgoing.home.run / "module/outgoing/core/egress.sock").exists()

@@ -1,0 +1,229 @@
+"""Installed, enabled, disabled, removed; and core that comes and goes while modules run."""
+
+import contextlib
+import sqlite3
+import threading
+from collections.abc import Iterator
+
+import httpx2
+import psutil
+import pytest
+
+from tests.hosts.household import Household
+
+COUNTING = """
+async def note(self, what: str):
+    await self.core.storage.set(what, await self.core.storage.get(what, 0) + 1)
+
+async def on_enable(self):
+    await self.note("enabled")
+
+async def on_start(self):
+    await self.note("started")
+
+async def on_stop(self):
+    await self.note("stopped")
+
+async def on_disable(self):
+    await self.note("disabled")
+
+@route("GET", "/counts")
+async def counts(self):
+    return {name: await self.core.storage.get(name) for name in await self.core.storage.keys()}
+"""
+BUSY = """
+@route("GET", "/busy")
+async def busy(self):
+    await self.core.publish("busy.began", {})
+    await asyncio.sleep(0.5)
+    return {"done": True}
+
+@route("GET", "/began")
+async def began(self):
+    return {"began": await self.core.storage.get("began", False)}
+
+@event("busy.began")
+async def on_began(self):
+    await self.core.storage.set("began", True)
+"""
+
+
+def test_calls_of_the_life_cycle(household: Household) -> None:
+    household.install("counting", COUNTING)
+    assert household.value("/api/counting/counts") == {"enabled": 1, "started": 1}
+    household.put_to_sleep("counting")
+    assert household.value("/api/counting/counts") == {"enabled": 1, "started": 2, "stopped": 1}
+    household.post("/api/modules/counting/disable")
+    answer = household.get("/api/counting/counts")
+    assert (answer.status_code, answer.json()["key"]) == (409, "module_disabled")
+    assert household.host_process("counting") is None
+    household.post("/api/modules/counting/enable")
+    assert household.value("/api/counting/counts") == {"enabled": 2, "started": 3, "stopped": 2, "disabled": 1}
+    # What is asleep is woken, to be told.
+    household.put_to_sleep("counting")
+    household.ask("DELETE", "/api/modules/counting")
+    household.install("counting", COUNTING)
+    seen = household.value("/api/counting/counts")
+    assert (seen["disabled"], seen["enabled"]) == (2, 3)
+    # A new version is enabled as well, and nobody disabled the old one.
+    household.edit("counting", '"stopped"', '"ended"')
+    household.approve("counting")
+    seen = household.value("/api/counting/counts")
+    assert (seen["disabled"], seen["enabled"]) == (2, 4)
+    household.ask("DELETE", "/api/modules/counting?purge=true")
+    household.install("counting", COUNTING)
+    assert household.value("/api/counting/counts") == {"enabled": 1, "started": 1}
+
+
+def test_a_module_that_is_removed_while_it_works_leaves_nothing(household: Household) -> None:
+    household.install("busy", BUSY, top="import asyncio\n", hooks=[{"event": "busy.began"}])
+    answers = []
+    thread = threading.Thread(target=lambda: answers.append(household.get("/api/busy/busy")))
+    thread.start()
+    household.eventually("/api/busy/began", lambda value: value["began"], "the request has begun")
+    host = household.host_process("busy")
+    assert host is not None
+    family = [psutil.Process(host), *psutil.Process(host).children(recursive=True)]
+    assert household.ask("DELETE", "/api/modules/busy?purge=true").json() == {"success": True}
+    thread.join(30)
+    (answer,) = answers
+    assert answer.status_code in (200, 502), answer.text
+    _, alive = psutil.wait_procs(family, timeout=10)
+    assert not alive
+    assert not (household.home.run / "module" / "busy").exists()
+    assert not (household.home.root / "module-data" / "busy").exists()
+    assert not (household.home.root / "modules" / "busy").exists()
+    assert not list(household.home.run.glob("*busy*"))
+    assert "busy" not in subscribers(household)
+    assert household.get("/api/busy/busy").status_code == 404
+
+
+def subscribers(household: Household) -> set[str]:
+    """For whom events are kept."""
+    with contextlib.closing(sqlite3.connect(f"file:{household.vault}/.parachute/events.db?mode=ro", uri=True)) as found:
+        return {row[0] for row in found.execute("SELECT subscriber FROM subscriptions")}
+
+
+def test_no_event_waits_for_a_module_that_was_removed_before_it_was_approved(household: Household) -> None:
+    household.install("unseen", BUSY, top="import asyncio\n", hooks=[{"event": "busy.began"}])
+    assert "unseen" in subscribers(household)
+    household.edit("unseen", "Tested", "Changed")
+    household.put_to_sleep("unseen")
+    assert household.get("/api/unseen/began").status_code == 409
+    # It may be approved yet.
+    assert "unseen" in subscribers(household)
+    household.ask("DELETE", "/api/modules/unseen")
+    assert "unseen" not in subscribers(household)
+
+
+def test_many_changes_at_once_leave_one_module_in_one_state(household: Household) -> None:
+    household.install("switched", '@route("GET", "/")\nasync def get(self):\n    return {"fine": True}\n')
+    steps = ["disable", "enable", "reload"] * 6
+
+    def change(step: str) -> None:
+        path = "/api/modules/reload" if step == "reload" else f"/api/modules/switched/{step}"
+        seen.append(household.post(path).status_code)
+        seen.append(household.get("/api/switched/").status_code)
+
+    seen: list[int] = []
+    threads = [threading.Thread(target=change, args=(step,)) for step in steps]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert len(seen) == 2 * len(steps)
+    # A request that met the end of the process may be a clean 502.
+    assert set(seen) <= {200, 409, 502}, seen
+    household.post("/api/modules/switched/enable")
+    assert household.value("/api/switched/") == {"fine": True}
+
+
+@pytest.fixture
+def alone() -> Iterator[Household]:
+    """A computer whose core is killed."""
+    with Household() as running:
+        yield running
+
+
+def test_a_module_outlives_core(alone: Household) -> None:
+    body = """
+    @route("GET", "/process")
+    async def process(self):
+        return {"process": os.getpid(), "started": STARTED}
+
+    @route("POST", "/tell/{number}")
+    async def tell(self, number: int):
+        await self.core.publish("lasting.told", {"number": number})
+
+    @route("GET", "/heard")
+    async def heard(self):
+        return {"heard": await self.core.storage.keys("told/")}
+
+    @event("lasting.told")
+    async def on_told(self, number: int):
+        if number == 1:
+            await asyncio.sleep(0.5)
+        await self.core.storage.set(f"told/{number}", True)
+    """
+    top = "import asyncio\nimport os\nimport time\nSTARTED = time.time()\n"
+    alone.install_quietly("quiet", COUNTING)
+    alone.install("lasting", body, top=top, hooks=[{"event": "lasting.told"}])
+    before = alone.value("/api/lasting/process")
+    host = alone.host_process("lasting")
+    for number in (1, 2, 3):
+        alone.post(f"/api/lasting/tell/{number}")
+    alone.kill_core()
+    assert alone.value("/api/lasting/process") == before
+    assert alone.host_process("lasting") == host
+    alone.eventually("/api/lasting/heard", lambda value: len(value["heard"]) == 3, "all events arrive")
+    units = {unit["name"]: unit["state"] for unit in alone.ask_supervisor("status")["units"]}
+    assert units["module@lasting"] == "running"
+    assert units["module@quiet"] == "listening"
+    # It also reaches the new core.
+    assert alone.post("/api/lasting/tell/4").status_code == 204
+    alone.eventually("/api/lasting/heard", lambda value: len(value["heard"]) == 4, "a new event arrives")
+
+
+def test_what_changed_while_core_was_away_holds_afterwards(alone: Household) -> None:
+    body = '@route("GET", "/")\nasync def get(self):\n    return {"word": "first"}\n'
+    listening = '\n@event("others.said")\nasync def on_said(self):\n    pass\n'
+    for name in ("kept", "gone", "off", "edited"):
+        alone.install_quietly(name, body + listening, hooks=[{"event": "others.said"}])
+    alone.reload()
+    assert subscribers(alone) == {"kept", "gone", "off", "edited"}
+    for name in ("kept", "gone", "off", "edited"):
+        assert alone.value(f"/api/{name}/") == {"word": "first"}
+    with alone.modules.removing("gone"):
+        pass
+    alone.modules.disable("off")
+    alone.edit("edited", "first", "second")
+    with alone.modules.approving("edited") as installation:
+        installation.finish()
+    alone.kill_core()
+    assert alone.value("/api/kept/") == {"word": "first"}
+    assert alone.get("/api/gone/").status_code == 404
+    assert alone.get("/api/off/").status_code == 409
+    assert alone.value("/api/edited/") == {"word": "second"}
+    alone.wait_until(lambda: alone.host_process("gone") is None, "what was removed has ended")
+    assert alone.host_process("off") is None
+    assert subscribers(alone) == {"kept", "edited"}
+    assert {path.name for path in (alone.home.run / "module").iterdir()} == {"kept", "edited"}
+
+
+def test_twenty_modules_cost_nothing_until_they_are_used(alone: Household) -> None:
+    body = '@route("GET", "/")\nasync def get(self):\n    return {"fine": True}\n'
+    names = [f"many-{number}" for number in range(20)]
+    for name in names:
+        alone.install_quietly(name, body)
+    alone.reload()
+    assert alone.value("/api/many-7/") == {"fine": True}
+    assert [name for name in names if alone.host_process(name) is not None] == ["many-7"]
+    alone.stop()
+    alone.start()
+    with httpx2.Client(base_url=alone.url, trust_env=False, timeout=30) as client:
+        # Whoever asks before the units are open waits for that, and for nothing else.
+        assert client.get("/api/health").status_code == 200
+        assert client.get("/api/many-19/").json() == {"fine": True}
+        listed = client.get("/api/modules").json()["modules"]
+    states = {found["name"]: found["unit"]["state"] for found in listed}
+    assert states == {name: "running" if name == "many-19" else "listening" for name in names}

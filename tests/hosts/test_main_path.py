@@ -1,0 +1,122 @@
+"""From `parachute modules new` to a module that answers."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.hosts.household import Household
+from tests.modules.building import Repository
+
+THINGS = """
+@route("POST", "/things")
+async def add(self, title: str):
+    name = self.new_para_id()
+    await self.core.storage.set(name, {"title": title})
+    return {"id": name}
+
+async def resolve_para_id(self, para_id):
+    return await self.core.storage.get(para_id)
+
+@route("GET", "/order")
+async def order(self):
+    return {"order": await self.core.settings.get("order"), "password": await self.core.settings.get("password")}
+"""
+SETTINGS = {
+    "order": {"type": "choice", "choices": ["name", "city"], "default": "name"},
+    "password": {"type": "secret"},
+}
+
+
+@pytest.fixture(scope="module")
+def things(household: Household) -> Iterator[Household]:
+    """A computer with the modules `things` and `others`."""
+    household.install_quietly("things", THINGS, settings=SETTINGS)
+    household.install("others", "")
+    yield household
+
+
+@pytest.mark.parametrize("from_repository", [False, True])
+def test_a_new_module_is_tested_installed_and_used(household: Household, from_repository: bool) -> None:
+    name = "from-git" if from_repository else "from-path"
+    made = household.command("modules", "new", name)
+    assert made.returncode == 0, made.stderr
+    folder = household.folder / name
+    environment = {"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"}
+    tested = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert tested.returncode == 0, tested.stdout
+    source = str(folder)
+    if from_repository:
+        repository = Repository(folder)
+        repository.commit()
+        source = repository.url
+    installed = household.command("modules", "install", source, "--yes")
+    assert installed.returncode == 0, installed.stderr
+    assert household.value(f"/api/{name}/notes") == {"notes": []}
+    path = household.post(f"/api/{name}/notes", json={"text": "Hello"}).json()["path"]
+    assert (household.vault / path).read_text() == "Hello"
+    # Its own event comes back to it.
+    household.eventually(f"/api/{name}/latest", lambda latest: latest["path"] == path, "the event arrived")
+    listed = household.command("modules", "list")
+    assert name in listed.stdout
+    removed = household.command("modules", "remove", name, "--yes")
+    assert removed.returncode == 0, removed.stderr
+    assert household.get(f"/api/{name}/notes").status_code == 404
+    assert (household.vault / path).read_text() == "Hello"
+
+
+def test_a_module_in_development_runs_in_place(household: Household) -> None:
+    folder: Path = household.write("draft", '@route("GET", "/")\nasync def get(self):\n    return "one"\n')
+    installed = household.command("modules", "install", str(folder), "--dev", "--yes")
+    assert installed.returncode == 0, installed.stderr
+    assert household.get("/api/draft/").text == "one"
+    source = folder / "module.py"
+    source.write_text(source.read_text().replace("one", "two"))
+    household.put_to_sleep("draft")
+    assert household.get("/api/draft/").text == "two"
+
+
+def test_what_a_para_id_stands_for(things: Household) -> None:
+    name = things.post("/api/things/things", json={"title": "A stone"}).json()["id"]
+    assert things.value(f"/api/para/{name}") == {"id": name, "module": "things", "item": {"title": "A stone"}}
+
+
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [
+        ("para:things:aaaaaaaaaaaa", 404),
+        ("para:others:aaaaaaaaaaaa", 404),
+        ("para:absent:aaaaaaaaaaaa", 404),
+        ("para:things:AAAAAAAAAAAA", 422),
+        ("para:things:short", 422),
+        ("things:aaaaaaaaaaaa", 422),
+        ("para:..:aaaaaaaaaaaa", 422),
+    ],
+)
+def test_ids_that_stand_for_nothing(things: Household, name: str, status: int) -> None:
+    answer = things.get(f"/api/para/{name}")
+    assert answer.status_code == status
+    assert answer.json()["detail"]
+
+
+def test_settings_reach_the_module(things: Household) -> None:
+    assert things.value("/api/things/order") == {"order": "name", "password": None}
+    things.ask("PUT", "/api/modules/things/settings/order", json={"value": "city"})
+    answer = things.ask("PUT", "/api/modules/things/settings/password", json={"value": "secret-word"})
+    assert "secret-word" not in answer.text
+    seen = things.eventually("/api/things/order", lambda value: value["password"], "the settings arrived")
+    assert seen == {"order": "city", "password": "secret-word"}
+    refused = things.ask("PUT", "/api/modules/things/settings/order", json={"value": "colour"})
+    assert refused.status_code == 422
+    assert things.value("/api/things/order")["order"] == "city"
+    things.ask("DELETE", "/api/modules/things/settings/order")
+    things.eventually("/api/things/order", lambda value: value["order"] == "name", "the default is back")
