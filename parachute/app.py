@@ -11,6 +11,7 @@ from parachute.agents.options import prepare_files
 from parachute.agents.pool import AgentPool
 from parachute.audit.middleware import AuditMiddleware
 from parachute.audit.service import Audit
+from parachute.contexts.service import Contexts
 from parachute.database import Database
 from parachute.egress.service import Egress
 from parachute.errors import ParachuteError
@@ -25,6 +26,7 @@ from parachute.hooks.api import router as hook_routes
 from parachute.hooks.service import Hooks
 from parachute.hosts.api import router as host_routes
 from parachute.hosts.core_api import CoreApi
+from parachute.hosts.interfaces import Interfaces
 from parachute.hosts.proxy import OWN, ModuleProxy
 from parachute.hosts.service import Hosts
 from parachute.hosts.watching import VaultChanges
@@ -172,11 +174,25 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
         egress = Egress(audit)
         stack.push_async_callback(egress.close_all)
         hosts = Hosts(home, state.modules, events, egress)
+        interfaces = Interfaces(hosts)
+        contexts = Contexts(interfaces)
         pool = AgentPool(settings.agents, prepare_files(home), hosts)
         pool.start()
         stack.push_async_callback(pool.close)
         services = Services(
-            home, settings, vault, sessions, gateway, sandboxes, Prompts(vault), pool, hosts, events, hooks, audit
+            home,
+            settings,
+            vault,
+            sessions,
+            gateway,
+            sandboxes,
+            Prompts(vault),
+            pool,
+            hosts,
+            contexts,
+            events,
+            hooks,
+            audit,
         )
         runs = Runs(services, run_store.RunStore(runs_database))
         await runs.start()
@@ -185,7 +201,7 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
         watcher = VaultWatcher(vault.root)
         stack.push_async_callback(watcher.close)
         hosts.after_changes.append(VaultChanges(hosts, watcher).follow)
-        hosts.start(agents, CoreApi(hosts, events, state.modules.settings, agents).application)
+        hosts.start(agents, CoreApi(hosts, interfaces, events, state.modules.settings, agents).application)
         stack.push_async_callback(hosts.close)
         ending = SessionEnding(session_store, events, settings.session_idle_minutes, runs.is_active)
         ending.start()

@@ -69,6 +69,7 @@ class AgentClient:
             self._prompt,
             self._server.configuration(),
             pre_tool_use=self._pre_tool_use,
+            prompt_submit=self._prompt_submit,
             can_use_tool=self._can_use_tool,
             stderr=self._stderr.append,
         )
@@ -166,6 +167,13 @@ class AgentClient:
         if decision.allowed and handler is self._handler:
             self._server.permit(hook_input["tool_name"])
         return _hook_answer("allow" if decision.allowed else "deny", decision.reason)
+
+    async def _prompt_submit(self, hook_input: Any, call: str | None, context: Any) -> dict[str, Any]:
+        handler = self._handler
+        known = await handler.context() if handler is not None else ""
+        if not known:
+            return {}
+        return {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": known}}
 
     async def _can_use_tool(self, tool: str, tool_input: dict[str, Any], context: Any) -> Any:
         from claude_agent_sdk import PermissionResultAllow, PermissionResultDeny

@@ -68,6 +68,9 @@ class ModuleTools(Protocol):
 class TurnHandler(Protocol):
     """The turn that an agent process works for at the moment."""
 
+    async def context(self) -> str:
+        """What the agent should know of the message that it is about to answer, or nothing."""
+
     async def decide(self, tool: str, tool_input: dict[str, Any], call: str | None) -> ToolDecision:
         """Whether a tool call may run."""
 

@@ -20,6 +20,8 @@ MAXIMUM_LINE = 64 * 1024 * 1024
 PERMISSION_SECONDS = 120
 """How long a permission request waits (spec 001)."""
 
+PROMPT_SECONDS = 10
+
 _FIXED_ENVIRONMENT = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     "CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK": "1",
@@ -55,6 +57,7 @@ def build(
     servers: "dict[str, McpSdkServerConfig]",
     *,
     pre_tool_use: Callable[..., Any],
+    prompt_submit: Callable[..., Any],
     can_use_tool: Callable[..., Any],
     stderr: Callable[[str], None],
 ) -> "ClaudeAgentOptions":
@@ -88,7 +91,9 @@ def build(
         hooks={
             "PreToolUse": [
                 HookMatcher(hooks=[pre_tool_use], timeout=PERMISSION_SECONDS + 30, on_failure="block"),
-            ]
+            ],
+            # What is known of the message itself: in the system prompt it would spoil the provider's cache at every turn.
+            "UserPromptSubmit": [HookMatcher(hooks=[prompt_submit], timeout=PROMPT_SECONDS)],
         },
         cwd=files.working_directory,
         cli_path=files.wrapper,

@@ -138,6 +138,10 @@ class Files:
         """Path, time of the last change in nanoseconds since 1970, and size of every file that matches, in order."""
         return await asyncio.to_thread(self._scan, Pattern.parse(pattern))
 
+    async def stat(self, path: str) -> tuple[int, int] | None:
+        """Time of the last change in nanoseconds and size of one file, None if there is none; error: NotAllowed."""
+        return await asyncio.to_thread(self._stat, self._allowed(path, self._read, "read"))
+
     def _allowed(self, path: str, patterns: tuple[Pattern, ...], what: str) -> tuple[str, ...]:
         parts = parts_of(path)
         if not parts:
@@ -204,6 +208,14 @@ class Files:
                 return True
         except (OSError, NotFound, InvalidInput):
             return False
+
+    def _stat(self, parts: tuple[str, ...]) -> tuple[int, int] | None:
+        try:
+            with self._folder(parts[:-1]) as folder:
+                status = os.stat(parts[-1], dir_fd=folder, follow_symlinks=False)
+        except (OSError, NotFound, InvalidInput):
+            return None
+        return (status.st_mtime_ns, status.st_size) if stat.S_ISREG(status.st_mode) else None
 
     def _list(self, parts: tuple[str, ...]) -> FileEntries:
         with self._folder(parts) as folder, _said(parts):

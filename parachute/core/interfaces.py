@@ -148,7 +148,17 @@ class ConversationInterface(Protocol):
         """Send a message and wait for the whole answer."""
 
 
+class ContextInterface(Protocol):
+    """What agents should know of what a message mentions; core asks before each turn of a chat."""
+
+    version: ClassVar[str] = "1.0"
+
+    async def context_for(self, message: str, session_id: str, budget: int) -> Context:
+        """What is known of a message's subjects, in at most `budget` characters; sources are named by its entities."""
+
+
 KNOWN: dict[str, type[Any]] = {
+    "ContextInterface": ContextInterface,
     "BrainInterface": BrainInterface,
     "JournalInterface": JournalInterface,
     "ConversationInterface": ConversationInterface,

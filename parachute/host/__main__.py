@@ -17,7 +17,7 @@ from parachute.host import limits
 from parachute.host.app import HostApp
 from parachute.host.client import CoreClient
 from parachute.host.enabling import Enabling
-from parachute.host.exhaustion import end_when_exhausted
+from parachute.host.exhaustion import end_when_exhausted, has_memory
 from parachute.host.loading import load, verified
 from parachute.host.outside import open_proxy
 from parachute.host.starting import ask_to_start, check_confined
@@ -88,7 +88,8 @@ async def _stop(enabling: Enabling, application: Application) -> None:
 async def _feed_watchdog() -> None:
     if (interval := watchdog_interval()) is not None:
         while True:
-            notify("WATCHDOG=1")
+            if has_memory():
+                notify("WATCHDOG=1")
             await asyncio.sleep(interval)
 
 

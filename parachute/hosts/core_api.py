@@ -32,12 +32,14 @@ Document = dict[str, Any]
 class CoreApi:
     """The routes; `self.application` is their ASGI application, with the name of the module in `scope["state"]["module"]`."""
 
-    def __init__(self, hosts: Hosts, events: Events, settings: ModuleSettings, agents: ModuleAgents) -> None:
+    def __init__(
+        self, hosts: Hosts, interfaces: Interfaces, events: Events, settings: ModuleSettings, agents: ModuleAgents
+    ) -> None:
         self._hosts = hosts
         self._events = events
         self._settings = settings
         self._agents = agents
-        self._interfaces = Interfaces(hosts)
+        self._interfaces = interfaces
         self.application = Starlette(
             routes=[
                 Route("/start", _answering(self._start), methods=["POST"]),

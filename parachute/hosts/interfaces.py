@@ -6,9 +6,11 @@ from typing import Any
 from parachute.errors import NotAllowed, ParachuteError, Unavailable
 from parachute.hosts.host import Host
 from parachute.hosts.service import Hosts
+from parachute.manifest.models import InterfaceName
 
 _AT_ONCE = 64
 _SECONDS = 60.0
+_CORE = "core"
 
 
 class Interfaces:
@@ -22,7 +24,7 @@ class Interfaces:
         """The interfaces that a module may use and somebody provides now, with methods and names of arguments."""
         found = {}
         for wanted in self._hosts.approved(caller).manifest.optional_requires:
-            if provider := self._provider(wanted.name, caller):
+            if provider := self._provider(wanted):
                 methods = (provider.description.interfaces or {}).get(wanted.name)
                 if methods:
                     found[wanted.name] = methods
@@ -30,30 +32,41 @@ class Interfaces:
 
     async def call(self, caller: str, interface: str, method: str, arguments: dict[str, Any]) -> Any:
         """Call a method of an interface for a module; errors: NotAllowed, Unavailable, HostDown, and what it answers."""
-        if all(wanted.name != interface for wanted in self._hosts.approved(caller).manifest.optional_requires):
-            raise NotAllowed(
-                f"The manifest of {caller} does not say that it uses {interface[:60]}.",
-                f"Add it to optional_requires in manifest.yaml, and approve {caller} again.",
-            )
-        provider = self._provider(interface, caller)
+        for wanted in self._hosts.approved(caller).manifest.optional_requires:
+            if wanted.name == interface:
+                return await self._call(caller, wanted, method, arguments, _SECONDS)
+        raise NotAllowed(
+            f"The manifest of {caller} does not say that it uses {interface[:60]}.",
+            f"Add it to optional_requires in manifest.yaml, and approve {caller} again.",
+        )
+
+    def is_provided(self, interface: str) -> bool:
+        """Whether a module provides an interface that core itself uses."""
+        return self._provider(InterfaceName(interface)) is not None
+
+    async def call_for_core(self, interface: str, method: str, arguments: dict[str, Any], seconds: float) -> Any:
+        """Call a method of an interface for core itself; errors: Unavailable, HostDown, and what it answers."""
+        return await self._call(_CORE, InterfaceName(interface), method, arguments, seconds)
+
+    async def _call(
+        self, caller: str, wanted: InterfaceName, method: str, arguments: dict[str, Any], seconds: float
+    ) -> Any:
+        provider = self._provider(wanted)
         if provider is None:
-            raise Unavailable(f"Nobody provides {interface} now.", "Install or enable a module that does.")
+            raise Unavailable(f"Nobody provides {wanted} now.", "Install or enable a module that does.")
         if self._calls[caller] >= _AT_ONCE:
             raise Unavailable(f"The module {caller} has made {_AT_ONCE} calls that are not answered yet.")
         self._calls[caller] += 1
         try:
-            document = {"interface": interface, "method": method, "arguments": arguments, "caller": caller}
-            answer = await self._hosts.ask(provider.module.name, "interface", document, _SECONDS)
+            document = {"interface": wanted.name, "method": method, "arguments": arguments, "caller": caller}
+            answer = await self._hosts.ask(provider.module.name, "interface", document, seconds)
         finally:
             self._calls[caller] -= 1
         if not isinstance(answer, dict) or "result" not in answer:
             raise ParachuteError(f"The module {provider.module.name} gave no result.")
         return answer["result"]
 
-    def _provider(self, interface: str, caller: str) -> Host | None:
-        wanted = next(
-            each for each in self._hosts.approved(caller).manifest.optional_requires if each.name == interface
-        )
+    def _provider(self, wanted: InterfaceName) -> Host | None:
         for host in self._hosts.running():
             if any(provided.satisfies(wanted) for provided in host.manifest.provides):
                 return host

@@ -14,6 +14,8 @@ RESERVED = frozenset(
         *("agents", "auth", "bots", "claude-code", "config", "containers", "contexts", "events", "health", "hooks"),
         *("import", "ls", "mcps", "modules", "para", "plugins", "prompt", "read", "sandbox", "scheduler", "settings"),
         *("skills", "status", "supervisor", "sync", "trust", "usage", "workspaces", "write"),
+        # First parts of core's own events, which a module of that name could publish. `vault` is below.
+        *("context", "session"),
         # Names that keys, logs, units and folders use.
         *("api", "core", "direct", "egress", "gateway", "host", "model", "module", "parachute", "parachute_runner"),
         *("pip", "site", "system", "usercustomize", "sitecustomize", "vault"),

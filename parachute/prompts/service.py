@@ -35,18 +35,18 @@ class Prompt:
     base_characters: int = 0
     working_directory_file: str | None = None
 
-    def metadata(self, trust_mode: bool) -> dict[str, Any]:
-        """The fields of the `prompt_metadata` event."""
+    def metadata(self, trust_mode: bool, knowledge: str = "", sources: tuple[str, ...] = ()) -> dict[str, Any]:
+        """The fields of the `prompt_metadata` event; `knowledge` is what goes with the message, and where it is from."""
         return {
             "promptSource": self.source,
             "promptSourcePath": self.source_path,
-            "contextFiles": self.context_files,
-            "contextTokens": self.context_characters // _CHARACTERS_PER_TOKEN,
+            "contextFiles": [*self.context_files, *sources],
+            "contextTokens": (self.context_characters + len(knowledge)) // _CHARACTERS_PER_TOKEN,
             "contextTruncated": self.context_truncated,
             "agentName": self.agent_name,
             "availableAgents": [],
             "basePromptTokens": self.base_characters // _CHARACTERS_PER_TOKEN,
-            "totalPromptTokens": len(self.text) // _CHARACTERS_PER_TOKEN,
+            "totalPromptTokens": (len(self.text) + len(knowledge)) // _CHARACTERS_PER_TOKEN,
             "trustMode": trust_mode,
             "workingDirectoryClaudeMd": self.working_directory_file,
         }

@@ -44,6 +44,16 @@ class Interaction:
         self._permission_seconds = permission_seconds
         self._shown: dict[str, asyncio.Event] = {}
         self.answers: dict[str, str] = {}
+        self._known = ""
+
+    def know(self, text: str) -> None:
+        """Tell the agent something along with the message that it is to answer next."""
+        self._known = text
+
+    async def context(self) -> str:
+        """What it was told to know; once, since what is said to a running turn belongs to the same answer."""
+        known, self._known = self._known, ""
+        return known
 
     def tool_shown(self, call: str) -> None:
         """The `tool_use` event of a call is in the log."""

@@ -10,6 +10,7 @@ from parachute.agents.models import AgentSpecification, ModuleTools
 from parachute.agents.pool import AgentPool
 from parachute.agents.tools import permitted, shown_names
 from parachute.audit.service import Audit
+from parachute.contexts.service import Contexts
 from parachute.events.service import Events
 from parachute.gateway.models import Provider
 from parachute.gateway.service import Gateway
@@ -40,6 +41,7 @@ class Services:
     prompts: Prompts
     pool: AgentPool
     tools: ModuleTools
+    contexts: Contexts
     events: Events
     hooks: Hooks
     audit: Audit

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from parachute.agents.client import AgentClient, AgentEnded
+from parachute.contexts.service import Knowledge
 from parachute.events.service import CONTEXT_LIMIT
 from parachute.permissions.policy import Policy
 from parachute.runs import attachments, events, failures
@@ -54,12 +55,16 @@ class Turn:
             return
         directory = await self._directory()
         if run.profile is not None:
-            preparation = await run.profile.prepare(session, resume=known)
+            preparation, knowledge = await run.profile.prepare(session, resume=known), Knowledge()
         else:
-            preparation = await prepare(services, session, run.request, directory, resume=known)
+            preparation, knowledge = await asyncio.gather(
+                prepare(services, session, run.request, directory, resume=known),
+                services.contexts.for_message(session.id, run.request.message),
+            )
         for title, message in self._warnings(preparation):
             run.log.append(events.warning(title, message))
-        run.log.append({"type": "prompt_metadata", **preparation.prompt.metadata(services.settings.trust_mode)})
+        shown = preparation.prompt.metadata(services.settings.trust_mode, knowledge.text, knowledge.sources)
+        run.log.append({"type": "prompt_metadata", **shown})
         folder = services.sessions.attachments(session.id)
         names = await asyncio.to_thread(attachments.store, folder, self._decoded) if self._decoded else []
         text = f"{prior}{run.request.message}"
@@ -69,6 +74,7 @@ class Turn:
             return dataclasses.replace(preparation.policy, grants=await granted(services, session.id))
 
         interaction = Interaction(run, preparation.policy, services.audit, policy_with_grants)
+        interaction.know(knowledge.text)
         conversation = Conversation(run, interaction)
         services.gateway.take_problem(session.id)  # of an earlier turn
         client, first = await self._send(preparation, content, interaction, kept=kept, known=known)

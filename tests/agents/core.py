@@ -10,13 +10,18 @@ from parachute.agents.options import prepare_files
 from parachute.agents.pool import AgentPool
 from parachute.app import agent_program
 from parachute.audit.service import Audit
+from parachute.contexts.service import Contexts
 from parachute.database import Database
+from parachute.egress.service import Egress
 from parachute.events import store as event_store
 from parachute.events.service import Events
 from parachute.gateway.credentials import CredentialSource
 from parachute.gateway.service import Gateway
 from parachute.gateway.store import UsageStore, create_usage
 from parachute.hooks.service import Hooks
+from parachute.hosts.interfaces import Interfaces
+from parachute.hosts.service import Hosts
+from parachute.modules.service import Modules
 from parachute.prompts.service import Prompts
 from parachute.runs import store as run_store
 from parachute.runs.events import Event
@@ -142,6 +147,7 @@ async def core(launcher: Launcher, url: str, tools: ModuleTools, **chosen: Any) 
             prompts=Prompts(vault),
             pool=pool,
             tools=tools,
+            contexts=Contexts(Interfaces(Hosts(home, Modules(home, vault.root), events, Egress(audit)))),
             events=events,
             hooks=hooks,
             audit=audit,

@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 import psutil
+import pytest
 
 from parachute.host.limits import LARGEST_FILE
 from parachute.supervisor.logs import LIMIT, older, shorten
@@ -40,10 +41,16 @@ class Hostile(Module):
             return {"written": written, "error": error.strerror}
         return {"written": written}
 
-    @route("GET", "/leak")
-    async def leak(self):
+    @route("GET", "/leak/{least}")
+    async def leak(self, least: int):
+        piece = 1 << 20
         while True:
-            leaked.append(bytearray(1 << 20))
+            try:
+                leaked.append(bytearray(piece))
+            except MemoryError:
+                if piece <= least:
+                    raise
+                piece //= 16
 
     @route("GET", "/fork")
     async def fork(self):
@@ -88,28 +95,34 @@ async def ask(module: LaunchedModule, path: str) -> Any:
     return (await asyncio.to_thread(module.get, path)).json()
 
 
-async def tried(module: LaunchedModule, path: str) -> bool:
-    """Whether the module answers well."""
+async def tried(module: LaunchedModule, path: str) -> int:
+    """The status of an answer, 0 if there is none."""
     try:
-        return (await asyncio.to_thread(module.get, path)).status == 200
+        return (await asyncio.to_thread(module.get, path)).status
     except (OSError, http.client.HTTPException):
-        return False
+        return 0
 
 
-async def test_a_module_that_leaks_is_started_anew_and_its_neighbours_are_not() -> None:
+@pytest.mark.parametrize(
+    ("least", "watchdog"),
+    [
+        (1 << 16, None),  # nothing is left for the server to read a request with
+        (1 << 20, 0.5),  # the server goes on, and only the module fails
+    ],
+)
+async def test_a_module_that_leaks_is_started_anew_and_its_neighbour_is_not(least: int, watchdog: float | None) -> None:
     with launched("hostile", HOSTILE) as module:
-        await open_unit(module)
+        await open_unit(module, watchdog_seconds=watchdog)
         await module.launcher.open("neighbour", "/bin/sleep", "600", on_demand=False)
         before = await module.launcher.unit("neighbour")
         assert await ask(module, "/ok") == {"pid": 1}
         first = await module.process()
+        await tried(module, f"/leak/{least}")
         async with asyncio.timeout(60):
-            # Some requests may end with an error of the module before there is no memory for the next one.
-            while (await module.launcher.unit(module.unit))["restarts"] == 0:
-                await tried(module, "/leak")
-            while not await tried(module, "/ok"):
-                pass
-        assert await module.process() != first
+            while (unit := await module.launcher.unit(module.unit))["restarts"] == 0:
+                await (tried(module, "/ok") if watchdog is None else asyncio.sleep(0.01))
+        assert unit["process"] != first.pid
+        assert await ask(module, "/ok") == {"pid": 1}
         assert "has used up its memory" in module.log.read_text()
         after = await module.launcher.unit("neighbour")
         assert (after["process"], after["state"]) == (before["process"], "running")

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
-import psutil
 import yaml
 
 from parachute.modules.service import Modules
@@ -26,14 +25,17 @@ class Household(Computer):
         self.modules = Modules(self.home, self.vault)
 
     def write(self, name: str, body: str = "", *, top: str = "", **manifest: Any) -> Path:
-        """Write the folder of a module: `body` are the methods of its class, `top` stands before that."""
+        """Write the folder of a module: `body` are the methods of its class, `top` stands before that.
+
+        Everything of `parachute.core` is imported; fields of `manifest` are added to the smallest one.
+        """
         folder = self.folder / "sources" / name
         folder.mkdir(parents=True, exist_ok=True)
         manifest = {"name": name, "version": "1.0.0", "module": "module.py", **manifest}
         (folder / "manifest.yaml").write_text(yaml.safe_dump(manifest))
         said = {key: manifest[key] for key in ("provides", "optional_requires") if key in manifest}
         fields = {"name": name, "version": manifest["version"], **said}
-        head = "from parachute.core import *\nfrom parachute.core import Module, route, event, mcp_tool, Request, Response\n"
+        head = "from parachute.core import *\n"
         body = textwrap.indent(textwrap.dedent(body), "    ")
         assignments = "".join(f"    {key} = {value!r}\n" for key, value in fields.items())
         code = f"{head}{textwrap.dedent(top)}\n\nclass Tested(Module):\n{assignments}\n{body}"
@@ -109,17 +111,7 @@ class Household(Computer):
         found: int | None = next((unit["process"] for unit in units if unit["name"] == f"module@{name}"), None)
         return found
 
-    def hosts(self) -> list[psutil.Process]:
-        """All processes of modules, boxes and forwarding shells included."""
-        names = {f"module@{path.name}" for path in (self.home.run / "module").glob("*")}
-        return [
-            process
-            for unit in self.ask_supervisor("status")["units"]
-            if unit["name"] in names and unit["process"] is not None
-            for process in [psutil.Process(unit["process"])]
-        ]
-
-    def command(self, *arguments: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run the command line of this computer."""
         environment = {
             "HOME": str(self.folder),
@@ -127,6 +119,4 @@ class Household(Computer):
             "PARACHUTE_HOME": str(self.home.root),
             "LANG": "C.UTF-8",
         }
-        return subprocess.run(
-            [PROGRAM, *arguments], env=environment, cwd=folder or self.folder, capture_output=True, text=True
-        )
+        return subprocess.run([PROGRAM, *arguments], env=environment, cwd=self.folder, capture_output=True, text=True)

@@ -19,7 +19,7 @@ OK = b"HTTP/1.1 200 OK\r\nconnection: close\r\n"
 @contextlib.asynccontextmanager
 async def answering(script: Script) -> AsyncIterator[HostClient]:
     """A host that answers each connection by the script."""
-    with tempfile.TemporaryDirectory(prefix="hc-", dir="/tmp") as folder:  # noqa: S108 - socket paths must be short
+    with tempfile.TemporaryDirectory(prefix="hc-", dir="/tmp") as folder:
         path = Path(folder) / "host.sock"
         tasks: set[asyncio.Task[None]] = set()
 
@@ -137,10 +137,13 @@ async def test_an_answer_before_the_body_was_sent_counts() -> None:
             await asyncio.sleep(0)
 
     refusal = b"HTTP/1.1 413 Too Large\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{}"
-    async with answering(saying(refusal)) as client, asyncio.timeout(20):
-        async with client.request("POST", "/upload", (), endless_upload(), seconds=5) as answer:
-            assert answer.status == 413
-            assert [part async for part in answer.body] == [b"{}"]
+    async with (
+        asyncio.timeout(20),
+        answering(saying(refusal)) as client,
+        client.request("POST", "/upload", (), endless_upload(), seconds=5) as answer,
+    ):
+        assert answer.status == 413
+        assert [part async for part in answer.body] == [b"{}"]
 
 
 async def test_a_host_that_takes_no_body_is_down() -> None:
@@ -164,9 +167,12 @@ async def test_a_slow_upload_takes_its_time_as_long_as_it_goes_on() -> None:
         await reader.readuntil(b"0\r\n\r\n")
         writer.write(OK + b"\r\n[]")
 
-    async with answering(script) as client, asyncio.timeout(20):
-        async with client.request("POST", "/upload", (), slow_upload(), seconds=0.4) as answer:
-            assert [part async for part in answer.body] == [b"[]"]
+    async with (
+        asyncio.timeout(20),
+        answering(script) as client,
+        client.request("POST", "/upload", (), slow_upload(), seconds=0.4) as answer,
+    ):
+        assert [part async for part in answer.body] == [b"[]"]
 
 
 async def test_leaving_an_answer_closes_the_connection() -> None:

@@ -39,6 +39,20 @@ def kill(self, process: int):
     os.kill(process, 0)
     return "alive"
 
+@route("POST", "/flood")
+def flood(self, path: str, count: int):
+    \"\"\"Open as many connections as there may be, and keep them.\"\"\"
+    self.kept = []
+    for _ in range(count):
+        connection = socket.socket(socket.AF_UNIX)
+        self.kept.append(connection)
+        try:
+            connection.connect(path)
+            connection.sendall(b"POST /publish HTTP/1.1\\r\\nhost: core\\r\\ncontent-length: 9999\\r\\n\\r\\n{")
+        except OSError:
+            pass
+    return len(self.kept)
+
 @route("GET", "/self")
 def about(self):
     with open("/proc/self/status") as status:
@@ -146,7 +160,9 @@ def test_files_out_of_reach(probing: Household, name: str) -> None:
 def test_sockets_and_networks_out_of_reach(probing: Household, name: str) -> None:
     run = probing.home.run
     sockets = [run / "module/victim/core/core.sock", run / "module/victim/host/host.sock", probing.home.control_socket]
-    sockets += [path for path in run.rglob("*.sock") if f"module/{name}/" not in str(path) and "notify" not in path.name]
+    sockets += [
+        path for path in run.rglob("*.sock") if f"module/{name}/" not in str(path) and "notify" not in path.name
+    ]
     for path in sockets:
         assert attempt(probing, name, "connect", path=str(path)) is None, path
     assert attempt(probing, name, "connect", path="127.0.0.1", port=probing.port) is None
@@ -205,3 +221,15 @@ def test_what_core_refuses_on_a_modules_socket(
     assert probing.value("/api/hostile/self")
     settings = probing.value("/api/modules/victim/settings")["settings"]
     assert [row["value"] for row in settings if row["name"] == "word"] == ["mine"]
+
+
+def test_a_module_cannot_use_up_cores_descriptors(probing: Household) -> None:
+    core = probing.find_process("parachute.serve")
+    before = core.num_fds()
+    path = str(probing.home.run / "module/hostile/core/core.sock")
+    assert attempt(probing, "hostile", "flood", path=path, count=2000) == 2000
+    assert core.num_fds() < before + 300
+    assert probing.value("/api/victim/") == {"fine": True}
+    probing.put_to_sleep("hostile")
+    assert probing.value("/api/hostile/self")
+    probing.wait_until(lambda: core.num_fds() < before + 20, "core has closed them")

@@ -99,9 +99,10 @@ def test_a_module_that_is_removed_while_it_works_leaves_nothing(household: House
 
 
 def subscribers(household: Household) -> set[str]:
-    """For whom events are kept."""
-    with contextlib.closing(sqlite3.connect(f"file:{household.vault}/.parachute/events.db?mode=ro", uri=True)) as found:
-        return {row[0] for row in found.execute("SELECT subscriber FROM subscriptions")}
+    """The modules for which events are kept."""
+    events = f"file:{household.vault}/.parachute/events.db?mode=ro"
+    with contextlib.closing(sqlite3.connect(events, uri=True)) as database:
+        return {row[0] for row in database.execute("SELECT subscriber FROM subscriptions WHERE kind = 'module'")}
 
 
 def test_no_event_waits_for_a_module_that_was_removed_before_it_was_approved(household: Household) -> None:

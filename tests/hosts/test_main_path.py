@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -32,11 +31,11 @@ SETTINGS = {
 
 
 @pytest.fixture(scope="module")
-def things(household: Household) -> Iterator[Household]:
+def things(household: Household) -> Household:
     """A computer with the modules `things` and `others`."""
     household.install_quietly("things", THINGS, settings=SETTINGS)
     household.install("others", "")
-    yield household
+    return household
 
 
 @pytest.mark.parametrize("from_repository", [False, True])

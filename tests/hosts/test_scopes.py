@@ -45,7 +45,9 @@ def test_a_key_to_read_one_module(library: Household) -> None:
         assert library.get(path, headers=key).status_code == 403, path
 
 
-@pytest.mark.parametrize("path", ["/api/reading%2F..%2Fdiary/books", "/api/%64iary/books", "/api/reading//../diary/books"])
+@pytest.mark.parametrize(
+    "path", ["/api/reading%2F..%2Fdiary/books", "/api/%64iary/books", "/api/reading//../diary/books"]
+)
 def test_another_spelling_opens_no_other_module(library: Household, path: str) -> None:
     answer = library.get(path, headers=with_key(library, "reading:read"))
     assert answer.status_code in (400, 403, 404)
@@ -68,7 +70,9 @@ def test_names_of_other_modules_things_are_not_resolved_for_a_key_without_them(l
     assert library.get(f"/api/para/para:diary:{name}", headers=both).status_code == 403
 
 
-@pytest.mark.parametrize("name", ["modules", "health", "para", "auth", "json", "core", "supervisor", "api"])
+@pytest.mark.parametrize(
+    "name", ["modules", "health", "para", "auth", "json", "core", "supervisor", "api", "session", "context"]
+)
 def test_names_that_mean_something_else_are_refused(library: Household, name: str) -> None:
     with pytest.raises(InvalidInput, match="name"):
         library.install_quietly(name, BOOKS)

@@ -1,6 +1,5 @@
 """Modules that fall asleep at the very moment at which somebody asks."""
 
-import contextlib
 import itertools
 import threading
 
@@ -15,9 +14,10 @@ async def process(self):
 
 @route("POST", "/tell")
 async def tell(self):
-    await self.core.publish("dozing.told", {})
+    await self.core.publish(f"{self.name}.told", {})
+    return {"started": STARTED}
 
-@event("dozing.told")
+@event("NAME.told")
 async def on_told(self, told: Event):
     await self.core.storage.set(told.id, True)
 
@@ -25,52 +25,51 @@ async def on_told(self, told: Event):
 async def heard(self):
     return {"heard": len(await self.core.storage.keys())}
 """
-TOP = "import time\nfrom parachute.core import Event\nSTARTED = time.time()\n"
+TOP = "import time\nSTARTED = time.time()\n"
+MODULES = 10
+LIVES = 3
 
 
 def test_whoever_asks_while_a_module_falls_asleep_gets_an_answer(household: Household) -> None:
-    idle = 0.05
-    household.install("dozing", BODY, top=TOP, hooks=[{"event": "dozing.told"}], service={"idle_seconds": idle})
-    lives: set[float] = set()
-    told = itertools.count(1)
-    asked = threading.Event()
+    """Several modules, each with its own client, which asks around the moment at which the idle time is over."""
+    idle = 1
+    names = [f"dozing-{number}" for number in range(MODULES)]
+    for name in names:
+        body = BODY.replace("NAME", name)
+        household.install_quietly(
+            name, body, top=TOP, hooks=[{"event": f"{name}.told"}], service={"idle_seconds": idle}
+        )
+    household.reload()
+    lives: dict[str, set[float]] = {name: set() for name in names}
+    told = dict.fromkeys(names, 0)
+    failures: list[str] = []
 
-    def ask(shift: float) -> None:
-        with httpx2.Client(base_url=household.url, trust_env=False, timeout=30) as client, contextlib.suppress(_Enough):
-            # Around the moment at which the idle time is over, from before it to after it.
-            for step in itertools.cycle(range(24)):
-                if asked.wait(idle * 0.6 + shift + step * idle / 20):
-                    raise _Enough
-                answer = client.get("/api/dozing/process")
-                assert answer.status_code == 200, answer.text
-                lives.add(answer.json()["started"])
-                if step % 8 == 0:
-                    answer = client.post("/api/dozing/tell")
-                    assert answer.status_code == 204, answer.text
-                    next(told)
-                if len(lives) > 30:
-                    asked.set()
+    def ask(name: str, number: int) -> None:
+        pause = threading.Event()
+        with httpx2.Client(base_url=household.url, trust_env=False, timeout=30) as client:
+            for step in itertools.count():
+                method, path = ("POST", "tell") if step % 3 == 2 else ("GET", "process")
+                answer = client.request(method, f"/api/{name}/{path}")
+                if not answer.is_success:
+                    failures.append(f"{name}, {step}: {answer.status_code} {answer.text}")
+                    return
+                lives[name].add(answer.json()["started"])
+                told[name] += method == "POST"
+                if failures or len(lives[name]) >= LIVES:
+                    return
+                # What is waited for is the time itself: from a little before the end of the idle time to a little after.
+                pause.wait(idle + (-0.03, -0.01, 0.0, 0.002, 0.005, 0.01, 0.02, 0.05)[(step + number) % 8])
 
-    failures: list[BaseException] = []
-
-    def guarded(shift: float) -> None:
-        try:
-            ask(shift)
-        except BaseException as error:
-            failures.append(error)
-            asked.set()
-
-    threads = [threading.Thread(target=guarded, args=(shift,)) for shift in (0.0, 0.013)]
+    threads = [threading.Thread(target=ask, args=(name, number)) for number, name in enumerate(names)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(100)
-    assert not failures, failures
-    assert len(lives) > 30
-    count = next(told) - 1
-    household.eventually("/api/dozing/heard", lambda value: value["heard"] == count, "every event arrived once")
-    assert household.module("dozing")["unit"]["restarts"] == 0
-
-
-class _Enough(Exception):
-    """It fell asleep often enough."""
+    assert not failures
+    assert sum(map(len, lives.values())) >= 30
+    for name in names:
+        seen = household.eventually(
+            f"/api/{name}/heard", lambda value, name=name: value["heard"] >= told[name], "events"
+        )
+        assert seen["heard"] == told[name]
+        assert household.module(name)["unit"]["restarts"] == 0

@@ -73,7 +73,7 @@ def test_a_path_that_could_mean_something_else_is_refused(path: str) -> None:
 def test_a_confinement_names_its_folders_and_leaves_out_what_was_not_asked() -> None:
     asked = Confinement(read=(Path("/srv/vault/50% done"),), write=(Path("/srv/vault/Daily"),), memory_bytes=1 << 28)
     text = confine(asked, notifies=True)
-    assert 'BindReadOnlyPaths="/srv/vault/50%% done"' in text
+    assert 'BindReadOnlyPaths="-/srv/vault/50%% done"' in text
     assert 'BindPaths="/srv/vault/Daily"' in text
     assert "MemoryMax=268435456" in text
     assert "BindReadOnlyPaths=%t/systemd/notify" in text

@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 def found() -> dict[str, list[str]]:
-    """Paths by what they are: `writable` folders, `sockets`, and `files` below the homes."""
+    """Paths by what they are: `writable` folders, `sockets`, and `files` below the homes and of other disks."""
     writable, sockets, files = [], [], []
     for place, folders, names in os.walk("/"):
         folder = Path(place)
@@ -14,6 +14,6 @@ def found() -> dict[str, list[str]]:
             writable.append(place)
         paths = [folder / name for name in names]
         sockets += [str(path) for path in paths if path.is_socket()]
-        if place.startswith(("/home", "/root")):
+        if place.startswith(("/home", "/root", "/srv")):
             files += map(str, paths)
     return {"writable": sorted(writable), "sockets": sorted(sockets), "files": sorted(files)}

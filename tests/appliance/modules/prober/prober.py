@@ -28,7 +28,7 @@ class ProberModule(Module):
 
     @route("GET", "/places")
     def places(self) -> dict[str, list[str]]:
-        """Every folder that it may write, every socket that it sees, and every file below the homes."""
+        """Every folder that it may write, every socket that it sees, and every file of the user."""
         return places.found()
 
     @route("POST", "/forks")

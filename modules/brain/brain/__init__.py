@@ -1,0 +1,1 @@
+"""The parts of the Brain module: files are the truth, the index follows them."""

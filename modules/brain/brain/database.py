@@ -1,0 +1,150 @@
+"""The index's database: a cache of the files that may be thrown away at any time."""
+
+import queue
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from parachute.core import Unavailable
+
+FORM = 1
+"""The number of the tables' form; an index of another one is built anew."""
+
+_BUSY_SECONDS = 10
+_READERS = 3
+_TABLES = """
+CREATE TABLE files (
+    path TEXT PRIMARY KEY, modified INTEGER NOT NULL, size INTEGER NOT NULL, problem TEXT, claimed TEXT
+) WITHOUT ROWID;
+CREATE INDEX files_problem ON files (path) WHERE problem IS NOT NULL;
+CREATE TABLE entities (
+    id INTEGER PRIMARY KEY, para_id TEXT NOT NULL UNIQUE, path TEXT NOT NULL UNIQUE, type TEXT NOT NULL,
+    name TEXT NOT NULL, version TEXT NOT NULL, summary TEXT NOT NULL, data TEXT NOT NULL
+);
+CREATE INDEX entities_type ON entities (type, name);
+CREATE TABLE names (
+    id INTEGER PRIMARY KEY, entity INTEGER NOT NULL, kind INTEGER NOT NULL, key TEXT NOT NULL, first TEXT NOT NULL,
+    words INTEGER NOT NULL, text TEXT NOT NULL
+);
+CREATE INDEX names_key ON names (key, kind, entity);
+CREATE INDEX names_first ON names (first, words);
+CREATE INDEX names_entity ON names (entity);
+CREATE TABLE trigrams (gram TEXT NOT NULL, name INTEGER NOT NULL, PRIMARY KEY (gram, name)) WITHOUT ROWID;
+CREATE TABLE links (
+    source INTEGER NOT NULL, key TEXT NOT NULL, target TEXT NOT NULL, kind TEXT NOT NULL, note TEXT NOT NULL
+);
+CREATE INDEX links_source ON links (source);
+CREATE INDEX links_key ON links (key, source);
+CREATE TABLE mentions (
+    source_id TEXT NOT NULL, para_id TEXT NOT NULL, at TEXT NOT NULL, path TEXT NOT NULL,
+    PRIMARY KEY (source_id, para_id)
+) WITHOUT ROWID;
+CREATE INDEX mentions_of ON mentions (para_id, at);
+CREATE INDEX mentions_path ON mentions (path);
+CREATE VIRTUAL TABLE texts USING fts5 (
+    name, aliases, tags, body, tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3'
+);
+INSERT INTO texts (texts, rank) VALUES ('rank', 'bm25(10.0, 8.0, 4.0, 1.0)');
+"""
+
+
+class Database:
+    """One writer at a time, and readers that do not wait for it; every method may be called from any thread."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._writer: sqlite3.Connection | None = None
+        self._idle: queue.LifoQueue[sqlite3.Connection] = queue.LifoQueue()
+        self._readers = threading.Semaphore(_READERS)
+
+    def open(self, anew: bool = False) -> bool:
+        """Open it or make it, and answer whether it was made anew: one that is damaged or of an older form is thrown away."""
+        with self._lock:
+            try:
+                if not anew and self._prepare():
+                    return False
+            except sqlite3.DatabaseError:
+                pass  # damaged; the files say everything that it said
+            self._close()
+            for suffix in ("", "-wal", "-shm"):
+                self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+            self._prepare()
+            assert self._writer is not None
+            with self._writer:
+                self._writer.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {FORM}; COMMIT;")
+            return True
+
+    def _prepare(self) -> bool:
+        """Connect, and answer whether the tables have the right form."""
+        self._writer = self._connect()
+        self._path.chmod(0o600)
+        self._writer.execute("PRAGMA journal_mode = WAL")
+        self._writer.execute("PRAGMA synchronous = NORMAL")
+        return bool(self._writer.execute("PRAGMA user_version").fetchone()[0] == FORM)
+
+    def close(self) -> None:
+        """Close everything; error: none."""
+        with self._lock:
+            self._close()
+
+    def _close(self) -> None:
+        while True:
+            try:
+                self._idle.get_nowait().close()
+            except queue.Empty:
+                break
+        if self._writer is not None:
+            with suppress(sqlite3.Error):
+                self._writer.execute("PRAGMA optimize")
+            self._writer.close()
+            self._writer = None
+
+    @contextmanager
+    def read(self) -> Iterator[sqlite3.Connection]:
+        """A connection for reading."""
+        with self._readers:
+            try:
+                connection = self._idle.get_nowait()
+            except queue.Empty:
+                connection = self._connect()
+                connection.execute("PRAGMA query_only = ON")
+            try:
+                with _said():
+                    yield connection
+            except BaseException:
+                connection.close()
+                raise
+            self._idle.put(connection)
+
+    @contextmanager
+    def write(self) -> Iterator[sqlite3.Connection]:
+        """A connection within a transaction, which is undone after an error."""
+        with self._lock:
+            if self._writer is None:
+                raise Unavailable("The index of Brain is closed.")
+            with _said(), self._writer:
+                self._writer.execute("BEGIN IMMEDIATE")
+                yield self._writer
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self._path, timeout=_BUSY_SECONDS, check_same_thread=False, isolation_level=None, cached_statements=64
+        )
+        connection.row_factory = sqlite3.Row
+        return connection
+
+
+@contextmanager
+def _said() -> Iterator[None]:
+    """What SQLite says about a damaged file or a full disk, in our errors."""
+    try:
+        yield
+    except sqlite3.ProgrammingError:
+        raise
+    except sqlite3.DatabaseError as error:
+        raise Unavailable(
+            f"The index of Brain cannot be used: {error}.", "POST /api/brain/reload makes it anew from your files."
+        ) from error

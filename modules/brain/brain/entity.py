@@ -1,0 +1,226 @@
+"""An entity as its file says it: frontmatter, `# Title`, text. Reading and changing touch nothing else of the file."""
+
+import hashlib
+import re
+import string
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any
+
+from . import wiki, yaml_text
+from .names import LONGEST, fold
+
+ROOT = "Brain/entities"
+LARGEST = 1_000_000
+KNOWN = ("para_id", "type", "aliases", "tags", "relationships")
+"""Fields of every entity; all others belong to its type, or to the one who wrote them."""
+
+_PARA_ID = re.compile(r"para:brain:[a-z0-9]{12}")
+_FRONT = re.compile(r"---[ \t]*(\r?\n)(?:(?P<front>.*?)(?<=\n))??(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
+_TITLE = re.compile(r"^#[ \t]+(?P<title>[^\r\n]+?)[ \t]*#*[ \t]*$", re.MULTILINE)
+_DIGITS = string.digits + string.ascii_lowercase
+_MARK = "\ufeff"
+
+
+class Unreadable(Exception):
+    """A file cannot be an entity; the sentence says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """What a file says. `para_id` is empty when the file has none; `legacy_id` is one in another form, which stays.
+
+    `version` is the SHA-256 of the file. `fields` are those that not every entity has. `mark`, `front` and `body` are what the
+    file consists of, besides the lines around `front`, which is missing unless `has_front`.
+    """
+
+    path: str
+    para_id: str
+    legacy_id: str
+    type: str
+    name: str
+    aliases: tuple[str, ...]
+    tags: tuple[str, ...]
+    links: tuple[wiki.Link, ...]
+    fields: Mapping[str, Any] = field(repr=False)
+    version: str
+    body: str = field(repr=False)
+    has_front: bool
+    mark: str
+    front: str = field(repr=False)
+    newline: str
+
+    @property
+    def slug(self) -> str:
+        return PurePosixPath(self.path).stem
+
+    @property
+    def text(self) -> str:
+        """The body without its title."""
+        match = _title(self.body)
+        return (self.body[: match.start()] + self.body[match.end() :]).strip() if match else self.body.strip()
+
+    def changed(self, fields: Mapping[str, Any], body: str | None = None) -> bytes:
+        """The file with some fields (None removes one) and its body changed; error: Unreadable."""
+        try:
+            front = yaml_text.edit(self.front, fields, self.newline) if fields else self.front
+        except yaml_text.NotYaml as error:
+            raise Unreadable(f"the frontmatter: {error}") from error
+        new = self.body if body is None else body
+        if not front and not self.has_front:
+            return (self.mark + new).encode()
+        return f"{self.mark}---{self.newline}{front}---{self.newline}{new}".encode()
+
+    def titled(self, name: str) -> str:
+        """The body with another title."""
+        match = _title(self.body)
+        if match:
+            return self.body[: match.start("title")] + name + self.body[match.end("title") :]
+        return f"{self.newline}# {name}{self.newline}{self.newline}{self.body.lstrip()}"
+
+    def with_text(self, text: str) -> str:
+        """The body with another text below its title."""
+        text = text.strip().replace("\r\n", "\n").replace("\n", self.newline)
+        end = self.newline if text else ""
+        return f"{self.newline}# {self.name}{self.newline}{self.newline}{text}{end}"
+
+    def with_addition(self, text: str, section: str = "") -> str:
+        """The body with lines added at its end, or at the end of a section, which is made if it is not there."""
+        lines = self.body.splitlines(keepends=True)
+        text = text.strip().replace("\r\n", "\n").replace("\n", self.newline) + self.newline
+        end = len(lines)
+        if section:
+            start = next((i for i, line in enumerate(lines) if _heading(line)[0] and _heading(line)[1] == fold(section)), None)
+            if start is None:
+                return f"{self.body.rstrip()}{self.newline * 2}## {section}{self.newline}{text}"
+            level = _heading(lines[start])[0]
+            later = range(start + 1, len(lines))
+            end = next((i for i in later if 0 < _heading(lines[i])[0] <= level), len(lines))
+        last = end
+        while last > 0 and not lines[last - 1].strip():
+            last -= 1
+        if last and not lines[last - 1].endswith("\n"):
+            lines[last - 1] += self.newline
+        gap = self.newline if last and not _continues(lines[last - 1], text) else ""
+        rest = "".join(lines[end:])
+        return "".join(lines[:last]) + gap + text + (self.newline + rest if rest else "")
+
+
+def read(path: str, data: bytes) -> Entity:
+    """What a file says; error: Unreadable."""
+    if len(data) > LARGEST:
+        raise Unreadable(f"it is larger than {LARGEST:,} bytes")
+    try:
+        whole = data.decode()
+    except UnicodeDecodeError as error:
+        raise Unreadable("it is not a text in UTF-8") from error
+    if "\0" in whole:
+        raise Unreadable("it holds zero bytes, as texts do not")
+    mark = _MARK if whole.startswith(_MARK) else ""
+    front, body, newline, has_front = _split(whole.removeprefix(_MARK))
+    try:
+        fields = yaml_text.read(front)
+    except yaml_text.NotYaml as error:
+        raise Unreadable(f"the frontmatter: {error}") from error
+    written = _text(fields.get("para_id"))
+    name = _name(path, fields, body)
+    relationships = tuple(_relationships(fields.get("relationships")))
+    return Entity(
+        path=path,
+        para_id=written if not written or _PARA_ID.fullmatch(written) else derived_id(written),
+        legacy_id="" if _PARA_ID.fullmatch(written) else written[:LONGEST],
+        type=_text(fields.get("type")),
+        name=name,
+        aliases=tuple(_texts(fields.get("aliases"))),
+        tags=tuple(tag.lstrip("#") for tag in _texts(fields.get("tags"))),
+        links=(*relationships, *wiki.find(body)),
+        fields={key: value for key, value in fields.items() if key not in KNOWN},
+        version=hashlib.sha256(data).hexdigest(),
+        body=body,
+        has_front=has_front,
+        mark=mark,
+        front=front,
+        newline=newline,
+    )
+
+
+def derived_id(legacy: str) -> str:
+    """The para-id of an entity whose file names it in another form: always the same one, so that the file may stay as it is."""
+    number = int.from_bytes(hashlib.sha256(legacy.encode()).digest())
+    digits = ""
+    for _ in range(12):
+        number, digit = divmod(number, len(_DIGITS))
+        digits += _DIGITS[digit]
+    return f"para:brain:{digits}"
+
+
+def relationship_target(item: Any) -> str:
+    """What one item of `relationships` points to; empty if it does not say."""
+    if isinstance(item, Mapping):
+        item = next((item[name] for name in ("target", "to", "entity", "name") if name in item), "")
+    if isinstance(item, list):  # [[kevin]] without quotes is a list in a list
+        item = item[0] if len(item) == 1 else ""
+        item = item[0] if isinstance(item, list) and len(item) == 1 else item
+    text = _text(item)
+    match = re.match(r"\[\[([^\[\]|#]+)", text)
+    return match[1].strip() if match else text if len(text) <= LONGEST else ""
+
+
+def _split(whole: str) -> tuple[str, str, str, bool]:
+    newline = "\r\n" if "\r\n" in whole else "\n"
+    if not re.match(r"---[ \t]*\r?\n", whole):
+        return "", whole, newline, False
+    match = _FRONT.match(whole)
+    if match is None:
+        raise Unreadable("its frontmatter has no end: a line --- is missing")
+    return match["front"] or "", whole[match.end() :], match[1], True
+
+
+def _title(body: str) -> re.Match[str] | None:
+    return _TITLE.search(body)
+
+
+def _name(path: str, fields: Mapping[str, Any], body: str) -> str:
+    match = _title(body)
+    name = match["title"].strip() if match else _text(fields.get("name")) or _text(fields.get("title"))
+    stem = PurePosixPath(path).stem
+    return name[:LONGEST] or (stem.replace("-", " ").replace("_", " ") if stem.islower() else stem)
+
+
+def _relationships(value: Any) -> list[wiki.Link]:
+    found = []
+    items = value if isinstance(value, list) else [value] if value else []
+    if isinstance(value, Mapping):  # the short way: `founder: "[[aaron]]"`
+        items = [{"type": kind, "target": target} for kind, target in value.items()]
+    for item in items:
+        target = relationship_target(item)
+        if key := wiki.key_of(target):
+            kind = _text(item.get("type")) if isinstance(item, Mapping) else ""
+            note = _text(item.get("note")) if isinstance(item, Mapping) else _text(item).partition("]]")[2]
+            note = " - ".join(part for part in (kind, note.lstrip(" -–—:")) if part)
+            found.append(wiki.Link(key, target, "relationship", note[:300]))
+    return found
+
+
+def _texts(value: Any) -> list[str]:
+    items = value if isinstance(value, list) else value.split(",") if isinstance(value, str) else []
+    found = (_text(item)[:LONGEST] for item in items)
+    return list(dict.fromkeys(text for text in found if text))
+
+
+def _text(value: Any) -> str:
+    if value is None or isinstance(value, list | Mapping):
+        return ""
+    return str(value).strip()
+
+
+def _heading(line: str) -> tuple[int, str]:
+    """Level and key of a heading, level 0 for every other line."""
+    match = re.match(r"(#{1,6})[ \t]+(.*)", line)
+    return (len(match[1]), fold(match[2])) if match else (0, "")
+
+
+def _continues(line: str, text: str) -> bool:
+    """Whether a line and what is added are items of one list, or the line is a heading."""
+    return line.startswith("#") or (line.lstrip()[:2] in ("- ", "* ") and text[:2] in ("- ", "* "))

@@ -1,0 +1,59 @@
+"""Names as people write them, made comparable: without case, accents and punctuation."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+# A sign that belongs to a name, as in C++ and C#, stays.
+WORD = re.compile(r"[^\W_]+[+#]*")
+LONGEST = 200
+
+_SLUG_BYTES = 80
+
+
+def fold(text: str) -> str:
+    """The key under which a name is found: `Zoë-Marie` and `zoe marie` have the same one; a name of signs is its own key."""
+    return " ".join(WORD.findall(_plain(text))) or unicodedata.normalize("NFKC", text).casefold().strip()
+
+
+def words(text: str) -> Iterator[tuple[str, int, int]]:
+    """Each word of a text (in NFC) as a part of a key, with its begin and its end."""
+    for match in WORD.finditer(text):
+        yield _plain(match[0]), match.start(), match.end()
+
+
+def slug(name: str) -> str:
+    """The name of a file for a name, without its ending; empty when the name has neither letters nor digits."""
+    text = "-".join(re.findall(r"[^\W_]+", unicodedata.normalize("NFC", _plain(name))))
+    return text.encode()[:_SLUG_BYTES].decode(errors="ignore").strip("-")
+
+
+def trigrams(key: str) -> set[str]:
+    """All runs of three characters of a key, its words padded, so that beginnings count."""
+    padded = f"  {key} "
+    return {padded[i : i + 3] for i in range(len(padded) - 2)}
+
+
+def distance(one: str, other: str, most: int) -> int:
+    """How many letters have to be added, removed, changed or swapped to make one of the other; above `most` it is not exact."""
+    if abs(len(one) - len(other)) > most:
+        return most + 1
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, letter in enumerate(one, 1):
+        oldest, before, row = before, row, [i]
+        for j, second in enumerate(other, 1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != second))
+            if i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == second:
+                cost = min(cost, oldest[j - 2] + 1)
+            row.append(cost)
+        if min(row) > most:
+            return most + 1
+    return row[-1]
+
+
+def _plain(text: str) -> str:
+    if text.isascii():
+        return text.lower()
+    decomposed = unicodedata.normalize("NFKD", text)
+    return "".join(sign for sign in decomposed if not unicodedata.combining(sign)).casefold()

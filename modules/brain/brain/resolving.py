@@ -1,0 +1,124 @@
+"""Which entity a name means: exactly, without case and accents, by an alias, or nearly."""
+
+import json
+import sqlite3
+from collections import Counter
+from dataclasses import dataclass
+from typing import Literal
+
+from .index import ALIAS, ID, NAME, SLUG
+from .names import LONGEST, distance, fold, trigrams
+from .wiki import key_of
+
+Match = Literal["id", "exact", "alias", "folded", "fuzzy", "part"]
+
+SURE = 0.8
+"""From this confidence on a name is taken to mean the entity."""
+
+_EXACT = {NAME: 1.0, SLUG: 0.98, ALIAS: 0.97, ID: 1.0}
+_FOLDED = 0.95
+_AMBIGUOUS = 0.5
+_RAREST, _MOST_OF_ONE, _CANDIDATES = 6, 300, 40
+_SHORTEST_FUZZY = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An entity that a text may mean; `number` is its row, `text` the name of it that fits."""
+
+    number: int
+    confidence: float
+    match: Match
+    text: str
+
+
+def resolve(connection: sqlite3.Connection, text: str, limit: int = 5) -> list[Candidate]:
+    """The entities that a text may mean, the likeliest first; several with the same name are none of them sure."""
+    wanted = text.strip().removeprefix("[[").removesuffix("]]").split("|")[0].split("#")[0].strip()
+    if not wanted or len(wanted) > LONGEST:
+        return []
+    exact = _exact(connection, wanted)
+    if exact:
+        return exact[:limit]
+    key = fold(wanted)
+    found: dict[int, Candidate] = {}
+    for candidate in (*_fuzzy(connection, key), *_part(connection, key)):
+        known = found.get(candidate.number)
+        if known is None or candidate.confidence > known.confidence:
+            found[candidate.number] = candidate
+    ordered = sorted(found.values(), key=lambda entry: (-entry.confidence, entry.text))
+    # Two that are as near as each other: neither can be meant without asking.
+    if len(ordered) > 1 and ordered[0].confidence - ordered[1].confidence < 0.02:
+        ordered = [_with(entry, min(entry.confidence, _AMBIGUOUS)) for entry in ordered]
+    return ordered[:limit]
+
+
+def target_of(connection: sqlite3.Connection, key: str) -> int | None:
+    """The entity that a link with this key leads to: by its name before others by their alias, the older one first."""
+    row = connection.execute(
+        "SELECT entity FROM names WHERE key = ? ORDER BY kind, entity LIMIT 1", (key,)
+    ).fetchone()
+    return None if row is None else row["entity"]
+
+
+def _exact(connection: sqlite3.Connection, wanted: str) -> list[Candidate]:
+    found: dict[int, Candidate] = {}
+    for key in dict.fromkeys((fold(wanted), key_of(wanted))):
+        rows = connection.execute("SELECT entity, kind, text FROM names WHERE key = ? ORDER BY kind, entity", (key,))
+        for row in rows:
+            same = row["text"] == wanted
+            match: Match = "id" if row["kind"] == ID else "alias" if row["kind"] == ALIAS else "exact"
+            confidence = _EXACT[row["kind"]] if same or row["kind"] == SLUG else _FOLDED
+            candidate = Candidate(row["entity"], confidence, match if same else "folded", row["text"])
+            if row["kind"] == ID:
+                return [candidate]
+            found.setdefault(row["entity"], candidate)
+        if found:
+            break
+    ordered = sorted(found.values(), key=lambda entry: -entry.confidence)
+    if len(ordered) > 1 and ordered[0].match == ordered[1].match:
+        return [_with(entry, _AMBIGUOUS) for entry in ordered]
+    return ordered
+
+
+def _fuzzy(connection: sqlite3.Connection, key: str) -> list[Candidate]:
+    """Names with a few other letters, found by the rarest runs of three letters that they share."""
+    if len(key) < _SHORTEST_FUZZY:
+        return []
+    most = 1 if len(key) < 8 else 2 if len(key) < 16 else 3
+    by_gram = []
+    for gram in trigrams(key):
+        rows = connection.execute(
+            "SELECT name FROM trigrams WHERE gram = ? LIMIT ?", (gram, _MOST_OF_ONE + 1)
+        ).fetchall()
+        if rows:
+            by_gram.append([row[0] for row in rows])
+    by_gram.sort(key=len)
+    shared = Counter(name for names in by_gram[: max(_RAREST, 3 * most + 2)] for name in names[:_MOST_OF_ONE])
+    numbers = [name for name, _ in shared.most_common(_CANDIDATES)]
+    rows = connection.execute(
+        "SELECT entity, key, text FROM names WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(numbers),)
+    ).fetchall()
+    found = []
+    for row in rows:
+        letters = distance(key, row["key"], most)
+        if letters <= most:
+            confidence = 0.93 - letters * 0.9 / max(len(key), len(row["key"]))
+            found.append(Candidate(row["entity"], round(confidence, 2), "fuzzy", row["text"]))
+    return found
+
+
+def _part(connection: sqlite3.Connection, key: str) -> list[Candidate]:
+    """Names that begin with the text: `Kevin` for `Kevin Nguyen`, as long as there is only one."""
+    parts = key.split(" ")
+    rows = connection.execute(
+        "SELECT DISTINCT entity, text FROM names WHERE first = ? AND words > ? AND key >= ? AND key < ? LIMIT 3",
+        (parts[0], len(parts), f"{key} ", f"{key}!"),
+    ).fetchall()
+    entities = {row["entity"]: row["text"] for row in rows}
+    confidence = SURE if len(entities) == 1 else 0.4
+    return [Candidate(number, confidence, "part", text) for number, text in entities.items()]
+
+
+def _with(candidate: Candidate, confidence: float) -> Candidate:
+    return Candidate(candidate.number, confidence, candidate.match, candidate.text)

@@ -1,0 +1,88 @@
+"""Finding entities by words: SQLite's full-text search, a name that fits before words in a text."""
+
+import json
+import re
+import sqlite3
+from dataclasses import dataclass
+
+from .names import fold
+
+LIMIT = 200
+
+_WORD = re.compile(r"\w+")
+_MOST_WORDS = 16
+_SHORTEST_BEGINNING = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """An entity that was found; `score` from 0 to 1, `snippet` a part of its text with the words in `**`."""
+
+    number: int
+    score: float
+    snippet: str
+
+
+def search(connection: sqlite3.Connection, query: str, type_: str | None = None, limit: int = 20) -> list[Hit]:
+    """Entities that hold all words of a query (the last one may be unfinished), or else any of them, the best first."""
+    words = _WORD.findall(query)[:_MOST_WORDS]
+    if not words or limit < 1:
+        return []
+    named = _named(connection, query, type_)
+    hits: list[Hit] = []
+    for joint in (" AND ", " OR ") if len(words) > 1 else (" AND ",):
+        hits = _matching(connection, _expression(words, joint), type_, limit)
+        if hits:
+            break
+    first = [hit for number in named for hit in (_by_name(connection, number, hits),)]
+    return [*first, *(hit for hit in hits if hit.number not in named)][:limit]
+
+
+def _expression(words: list[str], joint: str) -> str:
+    quoted = [f'"{word}"' for word in words]
+    if len(words[-1]) >= _SHORTEST_BEGINNING:
+        quoted[-1] += "*"
+    return joint.join(quoted)
+
+
+def _matching(connection: sqlite3.Connection, expression: str, type_: str | None, limit: int) -> list[Hit]:
+    if type_ is None:
+        rows = connection.execute(
+            "SELECT rowid, rank FROM texts WHERE texts MATCH ? ORDER BY rank LIMIT ?", (expression, limit)
+        ).fetchall()
+    else:
+        rows = connection.execute(
+            "SELECT texts.rowid, rank FROM texts JOIN entities ON entities.id = texts.rowid"
+            " WHERE texts MATCH ? AND entities.type = ? ORDER BY rank LIMIT ?",
+            (expression, type_, limit),
+        ).fetchall()
+    # Snippets only of what is shown: making one reads the whole text.
+    texts = connection.execute(
+        "SELECT rowid, snippet(texts, 3, '**', '**', '…', 24) AS snippet FROM texts"
+        " WHERE texts MATCH ? AND rowid IN (SELECT value FROM json_each(?))",
+        (expression, json.dumps([row["rowid"] for row in rows])),
+    )
+    snippets = {row["rowid"]: " ".join(row["snippet"].split()) for row in texts}
+    return [Hit(row["rowid"], _score(row["rank"]), snippets.get(row["rowid"], "")) for row in rows]
+
+
+def _named(connection: sqlite3.Connection, query: str, type_: str | None) -> list[int]:
+    rows = connection.execute(
+        "SELECT names.entity FROM names JOIN entities ON entities.id = names.entity"
+        " WHERE key = ? AND (? IS NULL OR type = ?) ORDER BY kind, entity LIMIT 20",
+        (fold(query), type_, type_),
+    )
+    return list(dict.fromkeys(row["entity"] for row in rows))
+
+
+def _by_name(connection: sqlite3.Connection, number: int, hits: list[Hit]) -> Hit:
+    for hit in hits:
+        if hit.number == number:
+            return Hit(number, 1.0, hit.snippet)
+    row = connection.execute("SELECT summary FROM entities WHERE id = ?", (number,)).fetchone()
+    return Hit(number, 1.0, row["summary"])
+
+
+def _score(rank: float) -> float:
+    # bm25 is below zero, and lower is better, without an end.
+    return round(max(0.0, -rank) / (max(0.0, -rank) + 5.0), 3)

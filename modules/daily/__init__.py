@@ -1,0 +1,1 @@
+"""Daily: the user's journal."""

@@ -1,0 +1,69 @@
+"""A private SQLite database, used by one thread at a time and never by the event loop."""
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from parachute.core import Unavailable
+
+Result = TypeVar("Result")
+
+_BUSY_SECONDS = 10
+
+
+class Database:
+    """`schema` is run at each opening. A file that is no database is put aside when `disposable`, since it can be made again."""
+
+    def __init__(self, path: Path, schema: str, *, disposable: bool = False) -> None:
+        self._path = path
+        self._schema = schema
+        self._disposable = disposable
+        self._connection: sqlite3.Connection | None = None
+        self._lock = threading.Lock()
+
+    async def run(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
+        """Do something in one transaction, in a thread; error: Unavailable."""
+        return await asyncio.to_thread(self.work, work)
+
+    def work(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
+        """The same in the thread that calls; error: Unavailable."""
+        with self._lock:
+            try:
+                connection = self._connection or self._open()
+                with connection:
+                    return work(connection)
+            except sqlite3.Error as error:
+                raise Unavailable(f"The database {self._path.name} cannot be used: {error}.") from error
+
+    def close(self) -> None:
+        """Close the file; the next call opens it again."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    def _open(self) -> sqlite3.Connection:
+        try:
+            return self._opened()
+        except sqlite3.DatabaseError:
+            if not self._disposable:
+                raise
+            for end in ("", "-wal", "-shm"):
+                Path(f"{self._path}{end}").unlink(missing_ok=True)
+            return self._opened()
+
+    def _opened(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, check_same_thread=False)
+        try:
+            self._path.chmod(0o600)
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute(f"PRAGMA synchronous = {'NORMAL' if self._disposable else 'FULL'}")
+            connection.executescript(self._schema)
+        except BaseException:
+            connection.close()
+            raise
+        self._connection = connection
+        return connection

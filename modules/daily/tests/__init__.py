@@ -1,0 +1,1 @@
+"""Each test runs the module as the computer does."""
