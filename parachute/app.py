@@ -20,6 +20,7 @@ from parachute.events.api import router as event_routes
 from parachute.events.service import Events
 from parachute.gateway.api import router as gateway_routes
 from parachute.gateway.credentials import CredentialSource
+from parachute.gateway.questions import Questions
 from parachute.gateway.service import Gateway
 from parachute.gateway.store import UsageStore, create_usage
 from parachute.hooks.api import router as hook_routes
@@ -33,6 +34,7 @@ from parachute.hosts.watching import VaultChanges
 from parachute.keys.api import router as key_routes
 from parachute.keys.cli_token import CliToken
 from parachute.keys.service import Keys
+from parachute.module_agents.conversations import ModuleConversations
 from parachute.module_agents.service import ModuleAgents
 from parachute.modules.api import router as module_routes
 from parachute.modules.service import Modules
@@ -201,12 +203,15 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
         watcher = VaultWatcher(vault.root)
         stack.push_async_callback(watcher.close)
         hosts.after_changes.append(VaultChanges(hosts, watcher).follow)
-        hosts.start(agents, CoreApi(hosts, interfaces, events, state.modules.settings, agents).application)
+        conversations = ModuleConversations(sessions, runs)
+        core_api = CoreApi(hosts, interfaces, events, state.modules.settings, agents, conversations)
+        hosts.start(agents, core_api.application)
         stack.push_async_callback(hosts.close)
         ending = SessionEnding(session_store, events, settings.session_idle_minutes, runs.is_active)
         ending.start()
         stack.push_async_callback(ending.close)
         state.audit, state.sessions, state.gateway = audit, sessions, gateway
+        state.questions = Questions(gateway)
         state.events, state.hosts = events, hosts
         state.sandboxes, state.pool, state.runs, state.hooks = sandboxes, pool, runs, hooks
         yield

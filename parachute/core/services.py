@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from parachute.core.conversations import Conversations
 from parachute.core.event import EVENT_NAME
 from parachute.core.files import Files
 from parachute.core.settings import Settings
@@ -46,6 +47,7 @@ class Core:
         self.storage = storage
         self.settings = settings
         self.mcp = tuple(mcp)
+        self.conversations = Conversations(connection)
         self._connection = connection
         self._optional_requires = frozenset(optional_requires)
         self._provided: dict[str, Mapping[str, tuple[str, ...]]] = {}

@@ -8,7 +8,7 @@ async with run(NotesModule, permissions={"write": ["Notes/**"]}) as notes:
 import contextlib
 import json
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -64,6 +64,7 @@ class FakeCore:
     agents: Mapping[str, Answering]
     query: Iterable[Mapping[str, Any]] | Callable[[Mapping[str, Any]], Iterable[Mapping[str, Any]]]
     interfaces: Mapping[str, Any]
+    conversations: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
     published: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     queries: list[dict[str, Any]] = field(default_factory=list)
     prompts: list[tuple[str, str]] = field(default_factory=list)
@@ -104,8 +105,24 @@ class FakeCore:
                 return {"interfaces": {name: _methods(name, other) for name, other in self.interfaces.items()}}
             case "POST", ["interface"]:
                 return await self._interface(document)
+            case "POST", ["conversations", what]:
+                return self._conversation(what, document)
             case _:
                 raise NotFound(f"Core does not know {method} {path}.")
+
+    def _conversation(self, what: str, document: Mapping[str, Any]) -> Any:
+        if what == "list":
+            found = [{"id": each, "message_count": len(said)} for each, said in self.conversations.items()]
+            return {"conversations": found[: document["limit"]]}
+        said = self.conversations.get(document["session_id"])
+        if said is None:
+            raise NotFound(
+                f"There is no conversation {document['session_id']!r}.", "Pass conversations={...} to run()."
+            )
+        if what == "messages":
+            return {"messages": [{"role": role, "content": text} for role, text in said[-document["limit"] :]]}
+        self.prompts.append((document["session_id"], document["content"]))
+        return {"content": said[-1][1] if said else ""}
 
     def _agent(self, agent: str, prompt: str) -> str:
         if agent not in self.agents:
@@ -197,6 +214,7 @@ async def run(
     agents: Mapping[str, Answering] | None = None,
     query: Iterable[Mapping[str, Any]] | Callable[[Mapping[str, Any]], Iterable[Mapping[str, Any]]] = (),
     interfaces: Mapping[str, Any] | None = None,
+    conversations: Mapping[str, Sequence[tuple[str, str]]] | None = None,
     tools: Mapping[str, Callable[..., Any]] | None = None,
     handlers: Mapping[str, Callable[..., Any]] | None = None,
     protocols: Mapping[str, type[Any]] | None = None,
@@ -206,13 +224,13 @@ async def run(
 
     `permissions` replace those of the class; `settings` are all settings with their values; `agents` gives each agent's
     answer, as text or as a function of the prompt; `query` the events of `self.core.query`; `interfaces` objects that stand
-    for other modules. `tools` and `handlers` are the functions that manifest.yaml names, by tool and by event. `folder` keeps
+    for other modules; `conversations` chats with their (role, text), the last of which answers what is sent. `tools` and `handlers` are the functions that manifest.yaml names, by tool and by event. `folder` keeps
     the vault after the test.
     """
     if not (isinstance(module, type) and issubclass(module, Module) and module.name):
         raise InvalidInput("run: give it the class of a module, which has a name.")
     allowed = dict(module.permissions if permissions is None else permissions)
-    fake = FakeCore(dict(settings or {}), agents or {}, query, interfaces or {})
+    fake = FakeCore(dict(settings or {}), agents or {}, query, interfaces or {}, conversations or {})
     with tempfile.TemporaryDirectory() if folder is None else contextlib.nullcontext(str(folder)) as place:
         vault, data = Path(place) / "vault", Path(place) / "data"
         vault.mkdir(exist_ok=True)

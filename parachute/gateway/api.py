@@ -1,14 +1,58 @@
-"""`GET /api/usage` (contract, section 7)."""
+"""`GET /api/usage` (contract, section 7) and `POST /api/ask`, a question to the model without a conversation."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-router = APIRouter(prefix="/api/usage", tags=["usage"])
+from parachute.gateway.questions import Questions
+from parachute.keys.models import Caller
+
+MAXIMUM_QUESTION = 200_000
+"""Characters of a question, and of what the model is told before it."""
+
+MAXIMUM_TOKENS = 4096
+
+router = APIRouter(tags=["gateway"])
 
 
-@router.get("")
+def _has_text(value: str) -> str:
+    if not value.strip():
+        raise ValueError("must not be empty")
+    return value
+
+
+class Question(BaseModel):
+    """A question, what the model is told before it, and how many tokens its answer may have."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    prompt: Annotated[str, Field(max_length=MAXIMUM_QUESTION), AfterValidator(_has_text)]
+    system: str | None = Field(default=None, max_length=MAXIMUM_QUESTION)
+    max_tokens: int = Field(default=1024, ge=1, le=MAXIMUM_TOKENS)
+
+
+@router.get("/api/usage")
 async def usage(request: Request) -> dict[str, Any]:
     """The subscription's limits as Anthropic reports them, and what was spent here today."""
     report: dict[str, Any] = await request.app.state.gateway.subscription()
     return report
+
+
+@router.post("/api/ask")
+async def ask(request: Request, question: Question) -> dict[str, Any]:
+    """One question to the model: no tools, no conversation, nothing that stays but the usage."""
+    questions: Questions = request.app.state.questions
+    caller: Caller = request.scope["state"]["caller"]
+    source = ("api_key" if caller.kind == "key" else caller.kind, caller.name)
+    answer = await questions.ask(question.prompt, question.system, question.max_tokens, source=source)
+    return {
+        "text": answer.text,
+        "model": answer.model,
+        "stop_reason": answer.stop_reason,
+        "usage": {
+            "input_tokens": answer.usage.input_tokens,
+            "output_tokens": answer.usage.output_tokens,
+            "dollars": round(answer.usage.dollars, 6),
+        },
+    }

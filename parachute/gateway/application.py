@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from parachute.errors import ParachuteError
 from parachute.gateway import account, content
@@ -23,6 +23,13 @@ _LARGE = 256 * 1024  # bytes of JSON that take about a millisecond: more goes to
 _RETRY_LIMIT = 86_400.0
 _QUERY = re.compile(rb"[A-Za-z0-9_=&.%-]{0,500}")
 _REQUEST_HEADERS = (b"accept", b"anthropic-beta", b"anthropic-version", b"content-type", b"user-agent", b"x-app")
+_QUESTION: dict[str, Any] = {
+    "path": "/v1/messages",
+    "query_string": b"",
+    "headers": [(b"content-type", b"application/json"), (b"anthropic-version", b"2023-06-01")],
+}
+"""What stands around a question of our own, as it would around an agent's."""
+
 _RESPONSE_HEADERS = ("content-type", "request-id", "retry-after")
 
 _CODES = {
@@ -64,20 +71,44 @@ class GatewayApplication:
             if not exchange.status:
                 await exchange.refuse(refusal)
         finally:
-            self._gateway.audit.append(
-                event_type="gateway_call",
-                source_type="agent",
-                source_id=line.session,
-                target_module="gateway",
-                target_endpoint=scope["path"],
-                duration_ms=round((time.monotonic() - started) * 1000),
-                success=200 <= exchange.status < 400 and exchange.complete,
-                error=None
-                if 200 <= exchange.status < 400 and exchange.complete
-                else f"status {exchange.status}"
-                if exchange.complete
-                else "broken off",
-            )
+            self._record(exchange, ("agent", line.session), scope["path"], started)
+
+    async def ask(self, line: Line, body: dict[str, Any], source: tuple[str, str]) -> bytes:
+        """Send on a request of our own, and return the whole answer; `source` (kind, name) goes to the audit.
+
+        Error: Refused, also for an answer that is an error; then `line.problem` says more.
+        """
+        kept = bytearray()
+
+        async def keep(message: Message) -> None:
+            kept.extend(message.get("body", b""))
+
+        started, exchange = time.monotonic(), _Exchange(keep)
+        try:
+            await self._pass_on(_QUESTION, json.dumps(body).encode(), exchange, line)
+        except Refused as refusal:
+            if not exchange.status:
+                exchange.status, exchange.complete = refusal.status, True
+            raise
+        finally:
+            self._record(exchange, source, _QUESTION["path"], started)
+        if line.problem is not None:
+            raise Refused(exchange.status, "api_error", line.problem.message, line.problem.code)
+        return bytes(kept)
+
+    def _record(self, exchange: "_Exchange", source: tuple[str, str], path: str, started: float) -> None:
+        is_well = 200 <= exchange.status < 400 and exchange.complete
+        reason = f"status {exchange.status}" if exchange.complete else "broken off"
+        self._gateway.audit.append(
+            event_type="gateway_call",
+            source_type=source[0],
+            source_id=source[1],
+            target_module="gateway",
+            target_endpoint=path,
+            duration_ms=round((time.monotonic() - started) * 1000),
+            success=is_well,
+            error=None if is_well else reason,
+        )
 
     async def _admitted(self, scope: Scope, receive: Receive, line: Line) -> bytes:
         """The body of a request that may come in at all; error: Refused."""

@@ -86,6 +86,11 @@ class Gateway:
         """The provider in force now."""
         return providers.choose(self._settings, self.credentials, self._home)
 
+    @property
+    def default_model(self) -> str | None:
+        """The model that the settings name for whoever names none."""
+        return self._settings.model
+
     def credential(self, provider: Provider) -> Credential | None:
         """The credential that goes to a provider, looked up anew; another server than Anthropic's gets none of its secrets."""
         if provider.name == "offline":

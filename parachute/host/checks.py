@@ -1,7 +1,7 @@
 """What a module's code says about itself, against the manifest, which is what the user agreed to."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, get_args
 
 from parachute.core.agents import AgentConfig, commands
 from parachute.core.application import Application
@@ -9,7 +9,7 @@ from parachute.core.errors import ModuleError
 from parachute.core.module import Module
 from parachute.core.patterns import Pattern
 from parachute.errors import ParachuteError
-from parachute.manifest.models import InterfaceName, Manifest, Permissions
+from parachute.manifest.models import ConversationAccess, InterfaceName, Manifest, Permissions
 
 _HINT = "manifest.yaml decides, since it is what people see before they install a module; write it there."
 _ACCESS = ("none", "ro", "rw")
@@ -72,6 +72,9 @@ def _check_permissions(module: type[Module], allowed: Permissions) -> None:
                 wider = _more_commands(commands(value), allowed.bash)
             except ParachuteError as error:
                 raise ModuleError(f"{module.__name__}.permissions: {error.message}") from error
+        elif name == "conversations":
+            levels = get_args(ConversationAccess)
+            wider = value not in levels or levels.index(value) > levels.index(allowed.conversations)
         elif name in known:
             wider = not _covered(value or (), known[name], paths=name in ("read", "write"))
         else:

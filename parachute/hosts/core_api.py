@@ -16,7 +16,7 @@ from parachute.core.errors import error_document
 from parachute.errors import InvalidInput, NotAllowed, ParachuteError
 from parachute.events.service import Events
 from parachute.hosts.interfaces import Interfaces
-from parachute.hosts.models import ModuleAgents
+from parachute.hosts.models import ModuleAgents, ModuleConversations
 from parachute.hosts.service import Hosts
 from parachute.modules.settings import ModuleSettings
 from parachute.web.event_stream import encoded
@@ -33,12 +33,19 @@ class CoreApi:
     """The routes; `self.application` is their ASGI application, with the name of the module in `scope["state"]["module"]`."""
 
     def __init__(
-        self, hosts: Hosts, interfaces: Interfaces, events: Events, settings: ModuleSettings, agents: ModuleAgents
+        self,
+        hosts: Hosts,
+        interfaces: Interfaces,
+        events: Events,
+        settings: ModuleSettings,
+        agents: ModuleAgents,
+        conversations: ModuleConversations,
     ) -> None:
         self._hosts = hosts
         self._events = events
         self._settings = settings
         self._agents = agents
+        self._conversations = conversations
         self._interfaces = interfaces
         self.application = Starlette(
             routes=[
@@ -50,6 +57,7 @@ class CoreApi:
                 Route("/settings/{setting}", _answering(self._unset), methods=["DELETE"]),
                 Route("/publish", _answering(self._publish), methods=["POST"]),
                 Route("/run-agent", _answering(self._run_agent), methods=["POST"]),
+                Route("/conversations/{what}", _answering(self._conversation), methods=["POST"]),
                 Route("/query", self._query, methods=["POST"]),
             ]
         )
@@ -100,6 +108,9 @@ class CoreApi:
     async def _run_agent(self, module: str, body: Document, _: Request) -> Document:
         approved = self._hosts.approved(module)
         return {"text": await self._agents.run_agent(approved, _text(body, "agent"), _text(body, "prompt"))}
+
+    async def _conversation(self, module: str, body: Document, request: Request) -> Document:
+        return await self._conversations.answer(self._hosts.approved(module), request.path_params["what"], body)
 
     async def _query(self, request: Request) -> Response:
         module: str = request.scope["state"]["module"]

@@ -33,6 +33,13 @@ class ApprovedModule:
     code: Path
 
 
+class ModuleConversations(Protocol):
+    """The user's chats, for modules that may read or continue them."""
+
+    async def answer(self, module: ApprovedModule, what: str, document: dict[str, Any]) -> dict[str, Any]:
+        """One question of a module: `list`, `messages` or `send`; errors: NotAllowed, NotFound, Conflict, InvalidInput."""
+
+
 class ModuleAgents(Protocol):
     """Agents that modules run; what asks for one is known by its socket."""
 

@@ -266,6 +266,8 @@ class Hosts:
         name = host.module.name
         try:
             async with self._describing:
+                if host.is_described or self._hosts.get(name) is not host:
+                    return  # asked while this one waited, or gone
                 said = await host.control("GET", "describe")
             host.description, host.is_described = description.read(said, host.manifest), True
             if not host.wanted.specification.dev:

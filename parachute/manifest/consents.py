@@ -8,6 +8,11 @@ from parachute.core.agents import WORKING_DIRECTORY, AgentConfig
 from parachute.core.patterns import Pattern
 from parachute.manifest.models import Manifest
 
+_CONVERSATIONS = {
+    "read": "Read all of your conversations",
+    "write": "Read all of your conversations, and send messages in them as if you had",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class AgentConsent:
@@ -46,6 +51,7 @@ class Consent:
     dependencies: tuple[str, ...]
     always_on: bool
     limits: str
+    conversations: str = "none"
 
     def as_json(self) -> dict[str, Any]:
         """As JSON, for an API and for `modules.yaml`."""
@@ -80,6 +86,7 @@ class Consent:
         access += [f"Start the command: {command}" for command in self.commands]
         access += [f"Use the tool: {tool}" for tool in self.mcp_used]
         access += [f"Use the interface: {name}" for name in self.interfaces]
+        access += [_CONVERSATIONS[self.conversations]] if self.conversations in _CONVERSATIONS else []
         service = [
             f"Runs all the time ({self.limits})" if self.always_on else f"Runs when it is needed ({self.limits})"
         ]
@@ -136,6 +143,7 @@ def consent(manifest: Manifest) -> Consent:
         dependencies=manifest.dependencies,
         always_on=manifest.service.start == "always",
         limits=f"{manifest.service.memory} of memory, {manifest.service.pids} processes",
+        conversations=permissions.conversations,
     )
 
 

@@ -14,6 +14,7 @@ from parachute.errors import InvalidInput
 INTERFACE = re.compile(r"([A-Z][A-Za-z0-9]{2,59})(?:@([0-9]{1,4})\.([0-9]{1,4}))?")
 
 SettingType = Literal["string", "integer", "number", "boolean", "choice", "secret"]
+ConversationAccess = Literal["none", "read", "write"]
 Start = Literal["socket-activated", "always"]
 
 
@@ -44,13 +45,15 @@ class InterfaceName:
 @dataclass(frozen=True, slots=True)
 class Permissions:
     """What the module's own process may do. `read` and `write` are patterns of paths within the vault; writing includes
-    reading. `bash`: commands it may start; `mcp`: tools that its agents may use; `network`: hosts, exact or `*.domain`."""
+    reading. `bash`: commands it may start; `mcp`: tools that its agents may use; `network`: hosts, exact or
+    `*.domain`; `conversations`: what it may do with the user's chats, where writing includes reading."""
 
     read: tuple[str, ...] = ()
     write: tuple[str, ...] = ()
     bash: bool | tuple[str, ...] = False
     mcp: tuple[str, ...] = ()
     network: tuple[str, ...] = ()
+    conversations: ConversationAccess = "none"
 
     def read_folders(self, vault: Path) -> tuple[Path, ...]:
         """What has to be mounted read-only for `read`; see `folders`."""

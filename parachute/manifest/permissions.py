@@ -1,6 +1,6 @@
 """The part `permissions` of a manifest."""
 
-from typing import Any
+from typing import Any, get_args
 
 import yaml
 
@@ -9,7 +9,7 @@ from parachute.core.decorators import TOOL_NAME
 from parachute.core.patterns import Pattern
 from parachute.errors import InvalidInput
 from parachute.manifest.document import Document, Refused, joined
-from parachute.manifest.models import Permissions
+from parachute.manifest.models import ConversationAccess, Permissions
 
 _WHERE = "permissions"
 _READABLE = (".modules", ".skills")
@@ -21,7 +21,7 @@ def read_permissions(document: Document, node: yaml.Node | None) -> Permissions:
     if node is None:
         return Permissions()
     try:
-        fields = document.mapping(node, _WHERE, ("read", "write", "bash", "mcp", "network"))
+        fields = document.mapping(node, _WHERE, ("read", "write", "bash", "mcp", "network", "conversations"))
     except Refused:
         return Permissions()
     values: dict[str, Any] = {}
@@ -37,7 +37,18 @@ def read_permissions(document: Document, node: yaml.Node | None) -> Permissions:
 
         otherwise: bool | tuple[str, ...] = False
         values["bash"] = document.attempt(value, place, read, otherwise)
+    if "conversations" in fields:
+        place = joined(_WHERE, "conversations")
+        words = fields["conversations"]
+        values["conversations"] = document.attempt(words, place, lambda: _conversations(document, words, place), "none")
     return Permissions(**values)
+
+
+def _conversations(document: Document, node: yaml.Node, place: str) -> str:
+    text = document.text(node, place)
+    if text not in get_args(ConversationAccess):
+        raise InvalidInput(f"conversations: one of {', '.join(get_args(ConversationAccess))} is allowed.")
+    return text
 
 
 def _each(document: Document, node: yaml.Node, where: str, how: Any) -> tuple[str, ...]:

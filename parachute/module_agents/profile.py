@@ -14,6 +14,7 @@ from parachute.errors import NotAllowed, NotFound
 from parachute.hosts.models import ApprovedModule
 from parachute.module_agents.folders import Places
 from parachute.module_agents.prompt import describe_box, prompt_file
+from parachute.module_agents.task import Task
 from parachute.modules.models import Trust
 from parachute.permissions.policy import Policy
 from parachute.prompts.service import Prompt
@@ -175,11 +176,38 @@ def profile_of(
     )
 
 
+def profile_of_task(
+    services: Services, egress: Egress, module: ApprovedModule, task: Task, seconds: float = RUN_SECONDS
+) -> AgentProfile:
+    """The profile of a task: it reads what the module may read, writes nothing but its answer, and has no network.
+
+    Error: NotAllowed for tools that the module may not use, and for a module that is not trusted.
+    """
+    if module.trust is Trust.UNTRUSTED:
+        raise NotAllowed(f"The module {module.name} is not trusted, so that its agents do not run by themselves.")
+    mcp = tuple(name for name in module.manifest.permissions.mcp if not name.startswith("mcp__"))
+    box = _readable(module)
+    return AgentProfile(
+        services=services,
+        egress=egress,
+        module=module,
+        owner=Owner(module.name, task.agent),
+        config=AgentConfig(sandbox=box, capabilities=task.capabilities, system_prompt=task.path),
+        box=box,
+        mcp=(mcp, _wanted(module.name, task.mcp_tools, mcp)),
+        prompt=task.prompt,
+        seconds=seconds,
+    )
+
+
 def _default(module: ApprovedModule) -> AgentConfig:
+    return AgentConfig(sandbox=_readable(module), capabilities=_DEFAULT_TOOLS, bash=True)
+
+
+def _readable(module: ApprovedModule) -> SandboxConfig:
     permissions = module.manifest.permissions
     paths = tuple(dict.fromkeys((*permissions.read, *permissions.write)))
-    box = SandboxConfig(workspace_access="ro" if paths else "none", allowed_paths=paths)
-    return AgentConfig(sandbox=box, capabilities=_DEFAULT_TOOLS, bash=True)
+    return SandboxConfig(workspace_access="ro" if paths else "none", allowed_paths=paths)
 
 
 def _wanted(module: str, names: Iterable[str], allowed: tuple[str, ...]) -> tuple[str, ...]:

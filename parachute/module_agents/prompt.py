@@ -18,7 +18,7 @@ def prompt_file(module: ApprovedModule, name: str) -> str:
     Errors: NotFound, InvalidInput for what is no file, too long or not UTF-8.
     """
     try:
-        data = _read(module.code, PurePosixPath(name))
+        data = read_below(module.code, PurePosixPath(name), _LIMIT)
     except OSError as error:
         raise NotFound(f"The module {module.name} has no file {name}: {error.strerror}.") from error
     if data is None or len(data) > _LIMIT:
@@ -47,7 +47,11 @@ def describe_box(mounts: tuple[Mount, ...], hosts: tuple[str, ...]) -> str:
     return " ".join(parts)
 
 
-def _read(folder: Path, name: PurePosixPath) -> bytes | None:
+def read_below(folder: Path, name: PurePosixPath, limit: int) -> bytes | None:
+    """Up to one byte more than `limit` of a file in a folder, reached without following a link; None for what is no file.
+
+    Waits for the disk. Error: OSError.
+    """
     if name.is_absolute() or ".." in name.parts or not name.parts:
         return None
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -63,4 +67,4 @@ def _read(folder: Path, name: PurePosixPath) -> bytes | None:
     with os.fdopen(last, "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             return None
-        return file.read(_LIMIT + 1)
+        return file.read(limit + 1)

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,8 @@ from pydantic import ValidationError
 from parachute.egress.service import Egress
 from parachute.errors import Conflict, InvalidInput, NotFound, ParachuteError, Unavailable
 from parachute.hosts.models import ApprovedModule
-from parachute.module_agents.profile import RUN_SECONDS, profile_of
+from parachute.module_agents.profile import RUN_SECONDS, AgentProfile, profile_of, profile_of_task
+from parachute.module_agents.task import Task
 from parachute.runs.events import TERMINAL
 from parachute.runs.preparation import Services
 from parachute.runs.request import MAXIMUM_MESSAGE, TurnRequest
@@ -19,6 +20,9 @@ from parachute.runs.run import Run
 from parachute.runs.service import Runs
 
 RUNS_OF_MODULE = 4
+MODULE_AGENT = "module"
+"""The `agentType` of sessions that modules made, as the app sees it."""
+
 _FAILURES = frozenset({"error", "typed_error"})
 
 
@@ -45,7 +49,7 @@ class ModuleAgents:
         self._places: dict[str, set[_Place]] = {}
         self._stopping: set[asyncio.Task[None]] = set()
 
-    async def query(
+    def query(
         self,
         module: ApprovedModule,
         *,
@@ -60,19 +64,39 @@ class ModuleAgents:
         InvalidInput, NotFound, NotAllowed, Conflict when the session is busy, 429 when too many runs of the module are under
         way, Unavailable without a sandbox engine.
         """
+
+        def profile() -> AgentProfile:
+            return profile_of(self._services, self._egress, module, agent, mcp_servers, self._seconds)
+
+        return self._turn(module, profile, message, session_id)
+
+    def carry_out(self, module: ApprovedModule, task: Task) -> AsyncGenerator[dict[str, Any], None]:
+        """The events of a task in a session of its own; for its end and its errors see `query`."""
+
+        def profile() -> AgentProfile:
+            return profile_of_task(self._services, self._egress, module, task, self._seconds)
+
+        return self._turn(module, profile, task.message, None, task.model)
+
+    async def _turn(
+        self,
+        module: ApprovedModule,
+        make_profile: Callable[[], AgentProfile],
+        message: str,
+        session_id: str | None,
+        model: str | None = None,
+    ) -> AsyncGenerator[dict[str, Any], None]:
         if not message.strip() or len(message) > MAXIMUM_MESSAGE:
             raise InvalidInput(f"message: expected 1 to {MAXIMUM_MESSAGE:,} characters.")
         place = self._take(module.name)
         try:
-            profile = await asyncio.to_thread(
-                profile_of, self._services, self._egress, module, agent, mcp_servers, self._seconds
-            )
+            profile = await asyncio.to_thread(make_profile)
             await self._services.sandboxes.require()
             if session_id is not None:
                 # Before its form is looked at: whatever is none of the module's sessions is answered in the same way.
                 found = await self._services.sessions.get(session_id)
                 await self._services.sessions.check_owner(found, profile.owner)
-            request = _request(message, session_id)
+            request = _request(message, session_id, model)
             place.run = run = await self._runs.begin(request, f"module {module.name}", profile)
             try:
                 if place.is_closed:
@@ -146,6 +170,6 @@ class ModuleAgents:
 
 def _request(message: str, session: str | None) -> TurnRequest:
     try:
-        return TurnRequest(message=message, session_id=session or "new", agent_type="module")
+        return TurnRequest(message=message, session_id=session or "new", agent_type=MODULE_AGENT)
     except ValidationError as error:  # such as halves of characters, which no encoding has
         raise InvalidInput("message: expected text.") from error

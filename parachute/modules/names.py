@@ -11,8 +11,21 @@ RESERVED = frozenset(
     {
         # First parts of paths below /api that core answers itself. `chat` is not among them: the Chat module has that
         # name, and core answers its routes.
-        *("agents", "auth", "bots", "claude-code", "config", "containers", "contexts", "events", "health", "hooks"),
-        *("import", "ls", "mcps", "modules", "para", "plugins", "prompt", "read", "sandbox", "scheduler", "settings"),
+        *("agents", "ask", "auth", "bots", "claude-code", "config", "containers", "contexts", "events", "health"),
+        *(
+            "hooks",
+            "import",
+            "ls",
+            "mcps",
+            "modules",
+            "para",
+            "plugins",
+            "prompt",
+            "read",
+            "sandbox",
+            "scheduler",
+            "settings",
+        ),
         *("skills", "status", "supervisor", "sync", "trust", "usage", "workspaces", "write"),
         # First parts of core's own events, which a module of that name could publish. `vault` is below.
         *("context", "session"),

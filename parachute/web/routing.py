@@ -60,6 +60,7 @@ RULES = (
     Rule("/api/import", "chat"),
     Rule("/api/claude-code", "chat"),
     Rule("/api/usage", "chat"),
+    Rule("/api/ask", "chat"),
     # Routes that reach any file of the vault.
     Rule("/api/ls", "vault"),
     Rule("/api/read", "vault"),

@@ -203,7 +203,7 @@ def test_a_module_goes_on_without_supervisor_and_core(computer: Services) -> Non
         computer.until(lambda: computer.status("reading") == "running", "it was adopted")
         assert computer.get("/api/reading/notes") == {"notes": []}
         assert computer.process("reading") == process
-    # It writes down what it offers by asking core, which has made a new socket for it since.
+    # When it starts it asks core, which has made a new socket for it since.
     computer.put_to_sleep("reading")
     assert computer.get("/api/reading/notes") == {"notes": []}
 

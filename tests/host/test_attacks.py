@@ -107,7 +107,7 @@ async def tried(module: LaunchedModule, path: str) -> int:
     ("least", "watchdog"),
     [
         (1 << 16, None),  # nothing is left for the server to read a request with
-        (1 << 20, 0.5),  # the server goes on, and only the module fails
+        (1 << 20, 3),  # the server goes on, and only the module fails
     ],
 )
 async def test_a_module_that_leaks_is_started_anew_and_its_neighbour_is_not(least: int, watchdog: float | None) -> None:

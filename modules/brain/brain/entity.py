@@ -72,6 +72,17 @@ class Entity:
             return (self.mark + new).encode()
         return f"{self.mark}---{self.newline}{front}---{self.newline}{new}".encode()
 
+    def identified(self, para_id: str) -> bytes:
+        """The file with an id in its first line, or where an empty one stands; error: Unreadable."""
+        line = f"para_id: {para_id}{self.newline}"
+        try:
+            before = yaml_text.read(self.front)
+            if "para_id" not in before and yaml_text.read(line + self.front) == {"para_id": para_id, **before}:
+                return f"{self.mark}---{self.newline}{line}{self.front}---{self.newline}{self.body}".encode()
+        except yaml_text.NotYaml:
+            pass  # such as a mapping in braces
+        return self.changed({"para_id": para_id})
+
     def titled(self, name: str) -> str:
         """The body with another title."""
         match = _title(self.body)

@@ -9,8 +9,9 @@ _MOST = 500
 
 def register(app: typer.Typer) -> None:
     """Add the group."""
-    sessions = group("sessions", "List and delete conversations.")
+    sessions = group("sessions", "List, show and delete conversations.")
     sessions.command("list")(list_)
+    sessions.command("show")(show)
     sessions.command("delete")(delete)
     sessions.command("reindex")(reindex)
     app.add_typer(sessions)
@@ -49,6 +50,25 @@ def list_(
             for session in sessions
         ]
         print_table(["Id", "Title", "Updated", "Messages", "Trust"], rows)
+
+
+def show(
+    session: str = typer.Argument(metavar="ID", help="Id of the conversation."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON."),
+) -> None:
+    """Show what was said in a conversation, the newest messages of a long one."""
+    from parachute.cli.api import Api, quoted
+    from parachute.cli.output import clean, print_json
+    from parachute.settings.home import Home
+
+    found = Api.find(Home.find()).get(f"/api/chat/{quoted(session)}")
+    if as_json:
+        print_json(found)
+        return
+    for message in found["messages"]:
+        text = "\n".join(block["text"] for block in message["content"] if block["type"] == "text").strip()
+        if text:
+            print(clean(f"{message['role']}: {text}\n"))
 
 
 def delete(session: str = typer.Argument(metavar="ID", help="Id of the conversation.")) -> None:

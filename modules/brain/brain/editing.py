@@ -1,0 +1,289 @@
+"""Creating, changing, renaming and deleting entities: every change is one of a file, and nobody else's is lost."""
+
+import asyncio
+import hashlib
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import Any
+
+from parachute.core import Conflict, InvalidInput, NotFound, ParachuteError
+from parachute.core.files import Files
+
+from . import graph, wiki, yaml_text
+from .database import Database
+from .entity import KNOWN, LARGEST, ROOT, Entity, Unreadable, read, relationship_target
+from .following import Following
+from .found import Found, by_para_id, by_path
+from .names import LONGEST, fold, slug
+from .resolving import target_of
+from .types_file import TypesFile
+
+_NAME = re.compile(r"[^\[\]|\x00-\x1f\x7f]+")
+_TRIES = 3
+_MOST_SAME = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What is to be different: `fields` (None removes one), the text, lines added to it or to a section of it.
+
+    `keep_alias`: the old name stays as an alias, so that it is still found where it was written.
+    """
+
+    fields: Mapping[str, Any]
+    name: str | None = None
+    type: str | None = None
+    content: str | None = None
+    append: str | None = None
+    section: str = ""
+    keep_alias: bool = True
+
+
+class Editing:
+    """Changes entities; an `expected_version` that is not the file's is a Conflict."""
+
+    def __init__(self, files: Files, database: Database, types: TypesFile, following: Following) -> None:
+        self._files = files
+        self._database = database
+        self._types = types
+        self._following = following
+
+    async def create(self, type_: str, name: str, fields: Mapping[str, Any], content: str, para_id: str) -> Found:
+        """Write a new file; errors: InvalidInput, Conflict when there is one of that type and name."""
+        kind = await self._types.get(type_)
+        name = _checked_name(name)
+        kind.check(fields)
+        front = {"para_id": para_id, "type": kind.name}
+        front |= {key: value for key, value in fields.items() if value is not None}
+        text = content.strip().replace("\r\n", "\n")
+        data = f"---\n{yaml_text.write(front)}---\n\n# {name}\n" + (f"\n{text}\n" if text else "")
+        _check_readable(data.encode())
+        async with self._following.lock:
+            same = await asyncio.to_thread(self._same_name, kind.name, name)
+            if same is not None:
+                raise Conflict(f"There is a {kind.name} {same.name} already: {same.para_id}.", "Choose another name.")
+            for path in _paths(kind.folder, name, para_id):
+                if await self._files.replace(path, data, None):
+                    return await self._taken(path)
+        raise Conflict(f"There are too many files like {path}.", "Choose another name.")
+
+    async def update(self, para_id: str, change: Change, expected_version: str | None = None) -> tuple[Found, int]:
+        """Change an entity; it, and how many others were changed since they link to it. Errors: NotFound, InvalidInput, Conflict."""
+        async with self._following.lock:
+            found, data, entity = await self._opened(para_id, expected_version)
+            kind = await self._types.get(change.type or found.type) if change.type or found.type else None
+            before = yaml_text.read(entity.front)
+            fields = dict(change.fields)
+            if kind is not None:
+                kind.check(fields, before)
+            if change.type and kind is not None and kind.name != found.type:
+                fields["type"] = kind.name
+            body = _new_body(entity, change)
+            name = _checked_name(change.name) if change.name is not None else found.name
+            renamed = name != found.name
+            if renamed:
+                body = _retitled(entity, body, name)
+                if change.keep_alias:
+                    fields["aliases"] = _with_alias(fields.get("aliases", list(entity.aliases)), found.name, name)
+                if "name" in before:
+                    fields["name"] = name
+            new = entity.changed(fields, body)
+            _check_readable(new)
+            sources = await asyncio.to_thread(self._linking, found) if renamed else []
+            if new != data and not await self._files.replace(found.path, new, data):
+                raise _changed_meanwhile(found.path)
+            path = await self._moved(found, name, kind.folder if kind and "type" in fields else None, renamed)
+            taken = await self._taken(path, found.path)
+            count = await self._relink(sources, found, taken) if renamed else 0
+            return taken, count
+
+    async def delete(self, para_id: str, expected_version: str | None = None) -> Found:
+        """Remove an entity's file; errors: NotFound, Conflict."""
+        async with self._following.lock:
+            found, _, _ = await self._opened(para_id, expected_version)
+            await self._files.delete(found.path)
+            await self._following.take([found.path])
+            return found
+
+    async def opened(self, para_id: str) -> tuple[Found, Entity]:
+        """An entity with its file; error: NotFound."""
+        found, _, entity = await self._opened(para_id, None)
+        return found, entity
+
+    async def _opened(self, para_id: str, expected_version: str | None) -> tuple[Found, bytes, Entity]:
+        found = await asyncio.to_thread(self._by_para_id, para_id)
+        if found is None:
+            raise NotFound(f"Brain knows no entity {para_id[:80]}.")
+        try:
+            data = await self._files.read_bytes(found.path)
+            entity = read(found.path, data)
+        except NotFound as error:
+            raise NotFound(f"The file of {found.name} is gone: {found.path}.") from error
+        except Unreadable as error:
+            raise Conflict(f"{found.path} cannot be read: {error}.", "Mend the file by hand.") from error
+        version = hashlib.sha256(data).hexdigest()
+        if expected_version is not None and expected_version != version:
+            raise _changed_meanwhile(found.path)
+        return found, data, entity
+
+    async def _taken(self, path: str, before: str = "") -> Found:
+        await self._following.take({path, before or path})
+        found = await asyncio.to_thread(self._by_path, path)
+        if found is None:
+            raise Conflict(f"{path} was changed meanwhile.", "Look at the file.")
+        return found
+
+    async def _moved(self, found: Found, name: str, folder: str | None, renamed: bool) -> str:
+        """The path after a change of name or type, where the file then is."""
+        old = PurePosixPath(found.path)
+        stem = slug(name) if renamed and slug(name) else old.stem
+        # A file that was given a name of its own by hand keeps it.
+        if renamed and folder is None and not _follows(old.stem, found.name):
+            return found.path
+        parent = f"{ROOT}/{folder}" if folder else str(old.parent)
+        if (parent, stem) == (str(old.parent), old.stem):
+            return found.path
+        for number in range(1, _MOST_SAME):
+            path = f"{parent}/{stem}{'' if number == 1 else f'-{number}'}.md"
+            if await self._files.stat(path) is None:
+                await self._files.rename(found.path, path)
+                return path
+        return found.path
+
+    async def _relink(self, sources: list[str], old: Found, new: Found) -> int:
+        """Rewrite links to the old name and the old file in other entities; how many of them were changed."""
+        done = 0
+        for path in sources:
+            path = new.path if path == old.path else path
+            for _ in range(_TRIES):
+                try:
+                    data = await self._files.read_bytes(path)
+                    changed = _relinked(path, data, _renaming(old, new))
+                except (ParachuteError, Unreadable):
+                    break  # it is gone or broken now; the old name stays an alias
+                if changed == data:
+                    break
+                if await self._files.replace(path, changed, data):
+                    done += 1
+                    break
+            await self._following.take([path])
+        return done
+
+    def _linking(self, found: Found) -> list[str]:
+        keys = list({fold(found.name), wiki.key_of(PurePosixPath(found.path).stem)})
+        with self._database.read() as connection:
+            numbers = graph.linking(connection, found.number, keys)
+            rows = [connection.execute("SELECT path FROM entities WHERE id = ?", (number,)).fetchone() for number in numbers]
+        return [row["path"] for row in rows if row is not None]
+
+    def _same_name(self, type_: str, name: str) -> Found | None:
+        with self._database.read() as connection:
+            number = target_of(connection, fold(name))
+            row = None if number is None else connection.execute("SELECT * FROM entities WHERE id = ?", (number,)).fetchone()
+            same = row is not None and row["type"] == type_ and fold(row["name"]) == fold(name)
+            return by_path(connection, row["path"]) if same else None
+
+    def _by_para_id(self, para_id: str) -> Found | None:
+        with self._database.read() as connection:
+            return by_para_id(connection, para_id)
+
+    def _by_path(self, path: str) -> Found | None:
+        with self._database.read() as connection:
+            return by_path(connection, path)
+
+
+def _renaming(old: Found, new: Found) -> Callable[[str], str | None]:
+    """New targets of links: a file's name becomes the file's new name, a name the new one."""
+    old_stem, new_stem = PurePosixPath(old.path).stem, PurePosixPath(new.path).stem
+    # These signs mean something else within a link.
+    name = new_stem if any(sign in new.name for sign in "#/|[]") else new.name
+    keys = {fold(old.name), wiki.key_of(old_stem)}
+
+    def renamed(target: str) -> str | None:
+        if wiki.key_of(target) not in keys:
+            return None
+        folder, slash, last = target.strip().rpartition("/")
+        if slash or last == old_stem:
+            return f"{folder}{slash}{new_stem}"
+        return name
+
+    return renamed
+
+
+def _relinked(path: str, data: bytes, renamed: Callable[[str], str | None]) -> bytes:
+    new = wiki.rewrite(data.decode(), renamed).encode()
+    entity = read(path, new)
+    items = yaml_text.read(entity.front).get("relationships")
+    if not isinstance(items, list):
+        return new
+    changed = [_relation(item, renamed) for item in items]
+    return new if changed == items else entity.changed({"relationships": changed})
+
+
+def _relation(item: Any, renamed: Callable[[str], str | None]) -> Any:
+    """A relationship that names its target without brackets."""
+    target = relationship_target(item)
+    new = renamed(target) if target else None
+    if new is None:
+        return item
+    if isinstance(item, Mapping):
+        return {key: new if value == target else value for key, value in item.items()}
+    return new if item == target else item
+
+
+def _new_body(entity: Entity, change: Change) -> str | None:
+    if change.content is not None and change.append is not None:
+        raise InvalidInput("append: give either the whole content or what is added to it.")
+    if change.content is not None:
+        return entity.with_text(change.content)
+    if change.append is not None:
+        if not change.append.strip():
+            raise InvalidInput("append: there is nothing to add.")
+        section = change.section.strip()
+        if "\n" in section or len(section) > LONGEST:
+            raise InvalidInput("section: the words of a heading are expected.")
+        return entity.with_addition(change.append, section)
+    return None
+
+
+def _retitled(entity: Entity, body: str | None, name: str) -> str:
+    return (entity if body is None else replace(entity, body=body)).titled(name)
+
+
+def _with_alias(aliases: Any, old: str, new: str) -> list[str]:
+    known = [alias for alias in (aliases or []) if fold(alias) != fold(new)]
+    return known if fold(old) in {fold(alias) for alias in known} or fold(old) == fold(new) else [*known, old]
+
+
+def _checked_name(name: str) -> str:
+    name = " ".join(name.split())
+    if not name or len(name) > LONGEST or not _NAME.fullmatch(name):
+        raise InvalidInput(f"name: 1 to {LONGEST} characters without [, ] and | are allowed.")
+    return name
+
+
+def _paths(folder: str, name: str, para_id: str) -> list[str]:
+    stem = slug(name) or f"entity-{para_id.rpartition(':')[2]}"
+    return [f"{ROOT}/{folder}/{stem}{'' if number == 1 else f'-{number}'}.md" for number in range(1, _MOST_SAME)]
+
+
+def _follows(stem: str, name: str) -> bool:
+    """Whether a file is called like its entity, with a number behind it if there were several."""
+    return re.fullmatch(rf"{re.escape(slug(name))}(-\d+)?", stem) is not None
+
+
+def _check_readable(data: bytes) -> None:
+    """Nothing is written that could not be read again; error: InvalidInput."""
+    if len(data) > LARGEST:
+        raise InvalidInput(f"content: the file would be larger than {LARGEST:,} bytes.")
+    try:
+        read(f"{ROOT}/x.md", data)
+    except Unreadable as error:
+        raise InvalidInput(f"data: the file could not be read again: {error}.") from error
+
+
+def _changed_meanwhile(path: str) -> Conflict:
+    return Conflict(f"{path} was changed meanwhile.", "Look at it as it is now, and try again.")
+

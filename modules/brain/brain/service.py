@@ -1,0 +1,264 @@
+"""Brain as a whole: what routes, tools and the interface ask for."""
+
+import asyncio
+import datetime
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from parachute.core import Conflict, InvalidInput, NotFound, Unavailable
+from parachute.core.services import Core
+
+from . import found, graph, index, mentions, resolving, search, suggesting
+from .database import Database
+from .editing import Change, Editing
+from .entity import KNOWN, Entity
+from .entity_types import Kind
+from .following import MANY, Following
+from .found import Found
+from .resolving import SURE, Candidate
+from .types_file import PATH as TYPES
+from .types_file import TypesFile, find
+
+Arguments = ParamSpec("Arguments")
+Answer = TypeVar("Answer")
+
+INDEX = "index.db"
+_LARGEST_TEXT = suggesting.LONGEST
+
+
+class Brain:
+    """The vault's entities with their index; `start` before anything else, `stop` in the end."""
+
+    def __init__(self, core: Core, new_id: Callable[[], str]) -> None:
+        self._core = core
+        self._new_id = new_id
+        self._database = Database(core.data / INDEX)
+        self._task: asyncio.Task[None] | None = None
+        self.types = TypesFile(core.files)
+        self.following = Following(core.files, self._database, self.types, new_id)
+        self.editing = Editing(core.files, self._database, self.types, self.following)
+
+    async def start(self) -> None:
+        """Open the index and look what was changed; many changes are read while others are answered already."""
+        await asyncio.to_thread(self._database.open)
+        new, gone = await self.following.changed()
+        if len(new) + len(gone) < MANY:
+            async for _ in self.following.run(new, gone):
+                pass
+        else:
+            self.following.running, self.following.total = True, len(new)
+            self._task = asyncio.create_task(self._run(new, gone))
+
+    async def _run(self, new: Any, gone: Any) -> None:
+        async for _ in self.following.run(new, gone):
+            pass
+
+    async def stop(self) -> None:
+        """End what still runs, and close the index."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        await asyncio.to_thread(self._database.close)
+
+    async def rebuild(self) -> AsyncIterator[dict[str, Any]]:
+        """Read every file again; events with how far it is. Error: Conflict while that goes on already."""
+        if self.following.running:
+            raise Conflict("The index is being built already.", "GET /api/brain/status says how far it is.")
+        try:
+            await self.ask(found.counts)
+        except Unavailable:
+            await asyncio.to_thread(self._database.open, True)
+        new, gone = await self.following.changed(everything=True)
+        yield {"type": "progress", "done": 0, "total": len(new)}
+        async for progress in self.following.run(new, gone):
+            yield {"type": "progress", **progress}
+        problems = await self.ask(found.problems)
+        counts = await self.ask(found.counts)
+        yield {"type": "done", "success": True, "entities": sum(counts.values()), "problems": len(problems)}
+
+    async def ask(
+        self,
+        function: Callable[Concatenate[sqlite3.Connection, Arguments], Answer],
+        *arguments: Arguments.args,
+        **named: Arguments.kwargs,
+    ) -> Answer:
+        """Call a function with a connection to the index, in a thread; error: Unavailable when it is damaged."""
+
+        def work() -> Answer:
+            with self._database.read() as connection:
+                return function(connection, *arguments, **named)
+
+        return await asyncio.to_thread(work)
+
+    async def search(self, query: str, type_: str | None, limit: int) -> list[tuple[Found, search.Hit]]:
+        """Entities by words, the best first; error: InvalidInput for a type that there is not."""
+        kind = (await self.types.get(type_)).name if type_ else None
+        if not 1 <= limit <= search.LIMIT:
+            raise InvalidInput(f"limit: 1 to {search.LIMIT} is allowed.")
+        return await self.ask(_search, query[:1_000], kind, limit)
+
+    async def resolve(self, text: str, limit: int = 5) -> list[tuple[Found, Candidate]]:
+        """Entities that a name may mean, the likeliest first."""
+        return await self.ask(_resolve, text, limit)
+
+    async def resolved(self, text: str) -> str | None:
+        """The para-id of the entity that a name means for sure, or None."""
+        candidates = await self.resolve(text, 1)
+        return candidates[0][0].para_id if candidates and candidates[0][1].confidence >= SURE else None
+
+    async def suggest(self, text: str) -> list[tuple[suggesting.Mentioned, Found | None]]:
+        """Entities that a text mentions, and names that may be new ones; error: InvalidInput for one that is too long."""
+        if len(text) > _LARGEST_TEXT:
+            raise InvalidInput(f"text: up to {_LARGEST_TEXT:,} characters are allowed.")
+        return await self.ask(_suggest, text)
+
+    async def known(self, text: str) -> Found:
+        """An entity by its para-id, an older id, or `type/name of its file`; error: NotFound."""
+        entity = await self.ask(_known, text, await self.types.all())
+        if entity is None:
+            raise NotFound(f"Brain knows no entity {text[:80]}.")
+        return entity
+
+    async def opened(self, text: str) -> tuple[Found, Entity]:
+        """An entity by any of its ids, with its file; error: NotFound."""
+        return await self.editing.opened((await self.known(text)).para_id)
+
+    async def edges(self, entity: Found) -> list[tuple[graph.Edge, Found | None]]:
+        """Links of an entity, both ways, with the entities at their other ends."""
+        return await self.ask(_edges, entity.number)
+
+    async def create(self, type_: str, name: str, data: Mapping[str, Any], content: str = "") -> Found:
+        """Write a new entity; errors: InvalidInput, Conflict."""
+        return await self.editing.create(type_, name, _writable(data), content, self._new_id())
+
+    async def update(self, text: str, change: Change, expected_version: str | None) -> tuple[Found, int]:
+        """Change an entity; it, and how many others were changed with it. Errors: NotFound, InvalidInput, Conflict."""
+        fields = _writable(change.fields)
+        change = Change(
+            fields, change.name, change.type, change.content, change.append, change.section, change.keep_alias
+        )
+        return await self.editing.update((await self.known(text)).para_id, change, expected_version)
+
+    async def delete(self, text: str, expected_version: str | None) -> Found:
+        """Remove an entity; errors: NotFound, Conflict."""
+        return await self.editing.delete((await self.known(text)).para_id, expected_version)
+
+    async def link(self, source_id: str, text: str) -> tuple[Found, bool]:
+        """Note that something is about an entity, and answer whether that is new; errors: NotFound, InvalidInput."""
+        mentions.check_source(source_id)
+        entity = await self.known(text)
+        async with self.following.lock:
+            if await self.ask(_mention_path, source_id, entity.para_id) is not None:
+                return entity, False
+            now = datetime.datetime.now(datetime.UTC)
+            path, _ = await mentions.add(self._core.files, source_id, entity.para_id, now)
+            await self.following.take([path])
+        return entity, True
+
+    async def unlink(self, source_id: str, text: str) -> Found:
+        """Take back what `link` noted; errors: NotFound, Conflict."""
+        entity = await self.known(text)
+        async with self.following.lock:
+            path = await self.ask(_mention_path, source_id, entity.para_id)
+            if path is None:
+                raise NotFound(f"Nothing says that {source_id[:80]} is about {entity.name}.")
+            await mentions.remove(self._core.files, path, source_id, entity.para_id)
+            await self.following.take([path])
+        return entity
+
+    async def create_type(self, name: str, value: Mapping[str, Any]) -> Kind:
+        """Add a kind of entities; errors: InvalidInput, Conflict."""
+        async with self.following.lock:
+            kind = await self.types.create(name, value)
+        await self.following.refresh([TYPES])
+        return kind
+
+    async def change_type(self, name: str, value: Mapping[str, Any]) -> Kind:
+        """Change a kind; errors: NotFound, InvalidInput, Conflict."""
+        async with self.following.lock:
+            return await self.types.change(name, value)
+
+    async def remove_type(self, name: str) -> str:
+        """Remove a kind that nothing is of; errors: NotFound, Conflict."""
+        async with self.following.lock:
+            kind = find(await self.types.all(), name)
+            if kind is None:
+                raise NotFound(f"There is no type {name[:40]!r}.")
+            count = (await self.ask(found.counts)).get(kind.name, 0)
+            if count:
+                entities = "entity is" if count == 1 else "entities are"
+                raise Conflict(f"{count} {entities} of the type {kind.name}.", "Give them another type first.")
+            await self.types.remove(kind.name)
+            return kind.name
+
+    async def problems(self) -> list[dict[str, str]]:
+        """Files that could not be read, with the reason of each."""
+        await self.types.all()
+        own = [{"path": TYPES, "problem": self.types.problem}] if self.types.problem else []
+        return [*own, *await self.ask(found.problems)]
+
+
+def _writable(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What of the data are fields of the file; what the answers add to them is left out."""
+    for name in data:
+        if not isinstance(name, str) or not name or len(name) > 100 or any(ord(sign) < 32 for sign in name):
+            raise InvalidInput(f"data: {str(name)[:40]!r} is no name for a field.")
+    return {name: value for name, value in data.items() if name not in ADDED and name not in ("para_id", "type", "name")}
+
+
+ADDED = frozenset(
+    "@id @type id path version snippet summary score content body entity_type legacy_id links backlinks mentions".split()
+)
+"""What answers have besides the fields of the file."""
+assert not ADDED & set(KNOWN)
+
+
+def _search(
+    connection: sqlite3.Connection, query: str, type_: str | None, limit: int
+) -> list[tuple[Found, search.Hit]]:
+    hits = search.search(connection, query, type_, limit)
+    known = {entity.number: entity for entity in found.by_number(connection, [hit.number for hit in hits])}
+    return [(known[hit.number], hit) for hit in hits if hit.number in known]
+
+
+def _resolve(connection: sqlite3.Connection, text: str, limit: int) -> list[tuple[Found, Candidate]]:
+    candidates = resolving.resolve(connection, text, limit)
+    known = {entity.number: entity for entity in found.by_number(connection, [entry.number for entry in candidates])}
+    return [(known[entry.number], entry) for entry in candidates if entry.number in known]
+
+
+def _suggest(connection: sqlite3.Connection, text: str) -> list[tuple[suggesting.Mentioned, Found | None]]:
+    entries = suggesting.suggest(connection, text)
+    numbers = [entry.number for entry in entries if entry.number is not None]
+    known = {entity.number: entity for entity in found.by_number(connection, numbers)}
+    return [(entry, None if entry.number is None else known.get(entry.number)) for entry in entries]
+
+
+def _known(connection: sqlite3.Connection, text: str, kinds: Mapping[str, Kind]) -> Found | None:
+    if text.startswith("para:") and (entity := found.by_para_id(connection, text)) is not None:
+        return entity
+    row = connection.execute(
+        "SELECT entity FROM names WHERE text = ? AND kind = ? ORDER BY entity LIMIT 1", (text, index.ID)
+    ).fetchone() if not text.startswith("para:") else None
+    if row is not None:
+        return found.by_number(connection, [row["entity"]])[0]
+    type_, slash, name = text.partition("/")
+    kind = find(kinds, type_) if slash else None
+    if kind is None:
+        return None
+    return next((entity for entity, _ in _resolve(connection, name, 20) if entity.type == kind.name), None)
+
+
+def _edges(connection: sqlite3.Connection, number: int) -> list[tuple[graph.Edge, Found | None]]:
+    edges = [*graph.outgoing(connection, number), *graph.incoming(connection, number)]
+    numbers = {edge.number for edge in edges if edge.number is not None}
+    known = {entity.number: entity for entity in found.by_number(connection, numbers)}
+    return [(edge, None if edge.number is None else known.get(edge.number)) for edge in edges]
+
+
+def _mention_path(connection: sqlite3.Connection, source_id: str, para_id: str) -> str | None:
+    row = connection.execute(
+        "SELECT path FROM mentions WHERE source_id = ? AND para_id = ?", (source_id, para_id)
+    ).fetchone()
+    return None if row is None else row["path"]

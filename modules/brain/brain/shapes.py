@@ -1,0 +1,142 @@
+"""Entities as the app reads them: both of its shapes in one document."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from parachute.core import interfaces
+
+from .entity import Entity
+from .entity_types import Kind
+from .found import Found
+from .graph import Edge
+from .resolving import Candidate
+from .search import Hit
+from .suggesting import Mentioned
+
+
+def brief(found: Found) -> dict[str, Any]:
+    """An entity without its text; what its file says besides wins over nothing of ours."""
+    return {
+        **found.fields,
+        "@id": found.para_id,
+        "@type": found.type,
+        "id": found.para_id,
+        "para_id": found.para_id,
+        "type": found.type,
+        "name": found.name,
+        "aliases": list(found.aliases),
+        "tags": list(found.tags),
+        "path": found.path,
+        "version": found.version,
+        "summary": found.summary,
+    }
+
+
+def whole(found: Found, entity: Entity, relationships: Any = None) -> dict[str, Any]:
+    """An entity as its file is now, with its text."""
+    document = brief(found) | dict(entity.fields)
+    document |= {
+        **{name: value for name, value in brief(found).items() if name.startswith("@") or name in ("id", "para_id", "path")},
+        "type": found.type,
+        "name": entity.name,
+        "aliases": list(entity.aliases),
+        "tags": list(entity.tags),
+        "version": entity.version,
+        "content": entity.text,
+    }
+    if relationships is not None:
+        document["relationships"] = relationships
+    if entity.legacy_id:
+        document["legacy_id"] = entity.legacy_id
+    return document
+
+
+def result(found: Found, hit: Hit) -> dict[str, Any]:
+    """One result of a search."""
+    return brief(found) | {"snippet": hit.snippet, "score": hit.score}
+
+
+def link(edge: Edge, other: Found | None) -> dict[str, Any]:
+    """One link of an entity."""
+    return {
+        "direction": edge.direction,
+        "kind": edge.kind,
+        "note": edge.note,
+        "target": edge.target if other is None else other.name,
+        "para_id": None if other is None else other.para_id,
+        "name": None if other is None else other.name,
+        "type": None if other is None else other.type,
+    }
+
+
+def candidate(found: Found, match: Candidate) -> dict[str, Any]:
+    """An entity that a name may mean."""
+    return {
+        "para_id": found.para_id,
+        "name": found.name,
+        "type": found.type,
+        "path": found.path,
+        "confidence": match.confidence,
+        "match": match.match,
+        "matched": match.text,
+    }
+
+
+def mention(entry: Mentioned, found: Found | None) -> dict[str, Any]:
+    """Words of a text that name an entity, or may name a new one."""
+    return {
+        "text": entry.text,
+        "confidence": entry.confidence,
+        "para_id": found.para_id if found else None,
+        "name": found.name if found else None,
+        "type": found.type if found else entry.type,
+    }
+
+
+def type_v2(kind: Kind, count: int) -> dict[str, Any]:
+    """A kind as `GET /types` lists it."""
+    return {
+        "name": kind.name,
+        "icon": kind.icon,
+        "folder": kind.folder,
+        "description": kind.description,
+        "key_strategy": kind.extra.get("key_strategy") or "lexical",
+        "entity_count": count,
+        "fields": [{"name": entry.name, **entry.document()} for entry in kind.fields],
+    }
+
+
+def schema(kind: Kind) -> dict[str, Any]:
+    """A kind as `GET /schemas` lists it."""
+    return {
+        "id": kind.name,
+        "name": kind.name,
+        "icon": kind.icon,
+        "folder": kind.folder,
+        "description": kind.description,
+        "fields": {entry.name: entry.document() for entry in kind.fields},
+        "key_strategy": kind.extra.get("key_strategy") or "lexical",
+        "key_fields": kind.extra.get("key_fields") or ["name"],
+    }
+
+
+def interface_entity(
+    found: Found, content: str | None = None, snippet: str | None = None, score: float | None = None
+) -> interfaces.Entity:
+    """An entity as BrainInterface gives it."""
+    return interfaces.Entity(
+        para_id=found.para_id,
+        name=found.name,
+        type=found.type,
+        aliases=list(found.aliases),
+        tags=list(found.tags),
+        path=found.path,
+        snippet=snippet,
+        content=content,
+        score=score,
+    )
+
+
+def type_value(fields: Any, rest: Mapping[str, Any]) -> dict[str, Any]:
+    """What a request says of a kind, without what it leaves out."""
+    return {name: value for name, value in {"fields": fields, **rest}.items() if value is not None}

@@ -1,0 +1,147 @@
+"""One question to the model without an agent: no tools, no conversation, nothing that stays but the usage."""
+
+import asyncio
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from parachute.errors import InvalidInput, ParachuteError
+from parachute.gateway.accounting import UsageReader
+from parachute.gateway.application import GatewayApplication, Refused
+from parachute.gateway.models import CredentialKind, Provider, Usage
+from parachute.gateway.prices import dollars
+from parachute.gateway.service import Gateway, Line
+
+SESSION = "ask"
+"""What questions are counted under in the ledger; ids of sessions are longer."""
+
+_AT_ONCE = 4
+_SECONDS = 300.0
+_FAMILIES = ("haiku", "sonnet", "opus", "other")
+"""Where no model is set: the smallest that may be used, since a question is to be quick and cheap."""
+
+_STATUS = {
+    "billing_error": 402,
+    "context_exceeded": 413,
+    "rate_limited": 429,
+    "service_unavailable": 503,
+}
+_HINTS = {
+    "billing_error": "`parachute auth status` shows the credential; see also `daily_spending_limit`.",
+    "context_exceeded": "Ask with less text.",
+    "expired_token": "Run `claude login` again, or set a long-lived token of `claude setup-token`.",
+    "invalid_credentials": "`parachute auth status` shows which credential is used.",
+    "network_error": "See whether this computer is online, then try again.",
+    "rate_limited": "Try again later.",
+    "service_unavailable": "Try again later.",
+}
+
+
+class NotAnswered(ParachuteError):
+    """The model did not answer; `key` is one of the codes of `typed_error`, `retry_seconds` when to try again."""
+
+    status = 502
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the model said; `stop_reason` is `max_tokens` where it had more to say."""
+
+    text: str
+    model: str
+    stop_reason: str | None
+    usage: Usage
+
+
+class Questions:
+    """Asks through the gateway, with its credential, allowed models, spending limit, ledger and audit."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+        self._application = GatewayApplication(gateway)
+        self._slots = asyncio.Semaphore(_AT_ONCE)
+        self._named: dict[tuple[str, str], str] = {}
+
+    async def ask(self, prompt: str, system: str | None, max_tokens: int, *, source: tuple[str, str]) -> Answer:
+        """The answer to one question; `source` (kind, name) is who asks, for the audit.
+
+        Errors: NotAnswered, InvalidInput where no model is set or allowed, Unavailable where models cannot be listed.
+        """
+        async with self._slots:
+            provider = self._gateway.provider
+            model = await self._model(provider)
+            body: dict[str, Any] = {
+                "model": model,
+                "max_tokens": max_tokens,
+                "messages": [{"role": "user", "content": prompt}],
+            }
+            if system:
+                body["system"] = system
+            line = Line(SESSION, Path(), CredentialKind.API_KEY, token="")
+            try:
+                async with asyncio.timeout(_SECONDS):
+                    raw = await self._application.ask(line, body, source)
+            except TimeoutError as error:
+                message = f"The model did not answer within {_SECONDS:g} seconds."
+                raise NotAnswered(message, "Ask with less text, or try again.", key="network_error") from error
+            except Refused as refusal:
+                raise _not_answered(refusal, line) from refusal
+        return _answer(raw, model, provider)
+
+    async def _model(self, provider: Provider) -> str:
+        wanted = (provider.model or self._gateway.default_model or "").partition("[")[0]
+        # A word such as `sonnet` is what the agent's program understands; the service wants the whole name.
+        if provider.name == "offline" or (wanted and (wanted not in _FAMILIES or provider.name != "anthropic")):
+            return wanted
+        if provider.name != "anthropic":
+            raise InvalidInput(
+                f"No model is set for {provider.base_url}.",
+                "`parachute config set model NAME` sets one.",
+                key="no_model",
+            )
+        known = (provider.base_url, wanted)
+        if known not in self._named:
+            listed = await self._gateway.models(show_all=True)
+            families = (wanted,) if wanted else _FAMILIES
+            fitting = [
+                entry["id"]
+                for family in families
+                for entry in listed
+                if entry["family"] == family and self._gateway.allows_model(entry["id"])
+            ]
+            if not fitting:
+                raise InvalidInput(
+                    f"{provider.base_url} offers no model that `allowed_models` allows.",
+                    "`parachute config set model NAME` sets one, `parachute config` shows the settings.",
+                    key="no_model",
+                )
+            self._named[known] = fitting[0]
+        return self._named[known]
+
+
+def _answer(raw: bytes, asked: str, provider: Provider) -> Answer:
+    reader = UsageReader(streaming=False)
+    reader.feed(raw)
+    reader.finish()
+    usage = reader.usage
+    usage.dollars = dollars(asked, usage) if provider.name == "anthropic" else 0.0
+    try:
+        message = json.loads(raw)
+        text = "".join(block["text"] for block in message["content"] if block["type"] == "text")
+        model, reason = str(message.get("model") or asked), message.get("stop_reason")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise NotAnswered(
+            f"The answer of {provider.base_url} is not one of the Messages API.", key="service_error"
+        ) from error
+    return Answer(text, model, reason if isinstance(reason, str) else None, usage)
+
+
+def _not_answered(refusal: Refused, line: Line) -> NotAnswered:
+    problem = line.problem
+    code = (problem.code if problem else refusal.code) or "service_error"
+    fields = {"retry_seconds": problem.retry_seconds} if problem and problem.retry_seconds is not None else {}
+    # A 401 of the model's service must not look as if our caller's own key were wrong.
+    return NotAnswered(
+        problem.message if problem else refusal.message, _HINTS.get(code), key=code, status=_STATUS.get(code), **fields
+    )

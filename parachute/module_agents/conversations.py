@@ -1,0 +1,105 @@
+"""The user's chats for modules that the user lets read or continue them."""
+
+import json
+from typing import Any
+
+from parachute.errors import InvalidInput, NotAllowed, NotFound, ParachuteError, Unavailable
+from parachute.hosts.models import ApprovedModule
+from parachute.module_agents.service import MODULE_AGENT
+from parachute.modules.models import Trust
+from parachute.runs.request import MAXIMUM_MESSAGE, TurnRequest
+from parachute.runs.service import Runs
+from parachute.sessions.models import Session
+from parachute.sessions.service import Sessions
+
+_MOST = 200
+_FAILURES = frozenset({"error", "typed_error"})
+
+
+class ModuleConversations:
+    """Answers `self.core.conversations`; what a module's own agents said is left out, and no chat is a module's own."""
+
+    def __init__(self, sessions: Sessions, runs: Runs) -> None:
+        self._sessions = sessions
+        self._runs = runs
+
+    async def answer(self, module: ApprovedModule, what: str, document: dict[str, Any]) -> dict[str, Any]:
+        """One question of a module; errors: NotAllowed, NotFound, InvalidInput, Conflict while a chat is being answered."""
+        access = "none" if module.trust is Trust.UNTRUSTED else module.manifest.permissions.conversations
+        if access == "none" or (what == "send" and access != "write"):
+            raise NotAllowed(
+                f"The manifest of {module.name} does not say that it may {'write in' if what == 'send' else 'read'} "
+                "the user's conversations.",
+                "Write `conversations: read` or `write` under permissions; the user sees it before installing.",
+            )
+        match what:
+            case "list":
+                return {"conversations": await self._list(_optional(document, "topic"), _limit(document))}
+            case "messages":
+                session = await self._session(document)
+                return {"messages": await self._messages(session.id, _limit(document))}
+            case "send":
+                return await self._send(module, document)
+        raise NotFound(f"There is nothing to ask of conversations called {what[:40]!r}.")
+
+    async def _list(self, topic: str | None, limit: int) -> list[dict[str, Any]]:
+        _, body = await self._sessions.page(search=topic, limit=2 * limit)
+        found = [each for each in json.loads(body)["sessions"] if each.get("agentType") != MODULE_AGENT]
+        return [
+            {
+                "id": each["id"],
+                "title": each.get("title") or "",
+                "updated_at": each.get("updatedAt"),
+                "message_count": each.get("messageCount", 0),
+                "archived": each.get("archived", False),
+            }
+            for each in found[:limit]
+        ]
+
+    async def _messages(self, session: str, limit: int) -> list[dict[str, Any]]:
+        found = []
+        for message in await self._sessions.messages(session):
+            text = "\n\n".join(block["text"] for block in message["content"] if block["type"] == "text")
+            if text:
+                found.append({"role": message["role"], "content": text, "timestamp": message["timestamp"]})
+        return found[-limit:]
+
+    async def _send(self, module: ApprovedModule, document: dict[str, Any]) -> dict[str, Any]:
+        content = document.get("content")
+        if not isinstance(content, str) or not content.strip() or len(content) > MAXIMUM_MESSAGE:
+            raise InvalidInput(f"content: expected 1 to {MAXIMUM_MESSAGE:,} characters.")
+        session = "new" if document.get("session_id") == "new" else (await self._session(document)).id
+        run = await self._runs.begin(TurnRequest(message=content, session_id=session), f"module {module.name}")
+        text = ""
+        # The run belongs to the conversation: if the module leaves, the user finds the answer there.
+        async for _, event in run.log.read():
+            if event["type"] == "text":
+                text = str(event["content"])
+            elif event["type"] in _FAILURES:
+                raise Unavailable(str(event.get("message") or event.get("error")))
+        return {"content": text, "session_id": run.session.id}
+
+    async def _session(self, document: dict[str, Any]) -> Session:
+        identifier = document.get("session_id")
+        if not isinstance(identifier, str):
+            raise InvalidInput("session_id: text is expected.")
+        session = await self._sessions.get(identifier)
+        try:
+            await self._sessions.check_owner(session, None)
+        except ParachuteError as error:
+            raise NotFound(f"There is no conversation {identifier[:64]!r}.") from error
+        return session
+
+
+def _limit(document: dict[str, Any]) -> int:
+    limit = document.get("limit")
+    if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
+        raise InvalidInput("limit: a number from 1 on is expected.")
+    return min(limit, _MOST)
+
+
+def _optional(document: dict[str, Any], name: str) -> str | None:
+    value = document.get(name)
+    if value is not None and (not isinstance(value, str) or len(value) > 1000):
+        raise InvalidInput(f"{name}: text of up to 1,000 characters is expected.")
+    return value or None

@@ -1,0 +1,211 @@
+"""A suggestion as it is stored and as apps read it, and what may be one."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from parachute.core.para_id import ParaId
+from parachute.core.services import ACTIONS
+from parachute.errors import Conflict, InvalidInput
+
+PAYLOAD_LIMIT = 64 * 1024
+"""Bytes of a payload as JSON."""
+
+REASONING_LIMIT = 2000
+TITLE_LIMIT = 200
+PENDING_LIMIT = 200
+"""Suggestions of one module that may wait for the user."""
+
+MEMBERS_LIMIT = 100
+BATCH = "batch"
+"""The action of an entry that stands for several suggestions."""
+
+_DEPTH = 32
+
+Status = Literal["pending", "approved", "rejected", "modified"]
+STATUSES = ("pending", "approved", "rejected", "modified")
+Version = str | int
+
+
+class TooMany(Conflict):
+    """A module has too many suggestions that the user has not looked at."""
+
+    status = 429
+    key = "too_many_suggestions"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Who proposes: a module, or with `agent` and `session` one of its agents."""
+
+    module: str
+    agent: str = ""
+    session: str | None = None
+
+    @property
+    def name(self) -> str:
+        """`module`, or `module/agent`."""
+        return f"{self.module}/{self.agent}" if self.agent else self.module
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What is proposed, checked; `payload` is JSON of an object."""
+
+    action: str
+    target_module: str
+    target_id: str | None
+    payload: str
+    reasoning: str
+    title: str = ""
+
+    @classmethod
+    def read(cls, document: Mapping[str, Any]) -> "Proposal":
+        """Check what somebody proposes; error: InvalidInput naming the field."""
+        action, target = document.get("action"), document.get("target_module")
+        if not isinstance(action, str) or action not in ACTIONS:
+            raise InvalidInput(f"action: one of {', '.join(ACTIONS)} is allowed.")
+        if not isinstance(target, str) or not target:
+            raise InvalidInput("target_module: the name of a module is expected.")
+        identifier = document.get("target_id")
+        if identifier is not None:
+            if not isinstance(identifier, str) or ParaId.parse(identifier).module != target:
+                raise InvalidInput(f"target_id: a para-id of {target[:40]} is expected, such as para:{target[:40]}:….")
+        elif action in ("update", "delete"):
+            raise InvalidInput(f"target_id: {action} needs the para-id of what it changes.")
+        reasoning = document.get("reasoning") or ""
+        if not isinstance(reasoning, str) or len(reasoning) > REASONING_LIMIT:
+            raise InvalidInput(f"reasoning: text of at most {REASONING_LIMIT:,} characters is allowed.")
+        return cls(
+            action, target, identifier, payload_text(document.get("payload")), whole(reasoning), title_of(document)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What somebody decided: `by` is `user` or `orchestrator:{id}`, `who` the caller; `payload` JSON instead of the proposed."""
+
+    by: str
+    who: str
+    payload: str | None = None
+    reason: str = ""
+
+    @property
+    def outcome(self) -> Status:
+        """The status that a suggestion gets when this was carried out."""
+        return "approved" if self.payload is None else "modified"
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """One row; the fields of spec 000, and how its application went.
+
+    `expected_version` is what the target had when this was made. `attempt` numbers the tries to apply it; while `trying` has
+    a decision, one has begun of which nobody knows the end. `batch` is the entry that it is a member of.
+    """
+
+    id: str
+    source_module: str
+    source_agent: str
+    source_session: str | None
+    timestamp: str
+    action: str
+    target_module: str
+    target_id: str | None
+    title: str
+    expected_version: Version | None
+    payload: str
+    reasoning: str
+    status: Status = "pending"
+    resolved_by: str | None = None
+    resolved_at: str | None = None
+    modifications: str | None = None
+    applied_at: str | None = None
+    error: str | None = None
+    result: str | None = None
+    attempt: int = 0
+    trying: Decision | None = None
+    batch: str | None = None
+    members: tuple["Suggestion", ...] = field(default=())
+
+    @property
+    def is_batch(self) -> bool:
+        """Whether it stands for several."""
+        return self.action == BATCH
+
+    @property
+    def try_id(self) -> str:
+        """The id by which the target module knows this try."""
+        return f"{self.id}.{self.attempt}"
+
+    def as_json(self) -> dict[str, Any]:
+        """The form for apps."""
+        found: dict[str, Any] = {
+            "id": self.id,
+            "source_agent": self.source_agent,
+            "source_session": self.source_session,
+            "timestamp": self.timestamp,
+            "action": self.action,
+            "target_module": self.target_module,
+            "target_id": self.target_id,
+            "title": self.title,
+            "payload": json.loads(self.payload),
+            "reasoning": self.reasoning,
+            "status": self.status,
+            "resolved_by": self.resolved_by,
+            "resolved_at": self.resolved_at,
+            "modifications": None if self.modifications is None else json.loads(self.modifications),
+            "applied_at": self.applied_at,
+            "error": self.error,
+            "result": None if self.result is None else json.loads(self.result),
+            "expected_version": self.expected_version,
+            "batch": self.batch,
+        }
+        if self.is_batch:
+            found["members"] = [member.as_json() for member in self.members]
+        return found
+
+
+def payload_text(payload: object) -> str:
+    """A payload as JSON; error: InvalidInput for what is none, too long or too deep."""
+    if not isinstance(payload, dict):
+        raise InvalidInput("payload: an object is expected.")
+    try:
+        if _is_deep(payload, _DEPTH):
+            raise InvalidInput(f"payload: at most {_DEPTH} levels are allowed.")
+        text = json.dumps(payload, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        size = len(text.encode())
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"payload: it cannot be written as JSON ({type(error).__name__}).") from error
+    if size > PAYLOAD_LIMIT:
+        raise InvalidInput(f"payload: {size:,} bytes are more than the {PAYLOAD_LIMIT:,} allowed.")
+    return text
+
+
+def version_of(item: object) -> Version | None:
+    """The field `version` of what a para-id stands for, where it is text or a whole number."""
+    version = item.get("version") if isinstance(item, dict) else None
+    if isinstance(version, bool) or not isinstance(version, str | int) or len(str(version)) > TITLE_LIMIT:
+        return None
+    return version
+
+
+def title_of(document: Mapping[str, Any]) -> str:
+    """What people call the thing: `name` or `title` of its payload, or of what is there already."""
+    inner = document.get("payload", document)
+    for key in ("name", "title"):
+        text = inner.get(key) if isinstance(inner, Mapping) else None
+        if isinstance(text, str) and text.strip():
+            return whole(" ".join(text.split())[:TITLE_LIMIT])
+    return ""
+
+
+def whole(text: str) -> str:
+    """The text without halves of characters, which JSON can carry and a database cannot."""
+    return text.encode(errors="replace").decode()
+
+
+def _is_deep(value: object, levels: int) -> bool:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return bool(inner) and (levels == 0 or any(_is_deep(each, levels - 1) for each in inner))

@@ -1,0 +1,291 @@
+"""Suggestions and the log of their resolutions in SQLite; nothing of either is ever deleted."""
+
+import json
+import secrets
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import aiosqlite
+
+from parachute.clock import now
+from parachute.database import Database
+from parachute.errors import Conflict
+from parachute.suggestions.models import (
+    BATCH,
+    PENDING_LIMIT,
+    Decision,
+    Proposal,
+    Source,
+    Suggestion,
+    TooMany,
+    Version,
+)
+
+_COLUMNS = (
+    *("id", "source_module", "source_agent", "source_session", "timestamp", "action", "target_module", "target_id"),
+    *("title", "expected_version", "payload", "reasoning", "status", "resolved_by", "resolved_at", "modifications"),
+    *("applied_at", "error", "result", "attempt", "trying", "batch"),
+)
+_SELECT = f"SELECT {', '.join(_COLUMNS)} FROM suggestions"  # noqa: S608 - names from above
+_ERROR_LIMIT = 2000
+
+
+def create_suggestions(connection: sqlite3.Connection) -> None:
+    """What was proposed, and everything that was ever decided about it."""
+    connection.execute(
+        "CREATE TABLE suggestions (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, source_module TEXT NOT NULL, "
+        "source_agent TEXT NOT NULL, source_session TEXT, timestamp TEXT NOT NULL, action TEXT NOT NULL, "
+        "target_module TEXT NOT NULL, target_id TEXT, title TEXT NOT NULL, expected_version TEXT, payload TEXT NOT NULL, "
+        "reasoning TEXT NOT NULL, status TEXT NOT NULL DEFAULT 'pending', resolved_by TEXT, resolved_at TEXT, "
+        "modifications TEXT, applied_at TEXT, error TEXT, result TEXT, attempt INTEGER NOT NULL DEFAULT 0, trying TEXT, "
+        "batch TEXT, told TEXT NOT NULL DEFAULT '') STRICT"
+    )
+    connection.execute("CREATE INDEX suggestions_pending ON suggestions (source_module) WHERE status = 'pending'")
+    connection.execute("CREATE INDEX suggestions_untold ON suggestions (seq) WHERE told != status")
+    connection.execute("CREATE INDEX suggestions_of_batch ON suggestions (batch) WHERE batch IS NOT NULL")
+    connection.execute(
+        "CREATE TABLE resolutions (seq INTEGER PRIMARY KEY, suggestion TEXT NOT NULL REFERENCES suggestions (id), "
+        "timestamp TEXT NOT NULL, outcome TEXT NOT NULL, resolved_by TEXT NOT NULL, who TEXT NOT NULL, "
+        "modifications TEXT, reason TEXT NOT NULL, error TEXT) STRICT"
+    )
+    connection.execute("CREATE INDEX resolutions_of_suggestion ON resolutions (suggestion)")
+
+
+ALL = (create_suggestions,)
+
+
+class SuggestionStore:
+    """Rows; each method that writes is one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, source: Source, proposal: Proposal, version: Version | None) -> tuple[Suggestion, bool]:
+        """Store a proposal: (row, whether it is new); what waits already in the same words is not stored twice.
+
+        Error: TooMany.
+        """
+        async with self._database.transaction() as connection:
+            same = await _first(
+                connection,
+                f"{_SELECT} WHERE status = 'pending' AND source_module = ? AND source_agent = ? AND action = ? "
+                "AND target_module = ? AND target_id IS ? AND payload = ?",
+                (
+                    *(source.module, source.name, proposal.action),
+                    *(proposal.target_module, proposal.target_id, proposal.payload),
+                ),
+            )
+            if same is not None:
+                return _suggestion(same), False
+            await _check_room(connection, source.module)
+            made = Suggestion(
+                id=_new_id(),
+                source_module=source.module,
+                source_agent=source.name,
+                source_session=source.session,
+                timestamp=now(),
+                action=proposal.action,
+                target_module=proposal.target_module,
+                target_id=proposal.target_id,
+                title=proposal.title,
+                expected_version=version,
+                payload=proposal.payload,
+                reasoning=proposal.reasoning,
+            )
+            await _insert(connection, made)
+        return made, True
+
+    async def add_batch(self, title: str, identifiers: Sequence[str], who: str) -> Suggestion:
+        """Make one entry of suggestions that wait; error: Conflict if one of them does not, or is in another entry."""
+        batch = Suggestion(
+            id=_new_id(),
+            source_module="",
+            source_agent=who,
+            source_session=None,
+            timestamp=now(),
+            action=BATCH,
+            target_module="",
+            target_id=None,
+            title=title,
+            expected_version=None,
+            payload=json.dumps({"ids": list(identifiers)}),
+            reasoning="",
+        )
+        async with self._database.transaction() as connection:
+            await _check_room(connection, "")
+            await _insert(connection, batch)
+            for identifier in identifiers:
+                cursor = await connection.execute(
+                    "UPDATE suggestions SET batch = ? WHERE id = ? AND status = 'pending' AND batch IS NULL AND action != ?",
+                    (batch.id, identifier, BATCH),
+                )
+                if cursor.rowcount != 1:
+                    raise Conflict(f"ids: {identifier[:40]!r} does not wait, or is a part of another entry.")
+        return batch
+
+    async def get(self, identifier: str) -> Suggestion | None:
+        """A row by its id, with its members if it is a batch."""
+        row = await self._database.row(f"{_SELECT} WHERE id = ?", (identifier,))
+        return None if row is None else (await self._with_members([_suggestion(row)]))[0]
+
+    async def page(self, status: str | None, module: str | None, limit: int, offset: int) -> tuple[list[Suggestion], int]:
+        """(rows, how many there are), newest first; members of an entry that waits come inside of it.
+
+        `module` is the target, or the target of a member.
+        """
+        where = (
+            "(:status IS NULL OR status = :status) AND (:module IS NULL OR target_module = :module OR id IN "
+            "(SELECT batch FROM suggestions WHERE target_module = :module)) AND NOT (status = 'pending' AND "
+            "batch IS NOT NULL)"
+        )
+        values = {"status": status, "module": module, "limit": limit, "offset": offset}
+        rows = await self._database.rows(
+            f"{_SELECT} WHERE {where} ORDER BY seq DESC LIMIT :limit OFFSET :offset", values
+        )
+        count = await self._database.row(f"SELECT count(*) FROM suggestions WHERE {where}", values)  # noqa: S608
+        assert count is not None
+        return await self._with_members([_suggestion(row) for row in rows]), count[0]
+
+    async def resolutions(self, identifier: str) -> list[dict[str, Any]]:
+        """Everything that was decided about a suggestion, oldest first."""
+        rows = await self._database.rows(
+            "SELECT timestamp, outcome, resolved_by, who, modifications, reason, error FROM resolutions "
+            "WHERE suggestion = ? ORDER BY seq LIMIT 1000",
+            (identifier,),
+        )
+        names = ("timestamp", "outcome", "resolved_by", "who", "modifications", "reason", "error")
+        found = [dict(zip(names, row, strict=True)) for row in rows]
+        return [{**each, "modifications": _loaded(each["modifications"])} for each in found]
+
+    async def begin(self, identifier: str, decision: Decision, version: Version | None) -> None:
+        """A try begins; from here on nobody may believe that nothing was applied."""
+        trying = json.dumps({"by": decision.by, "who": decision.who, "payload": decision.payload})
+        await self._database.write(
+            "UPDATE suggestions SET trying = ?, expected_version = ?, error = NULL WHERE id = ?",
+            (trying, _dumped(version), identifier),
+        )
+
+    async def failed(self, suggestion: Suggestion, decision: Decision, error: str) -> None:
+        """A try has ended, and nothing was applied as far as the module knows; the next one has another number."""
+        async with self._database.transaction() as connection:
+            await connection.execute(
+                "UPDATE suggestions SET trying = NULL, attempt = attempt + 1, error = ? WHERE id = ?",
+                (error[:_ERROR_LIMIT], suggestion.id),
+            )
+            await _log(connection, suggestion.id, "failed", decision, error)
+
+    async def note(self, identifier: str, error: str) -> None:
+        """Keep a reason that people shall see; the rest stays."""
+        await self._database.write("UPDATE suggestions SET error = ? WHERE id = ?", (error[:_ERROR_LIMIT], identifier))
+
+    async def withdrawn(self, identifier: str) -> None:
+        """A try of which nobody knew the end has not applied anything, and will not."""
+        await self._database.write(
+            "UPDATE suggestions SET trying = NULL, attempt = attempt + 1 WHERE id = ?", (identifier,)
+        )
+
+    async def resolve(self, suggestion: Suggestion, decision: Decision, result: Any, *, rejected: bool = False) -> None:
+        """Record the end, and that of the entry whose last member this was."""
+        outcome = "rejected" if rejected else decision.outcome
+        moment = now()
+        async with self._database.transaction() as connection:
+            await connection.execute(
+                "UPDATE suggestions SET status = ?, resolved_by = ?, resolved_at = ?, modifications = ?, applied_at = ?, "
+                "result = ?, error = NULL, trying = NULL WHERE id = ?",
+                (
+                    *(outcome, decision.by, moment, decision.payload, None if rejected else moment),
+                    *(None if rejected else json.dumps(result), suggestion.id),
+                ),
+            )
+            await _log(connection, suggestion.id, outcome, decision, None)
+            if suggestion.batch:
+                cursor = await connection.execute(
+                    "UPDATE suggestions SET resolved_by = 'user', resolved_at = ?1, error = NULL, status = CASE WHEN EXISTS "
+                    "(SELECT 1 FROM suggestions WHERE batch = ?2 AND status != 'rejected') THEN 'approved' ELSE 'rejected' "
+                    "END, applied_at = CASE WHEN EXISTS (SELECT 1 FROM suggestions WHERE batch = ?2 AND "
+                    "status != 'rejected') THEN ?1 END WHERE id = ?2 AND NOT EXISTS "
+                    "(SELECT 1 FROM suggestions WHERE batch = ?2 AND status = 'pending')",
+                    (moment, suggestion.batch),
+                )
+                if cursor.rowcount:
+                    by_user = Decision("user", decision.who, reason=decision.reason)
+                    row = await _first(connection, f"{_SELECT} WHERE id = ?", (suggestion.batch,))
+                    assert row is not None
+                    await _log(connection, suggestion.batch, _suggestion(row).status, by_user, None)
+
+    async def untold(self) -> list[Suggestion]:
+        """Those whose last change was not published."""
+        rows = await self._database.rows(f"{_SELECT} WHERE told != status ORDER BY seq LIMIT 10000")
+        return [_suggestion(row) for row in rows]
+
+    async def told(self, suggestion: Suggestion) -> None:
+        """The change to this status was published."""
+        await self._database.write(
+            "UPDATE suggestions SET told = ? WHERE id = ?", (suggestion.status, suggestion.id)
+        )
+
+    async def _with_members(self, found: list[Suggestion]) -> list[Suggestion]:
+        return [replace(each, members=await self._members(each)) if each.is_batch else each for each in found]
+
+    async def _members(self, batch: Suggestion) -> tuple[Suggestion, ...]:
+        rows = await self._database.rows(f"{_SELECT} WHERE batch = ?", (batch.id,))
+        order = {identifier: place for place, identifier in enumerate(json.loads(batch.payload)["ids"])}
+        return tuple(sorted(map(_suggestion, rows), key=lambda member: order.get(member.id, len(order))))
+
+
+async def _first(connection: aiosqlite.Connection, query: str, values: Sequence[Any]) -> sqlite3.Row | None:
+    async with connection.execute(query, values) as cursor:
+        return await cursor.fetchone()
+
+
+async def _check_room(connection: aiosqlite.Connection, source: str) -> None:
+    row = await _first(
+        connection, "SELECT count(*) FROM suggestions WHERE status = 'pending' AND source_module = ?", (source,)
+    )
+    if row is not None and row[0] >= PENDING_LIMIT:
+        raise TooMany(
+            f"{PENDING_LIMIT} suggestions of {source or 'this kind'} wait for the user already.",
+            "Decide about some of them first.",
+        )
+
+
+async def _insert(connection: aiosqlite.Connection, made: Suggestion) -> None:
+    values = {name: getattr(made, name) for name in _COLUMNS if name != "trying"}
+    values["expected_version"] = _dumped(made.expected_version)
+    names, places = ", ".join(values), ", ".join("?" * len(values))
+    await connection.execute(f"INSERT INTO suggestions ({names}) VALUES ({places})", tuple(values.values()))  # noqa: S608
+
+
+async def _log(
+    connection: aiosqlite.Connection, identifier: str, outcome: str, decision: Decision, error: str | None
+) -> None:
+    await connection.execute(
+        "INSERT INTO resolutions (suggestion, timestamp, outcome, resolved_by, who, modifications, reason, error) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            *(identifier, now(), outcome, decision.by, decision.who, decision.payload, decision.reason),
+            None if error is None else error[:_ERROR_LIMIT],
+        ),
+    )
+
+
+def _suggestion(row: sqlite3.Row) -> Suggestion:
+    values = dict(zip(_COLUMNS, row, strict=True))
+    values["expected_version"] = _loaded(values["expected_version"])
+    values["trying"] = Decision(**json.loads(values["trying"])) if values["trying"] else None
+    return Suggestion(**values)
+
+
+def _dumped(version: Version | None) -> str | None:
+    return None if version is None else json.dumps(version)
+
+
+def _loaded(text: str | None) -> Any:
+    return None if text is None else json.loads(text)
+
+
+def _new_id() -> str:
+    # Short, since people type it; 48 bits, and the column is unique.
+    return secrets.token_hex(6)
