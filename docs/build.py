@@ -8,12 +8,16 @@ from typing import Any
 
 import typer
 import typer.main
+import yaml
 from markdown_it import MarkdownIt
 from pydantic import BaseModel
 
 from parachute.app import create
 from parachute.cli.commands import modules
 from parachute.cli.module_states import STATES, UNIT_STATES
+from parachute.hooks.commands import shown_name
+from parachute.hooks.configuration import FIRST_FILE
+from parachute.hooks.models import EVENTS, MEANINGS, SCRIPTS
 from parachute.settings.home import Home
 from parachute.settings.models import Settings
 from parachute.supervisor.credentials import Credentials
@@ -122,11 +126,33 @@ def module_states_table() -> str:
     return "\n".join(rows)
 
 
+def hook_events_table() -> str:
+    """The events of the computer itself with what hooks are told, as Markdown."""
+    rows = ["| event | when | `data` | script |", "|---|---|---|---|"]
+    scripts = {event: name for name, event in SCRIPTS.items()}
+    for event, example in EVENTS.items():
+        fields = ", ".join(f"`{name}`" for name in example)
+        rows.append(f"| `{event}` | {MEANINGS[event]} | {fields} | `{scripts[event]}` |")
+    return "\n".join(rows)
+
+
+def default_hooks_table() -> str:
+    """The hooks that come with the computer, as Markdown."""
+    rows = ["| hook | event | waited for | what it does |", "|---|---|---|---|"]
+    for event, entries in yaml.safe_load(FIRST_FILE)["hooks"].items():
+        for entry in entries:
+            name, waits = shown_name(entry["command"]), "no" if entry.get("async") else "yes"
+            rows.append(f"| `{name}` | `{event}` | {waits} | {entry['description']} |")
+    return "\n".join(rows)
+
+
 TABLES = {
     "<!-- settings -->": settings_table,
     "<!-- routes -->": routes_table,
     "<!-- module-commands -->": module_commands_table,
     "<!-- module-states -->": module_states_table,
+    "<!-- hook-events -->": hook_events_table,
+    "<!-- default-hooks -->": default_hooks_table,
 }
 
 

@@ -28,13 +28,15 @@ from parachute.hooks.service import Hooks
 from parachute.hosts.api import router as host_routes
 from parachute.hosts.core_api import CoreApi
 from parachute.hosts.interfaces import Interfaces
-from parachute.hosts.proxy import OWN, ModuleProxy
+from parachute.hosts.proxy import ALIASES, OWN, ModuleProxy
 from parachute.hosts.service import Hosts
 from parachute.hosts.watching import VaultChanges
 from parachute.keys.api import router as key_routes
 from parachute.keys.cli_token import CliToken
 from parachute.keys.service import Keys
+from parachute.module_agents.api import router as module_prompt_routes
 from parachute.module_agents.conversations import ModuleConversations
+from parachute.module_agents.kinds import ModulePrompts
 from parachute.module_agents.service import ModuleAgents
 from parachute.modules.api import router as module_routes
 from parachute.modules.service import Modules
@@ -44,6 +46,9 @@ from parachute.runs.api import router as run_routes
 from parachute.runs.preparation import Services
 from parachute.runs.service import Runs
 from parachute.sandbox.service import Sandboxes
+from parachute.scheduled_agents.api import router as scheduled_agent_routes
+from parachute.scheduled_agents.service import ScheduledAgents
+from parachute.scheduler.service import Scheduler
 from parachute.sessions import migrations
 from parachute.sessions.api import router as session_routes
 from parachute.sessions.ending import SessionEnding
@@ -55,6 +60,9 @@ from parachute.settings.home import Home
 from parachute.settings.models import Settings
 from parachute.status.api import router as status_routes
 from parachute.status.supervisor_api import router as supervisor_routes
+from parachute.suggestions import store as suggestion_store
+from parachute.suggestions.api import router as suggestion_routes
+from parachute.suggestions.service import Suggestions
 from parachute.supervisor.credentials import Credentials
 from parachute.vault.service import Vault
 from parachute.watching.service import VaultWatcher
@@ -78,7 +86,7 @@ _UPLOAD_LIMIT = 512 * 1024 * 1024
 
 _LIMITS = {
     "/api": _UPLOAD_LIMIT,
-    **{f"/api/{name}": _BODY_LIMIT for name in OWN},
+    **{f"/api/{name}": _BODY_LIMIT for name in OWN - ALIASES.keys()},
     # Only the message itself; what is said to a running turn has the limit of everything else.
     "/api/chat": _MESSAGE_LIMIT,
     "/api/chat/": _BODY_LIMIT,
@@ -100,8 +108,11 @@ def create(home: Home, settings: Settings, credentials: Credentials) -> FastAPI:
         gateway_routes,
         hook_routes,
         event_routes,
+        module_prompt_routes,
         module_routes,
         host_routes,
+        scheduled_agent_routes,
+        suggestion_routes,
         supervisor_routes,
         status_routes,
     ):
@@ -152,12 +163,13 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
             Database(vault.state / "sessions.db", migrations.ALL, page_size=2 * _PAGE_SIZE),
             Database(vault.state / "runs.db", run_store.ALL, page_size=run_store.PAGE_SIZE),
             Database(vault.state / "events.db", event_store.ALL),
+            Database(vault.state / "suggestions.db", suggestion_store.ALL),
             Database(home.trust_database, (create_usage, *migrations.TRUST), page_size=_PAGE_SIZE),
         ]
         for database in databases:
             stack.push_async_callback(database.close)
             await database.open()
-        sessions_database, runs_database, events_database, trust_database = databases
+        sessions_database, runs_database, events_database, suggestions_database, trust_database = databases
         transcripts = Transcripts(vault)
         session_store = SessionStore(sessions_database)
         events = Events(audit, event_store.EventStore(events_database))
@@ -178,6 +190,9 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
         hosts = Hosts(home, state.modules, events, egress)
         interfaces = Interfaces(hosts)
         contexts = Contexts(interfaces)
+        module_prompts = ModulePrompts(hosts, vault)
+        suggestions = Suggestions(suggestion_store.SuggestionStore(suggestions_database), hosts, events, audit)
+        await suggestions.start()
         pool = AgentPool(settings.agents, prepare_files(home), hosts)
         pool.start()
         stack.push_async_callback(pool.close)
@@ -188,7 +203,7 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
             sessions,
             gateway,
             sandboxes,
-            Prompts(vault),
+            Prompts(vault, module_prompts.kind),
             pool,
             hosts,
             contexts,
@@ -204,15 +219,23 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
         stack.push_async_callback(watcher.close)
         hosts.after_changes.append(VaultChanges(hosts, watcher).follow)
         conversations = ModuleConversations(sessions, runs)
-        core_api = CoreApi(hosts, interfaces, events, state.modules.settings, agents, conversations)
+        core_api = CoreApi(hosts, interfaces, events, state.modules.settings, agents, conversations, suggestions)
         hosts.start(agents, core_api.application)
         stack.push_async_callback(hosts.close)
+        scheduler = Scheduler()
+        scheduled_agents = ScheduledAgents(home, vault.root, hosts, agents, sessions, events, scheduler)
+        stack.push_async_callback(scheduled_agents.close)
+        await scheduled_agents.start()
+        stack.push_async_callback(scheduler.close)
+        scheduler.start()
         ending = SessionEnding(session_store, events, settings.session_idle_minutes, runs.is_active)
         ending.start()
         stack.push_async_callback(ending.close)
         state.audit, state.sessions, state.gateway = audit, sessions, gateway
         state.questions = Questions(gateway)
-        state.events, state.hosts = events, hosts
+        state.scheduled_agents = scheduled_agents
+        state.events, state.hosts, state.suggestions = events, hosts, suggestions
+        state.module_prompts = module_prompts
         state.sandboxes, state.pool, state.runs, state.hooks = sandboxes, pool, runs, hooks
         yield
 

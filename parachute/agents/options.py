@@ -22,6 +22,12 @@ PERMISSION_SECONDS = 120
 
 PROMPT_SECONDS = 10
 
+_PIECE = 9_500
+"""UTF-16 units that one hook adds to a message: of more than 10,000 the agent's program shows the model a preview only."""
+
+_PIECES = 6
+"""How often the program asks for a piece; together they hold whatever modules and hooks may add."""
+
 _FIXED_ENVIRONMENT = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     "CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK": "1",
@@ -48,6 +54,19 @@ def prepare_files(home: Home) -> AgentFiles:
     for left in prompts.iterdir():  # a core that was killed could not remove them
         left.unlink()
     return AgentFiles(wrapper, prompts, private_folder(folder / "empty"))
+
+
+def prompt_pieces(text: str) -> list[str]:
+    """What goes with a message, in pieces that the agent's program hands to the model whole."""
+    units = text.encode("utf-16-le", errors="replace")
+    pieces: list[str] = []
+    while units and len(pieces) < _PIECES:
+        end = 2 * _PIECE
+        if len(units) > end and 0xD8 <= units[end - 1] <= 0xDB:  # half of a character that has two
+            end -= 2
+        pieces.append(units[:end].decode("utf-16-le"))
+        units = units[end:]
+    return pieces
 
 
 def build(
@@ -93,7 +112,7 @@ def build(
                 HookMatcher(hooks=[pre_tool_use], timeout=PERMISSION_SECONDS + 30, on_failure="block"),
             ],
             # What is known of the message itself: in the system prompt it would spoil the provider's cache at every turn.
-            "UserPromptSubmit": [HookMatcher(hooks=[prompt_submit], timeout=PROMPT_SECONDS)],
+            "UserPromptSubmit": [HookMatcher(hooks=[prompt_submit] * _PIECES, timeout=PROMPT_SECONDS)],
         },
         cwd=files.working_directory,
         cli_path=files.wrapper,

@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import json
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -168,6 +169,24 @@ class Application:
             raise NotFound(f"{self.module.name} knows no {para_id}.")
         encode(value)
         return value
+
+    async def apply_suggestion(
+        self, action: str, target_id: str | None, payload: dict[str, Any], expected_version: str | int | None
+    ) -> Any:
+        """Have the module make a change that the user approved, and give what it says of it; errors: what it raises."""
+        arguments = {
+            "action": action,
+            "target_id": target_id,
+            "payload": payload,
+            "expected_version": expected_version,
+        }
+        value = await self._guarded("apply_suggestion", self.module.apply_suggestion, arguments)
+        try:
+            return json.loads(encode(value))
+        except ModuleError as error:
+            # The change is made: an error would say that it was not.
+            log.error("What apply_suggestion returned is left out: %s", error)
+            return None
 
     async def call_interface(self, interface: str, method: str, arguments: Mapping[str, Any]) -> Any:
         """Call a method of an interface that this module provides; errors: NotFound, InvalidInput, and what it raises."""

@@ -12,6 +12,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 TOOL_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+SUGGEST_TOOL = "suggest"
+"""A tool of the computer's own, by which agents make suggestions; no module has one of this name."""
+
 _ATTRIBUTE = "__parachute_marks__"
 
 

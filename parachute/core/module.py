@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast, overloa
 
 from parachute.core.agents import AgentConfig
 from parachute.core.para_id import ParaId
+from parachute.errors import NotAllowed
 
 if TYPE_CHECKING:
     from parachute.core.interfaces import BrainInterface, ConversationInterface, JournalInterface
@@ -55,6 +56,17 @@ class Module:
     def resolve_para_id(self, para_id: str) -> Any:
         """What one of the module's para-ids stands for, as JSON can say it, or None; may be `async`."""
         return None
+
+    def apply_suggestion(
+        self, action: str, target_id: str | None, payload: dict[str, Any], expected_version: str | int | None
+    ) -> Any:
+        """Make a change that another module, or an agent, proposed and the user approved; may be `async`.
+
+        `action` is create, update, delete or link, `target_id` a para-id of this module. `expected_version` is the `version`
+        that `resolve_para_id` gave when the change was proposed: raise Conflict if it is another one now. Nobody but the user
+        has looked at `payload`, so check it. What is returned is kept with the suggestion, as JSON can say it.
+        """
+        raise NotAllowed(f"The module {self.name} takes no suggestions.")
 
     def new_para_id(self) -> str:
         """A para-id of this module that nothing has yet, for something that others shall be able to refer to."""

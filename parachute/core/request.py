@@ -20,9 +20,9 @@ class BodyTooLarge(ParachuteError):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks, as core determined it: `kind` is user, key, agent, module or hook."""
+    """Who asks, as core determined it: `kind` is key, cli, local (a program of this computer) or anonymous."""
 
-    kind: str = "user"
+    kind: str = "local"
     name: str = ""
 
 

@@ -16,6 +16,7 @@ from parachute.errors import InvalidInput, NotAllowed
 if TYPE_CHECKING:
     from parachute.core.interface_proxy import InterfaceProxy
 
+ACTIONS = ("create", "update", "delete", "link")
 _AGENT_SECONDS = 900.0
 
 
@@ -95,6 +96,31 @@ class Core:
             raise NotAllowed(f"name: {name!r} belongs to another module; {self.name} may publish {self.name}.* only.")
         document = {"name": name, "data": json.loads(encode(dict(data or {})))}
         return str(_member(await self._connection.request("POST", "/publish", document), "id"))
+
+    async def suggest(
+        self,
+        action: str,
+        target_module: str,
+        payload: Mapping[str, Any],
+        *,
+        target_id: str | None = None,
+        reasoning: str = "",
+    ) -> str:
+        """Propose a change that the user may approve; returns the suggestion's id.
+
+        `action` is create, update, delete or link; `target_module` must be named under can_suggest of an agent in the
+        manifest; `target_id` is the para-id of what shall change, which update and delete need.
+        """
+        if action not in ACTIONS:
+            raise InvalidInput(f"action: one of {', '.join(ACTIONS)} is allowed.")
+        document = {
+            "action": action,
+            "target_module": target_module,
+            "target_id": target_id,
+            "payload": json.loads(encode(dict(payload))),
+            "reasoning": reasoning,
+        }
+        return str(_member(await self._connection.request("POST", "/suggest", document, seconds=60), "id"))
 
     def get_interface(self, name: str) -> "InterfaceProxy | None":
         """Another module's interface, or None if nobody provides it; error: NotAllowed if the manifest does not name it."""

@@ -66,6 +66,7 @@ class FakeCore:
     interfaces: Mapping[str, Any]
     conversations: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
     published: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    suggestions: list[dict[str, Any]] = field(default_factory=list)
     queries: list[dict[str, Any]] = field(default_factory=list)
     prompts: list[tuple[str, str]] = field(default_factory=list)
 
@@ -99,6 +100,9 @@ class FakeCore:
             case "POST", ["publish"]:
                 self.published.append((document["name"], document["data"]))
                 return {"id": f"event-{len(self.published)}"}
+            case "POST", ["suggest"]:
+                self.suggestions.append(document)
+                return {"id": f"suggestion-{len(self.suggestions)}", "status": "pending"}
             case "POST", ["run-agent"]:
                 return {"text": self._agent(document["agent"], document["prompt"])}
             case "GET", ["interfaces"]:
@@ -156,6 +160,11 @@ class Running:
         """Events that the module published, with their data."""
         return self.fake.published
 
+    @property
+    def suggestions(self) -> list[dict[str, Any]]:
+        """Suggestions that the module made."""
+        return self.fake.suggestions
+
     async def get(self, path: str, **query: Any) -> Answer:
         """GET a route with parameters of the query."""
         return await self.request("GET", path, query=query)
@@ -199,6 +208,19 @@ class Running:
         """Let an event happen; returns how many handlers there are. What a handler raises is raised here."""
         await self.core.refresh_interfaces()
         return await self.application.deliver(Event("test", name, json.loads(encode(data)), "2024-01-15T10:30:00Z"))
+
+    async def apply(
+        self,
+        action: str,
+        payload: Mapping[str, Any],
+        *,
+        target_id: str | None = None,
+        expected_version: str | int | None = None,
+    ) -> Any:
+        """Apply a suggestion that the user approved; what the module raises is raised here."""
+        await self.core.refresh_interfaces()
+        given = json.loads(encode(dict(payload)))
+        return await self.application.apply_suggestion(action, target_id, given, expected_version)
 
     async def interface(self, name: str, method: str, /, **arguments: Any) -> Any:
         """Call a method of an interface that the module provides, as another module would; the result is plain JSON."""

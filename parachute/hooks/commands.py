@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from parachute.files import private_folder
-from parachute.hooks.models import BUILT_IN, CannotRun
+from parachute.hooks.models import BUILT_IN, WITHOUT_PROCESS, CannotRun
 
 _SHELL = frozenset("|&;<>()$`*?\n")
 _FILES_LIMIT = 64 * 1024 * 1024
@@ -43,6 +43,12 @@ class Command:
     arguments: tuple[str, ...]
     files: tuple[File, ...]
     is_built_in: bool
+
+    @property
+    def function(self) -> str | None:
+        """The module of this package whose `answer` is called in place of a process, if this is one of those."""
+        name = self.arguments[-1]
+        return name if self.is_built_in and name in WITHOUT_PROCESS else None
 
     @property
     def digest(self) -> str:

@@ -24,15 +24,33 @@ _SCRIPT = re.compile(r"(on(?:-[a-z0-9_]+)+)(\.[A-Za-z0-9]+)?")
 _KEYS = ("type", "command", "timeout", "async", "name", "description")
 _HIDDEN = (".", "_")
 
-_FIRST = """\
+FIRST_FILE = """\
 # Commands that run when something happens. They get JSON on standard input, and the exit code says how it went:
 # 0 well (JSON on standard output is read), 2 stop what is about to happen (session.start), others are logged.
 # After a change: parachute hooks approve
 hooks:
+  session.start:
+    - type: command
+      command: "python -m parachute.hooks.defaults.load_context"
+      timeout: 5
+      description: "Tells a new conversation the newest notes of the vault's parachute/memory.md."
+
   session.end:
     - type: command
       command: "python -m parachute.hooks.defaults.activity_summary"
       description: "Adds a line about each conversation to the vault's .parachute/activity folder."
+    - type: command
+      command: "python -m parachute.hooks.defaults.summarise"
+      timeout: 300
+      async: true
+      description: "Asks the model what is worth remembering, and adds it to parachute/memory.md."
+
+  context.limit.approaching:
+    - type: command
+      command: "python -m parachute.hooks.defaults.flush_memory"
+      timeout: 300
+      async: true
+      description: "Adds to parachute/memory.md what would be lost when a long conversation is cut."
 """
 
 
@@ -60,7 +78,7 @@ def install(root: Path) -> None:
     """Write the first `hooks.yaml` where there was never one; one that was removed does not come back."""
     folder = root / FOLDER
     if not folder.exists() and not (root / FILE).exists():
-        atomic_write(root / FILE, _FIRST)
+        atomic_write(root / FILE, FIRST_FILE)
     private_folder(folder)
 
 

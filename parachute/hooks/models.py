@@ -19,6 +19,15 @@ EVENTS: dict[str, dict[str, Any]] = {
 }
 """The events of the computer itself, each with data to try a hook with; modules publish further ones."""
 
+MEANINGS: dict[str, str] = {
+    "session.start": "A conversation, or the session of a module's agent, is about to begin.",
+    "session.end": "Nothing was said in a session for `session_idle_minutes`; again after it went on.",
+    "daily.entry.created": "The module `daily` has a new journal entry.",
+    "context.limit.approaching": "A conversation fills the share `threshold` of what the model can hold.",
+    "brain.mention.detected": "The module `brain` has found an entity mentioned in a text.",
+}
+"""What the events of the computer itself mean."""
+
 BLOCKABLE = frozenset(("session.start",))
 """Events whose hooks are asked before it happens, so that one can prevent it."""
 
@@ -31,8 +40,14 @@ SCRIPTS = {
 }
 """Names of scripts that do not spell their event out; any other `on-a-b` is for the event `a.b`."""
 
-BUILT_IN = frozenset(("parachute.hooks.defaults.activity_summary", "parachute.hooks.activity_summary"))
+DEFAULTS = ("activity_summary", "flush_memory", "load_context", "summarise")
+"""Hooks that come with the computer, each a file in `defaults`."""
+
+BUILT_IN = frozenset((*(f"parachute.hooks.defaults.{name}" for name in DEFAULTS), "parachute.hooks.activity_summary"))
 """Modules of this package that are hooks: they came with it, and need no approval of their own."""
+
+WITHOUT_PROCESS = frozenset(("parachute.hooks.defaults.load_context",))
+"""Built-in hooks that core calls itself, by their function `answer`: a process would delay every new conversation."""
 
 DEFAULT_SECONDS = 30.0
 MOST_SECONDS = 600.0
@@ -74,12 +89,24 @@ class HookFailure:
 
 
 @dataclass(frozen=True, slots=True)
+class Added:
+    """What a hook, by its name, wants the agent to know."""
+
+    hook: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class HookOutcome:
-    """What the hooks of an event said; where `blocked`, what they were asked about must not happen, for `reason`."""
+    """What the hooks of an event said; where `blocked`, what they were asked about must not happen, for `reason`.
+
+    `outputs` are their answers, `added` what of these is for the agent.
+    """
 
     blocked: bool = False
     reason: str | None = None
     outputs: list[dict[str, Any]] = field(default_factory=list)
+    added: tuple[Added, ...] = ()
 
 
 class CannotRun(ParachuteError):

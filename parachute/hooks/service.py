@@ -16,16 +16,17 @@ from parachute.clock import now
 from parachute.errors import InvalidInput
 from parachute.events.models import Event, checked_name, matches
 from parachute.events.service import Events
-from parachute.hooks import configuration, running
+from parachute.hooks import configuration, context, running
 from parachute.hooks.approvals import Approvals
 from parachute.hooks.commands import Command, prepare
-from parachute.hooks.models import BLOCKABLE, EVENTS, CannotRun, Hook, HookFailure, HookOutcome, Ran
+from parachute.hooks.models import BLOCKABLE, EVENTS, Added, CannotRun, Hook, HookFailure, HookOutcome, Ran
 from parachute.settings.home import Home
 
 log = logging.getLogger(__name__)
 
 _ERRORS = 100
 _AT_ONCE = 4
+_AT_ONCE_IN_BACKGROUND = 2
 _IN_BACKGROUND = 50
 _MESSAGE_CHARACTERS = 2000
 _TURN_SECONDS = 3600.0
@@ -69,6 +70,8 @@ class Hooks:
         self._errors: deque[HookFailure] = deque(maxlen=_ERRORS)
         self._told: set[tuple[str, str]] = set()
         self._slots = asyncio.Semaphore(_AT_ONCE)
+        # Of their own: whoever waits for a hook does not wait for those that nobody waits for.
+        self._background_slots = asyncio.Semaphore(_AT_ONCE_IN_BACKGROUND)
         self._background: set[asyncio.Task[None]] = set()
 
     async def start(self, events: Events) -> None:
@@ -97,6 +100,7 @@ class Hooks:
     ) -> HookOutcome:
         """Run every approved hook of an event, in order; asynchronous ones go on by themselves. Never raises for a hook."""
         outputs: list[dict[str, Any]] = []
+        added: list[Added] = []
         for listed in await self._of(event):
             hook, command = listed.hook, listed.command
             if command is None or not listed.is_approved:
@@ -111,10 +115,11 @@ class Hooks:
                 continue
             if ran.exit_code == _BLOCKED and event in BLOCKABLE:
                 reason = ran.stderr.strip()[:_MESSAGE_CHARACTERS] or f"The hook {hook.name} stopped it."
-                return HookOutcome(True, reason, outputs)
+                return HookOutcome(True, reason, outputs, tuple(added))
             if (output := self._judge(hook, event, ran)) is not None:
                 outputs.append(output)
-        return HookOutcome(outputs=outputs)
+                added += self._added(hook, event, output, added)
+        return HookOutcome(outputs=outputs, added=tuple(added))
 
     async def list(self) -> Sequence[Listed]:
         """All hooks as they are now."""
@@ -207,7 +212,8 @@ class Hooks:
             return
 
         async def run() -> None:
-            ran = await self._run(hook, command, event, payload)
+            async with self._background_slots:
+                ran = await self._run(hook, command, event, payload)
             if ran is not None:
                 self._judge(hook, event, ran)
 
@@ -215,13 +221,22 @@ class Hooks:
         self._background.add(task)
         task.add_done_callback(self._background.discard)
 
+    def _added(self, hook: Hook, event: str, output: dict[str, Any], before: Sequence[Added]) -> Sequence[Added]:
+        try:
+            found = context.added(hook.name, output, before)
+        except InvalidInput as error:
+            self._fail(hook.name, event, error.message)
+            return ()
+        return () if found is None else (found,)
+
     async def _run(self, hook: Hook, command: Command, event: str, payload: bytes) -> Ran | None:
-        values = running.environment(self._root, self._vault, event)
         ran: Ran | None = None
         error: str | None = None
         try:
-            async with self._slots:
-                ran = await running.run(command, payload, hook.timeout, values, self._root, self._folder)
+            if command.function is not None:
+                ran = await running.call(command.function, payload, hook.timeout)
+            else:
+                ran = await self._run_process(command, payload, hook.timeout, event)
         except OSError as failure:
             error = f"It could not be started: {failure}."
             self._fail(hook.name, event, error)
@@ -241,6 +256,11 @@ class Hooks:
                 error=error,
             )
         return ran
+
+    async def _run_process(self, command: Command, payload: bytes, seconds: float, event: str) -> Ran:
+        values = running.environment(self._root, self._vault, event)
+        async with self._slots:
+            return await running.run(command, payload, seconds, values, self._root, self._folder)
 
     def _judge(self, hook: Hook, event: str, ran: Ran) -> dict[str, Any] | None:
         """What a hook answered as JSON, if it did well; else its failure is kept."""

@@ -20,6 +20,7 @@ from parachute.host.enabling import Enabling
 from parachute.host.exhaustion import end_when_exhausted, has_memory
 from parachute.host.loading import load, verified
 from parachute.host.outside import open_proxy
+from parachute.host.refusing import refuse_waiting
 from parachute.host.starting import ask_to_start, check_confined
 from parachute.supervisor.activation import adopt_listener
 from parachute.supervisor.activity import Activity
@@ -50,19 +51,14 @@ async def serve(specification: HostSpecification, confinement: str | None) -> No
     server.config.load()
     # Kept by this name: a server that nobody refers to may be collected.
     proxy = await open_proxy(Path(specification.core_socket)) if confinement else None
-    core = CoreClient(Path(specification.core_socket))
-    if confinement == UNIT:
-        check_confined(specification)
-    await ask_to_start(specification, core)
-    # A unit's processes are counted by its control group.
-    limits.take_on(specification.memory, specification.pids if confinement == BOX else None)
-    end_when_exhausted(asyncio.get_running_loop())
-    application = load(specification, core, verified(specification))
-    runtime.enter(application.module.core, whole_process=True)
-    enabling = Enabling(application, Path(specification.data), specification.hash)
-    app.open(application, enabling)
-    await app.refresh()
-    await enabling.start()
+    try:
+        application, enabling = await _loaded(specification, confinement)
+        app.open(application, enabling)
+        await app.refresh()
+        await enabling.start()
+    except ParachuteError as error:
+        refuse_waiting(specification.name, listener, error)
+        raise
     watchdog = asyncio.ensure_future(_feed_watchdog())
     notify("READY=1")
     try:
@@ -74,6 +70,19 @@ async def serve(specification: HostSpecification, confinement: str | None) -> No
         await _stop(enabling, application)
         if proxy is not None:
             proxy.close()
+
+
+async def _loaded(specification: HostSpecification, confinement: str | None) -> tuple[Application, Enabling]:
+    core = CoreClient(Path(specification.core_socket))
+    if confinement == UNIT:
+        check_confined(specification)
+    await ask_to_start(specification, core)
+    # A unit's processes are counted by its control group.
+    limits.take_on(specification.memory, specification.pids if confinement == BOX else None)
+    end_when_exhausted(asyncio.get_running_loop())
+    application = load(specification, core, verified(specification))
+    runtime.enter(application.module.core, whole_process=True)
+    return application, Enabling(application, Path(specification.data), specification.hash)
 
 
 async def _stop(enabling: Enabling, application: Application) -> None:

@@ -14,6 +14,7 @@ from parachute.core.request import Caller, Request
 from parachute.core.response import JSON, Rendered, refusal
 from parachute.core.values import encode
 from parachute.errors import InvalidInput, NotFound, ParachuteError
+from parachute.host.approved_changes import ApprovedChanges
 from parachute.host.enabling import Enabling
 from parachute.supervisor.activity import Activity
 
@@ -48,6 +49,7 @@ class HostApp:
     def __init__(self, activity: Activity) -> None:
         self._application: Application
         self._enabling: Enabling
+        self._changes: ApprovedChanges
         self._activity = activity
         self._refreshed = -_INTERFACES_SECONDS
         self._refreshing = asyncio.Lock()
@@ -56,6 +58,7 @@ class HostApp:
         """Answer for this module from now on."""
         self._application = application
         self._enabling = enabling
+        self._changes = ApprovedChanges(application)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -147,6 +150,10 @@ class HostApp:
                 names = _text(document, "interface"), _text(document, "method")
                 arguments = _object(document, "arguments")
                 return {"result": await self._application.call_interface(*names, arguments)}
+            case "POST", "suggestion":
+                document = await _document(incoming)
+                await self.refresh()
+                return await self._changes.answer(document)
             case "POST", "lifecycle":
                 step = _text(await _document(incoming), "step")
                 await (self._enabling.enable() if step == "enable" else self._enabling.disable(step))
@@ -267,6 +274,6 @@ def _caller(headers: dict[str, str]) -> Caller:
     """Who asks, as core says; only core reaches this socket."""
     try:
         document = json.loads(headers.pop("x-parachute-caller", "{}"))
-        return Caller(str(document.get("kind", "user")), str(document.get("name", "")))
+        return Caller(str(document.get("kind", "local")), str(document.get("name", "")))
     except (ValueError, AttributeError) as error:
         raise ModuleError("The header x-parachute-caller is not what core sends.") from error

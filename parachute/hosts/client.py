@@ -43,6 +43,12 @@ class HostClient:
         self._name = name
         self._socket = socket
         self._log = log
+        self._answering: set[asyncio.StreamWriter] = set()
+
+    def end_answers(self) -> None:
+        """Break off answers that have begun: a stream without an end would hold up the end of the host."""
+        for writer in self._answering:
+            writer.transport.abort()
 
     @contextlib.asynccontextmanager
     async def request(
@@ -87,6 +93,7 @@ class HostClient:
             if not isinstance(event, h11.Response) or event.status_code not in _STATUSES:
                 raise self._down("gave no answer")
             kept = [(name, value) for name, value in event.headers if name not in _HOP_BY_HOP]
+            self._answering.add(writer)
             yield HostResponse(event.status_code, kept, self._body(connection, reader))
         except TimeoutError as error:
             raise self._down(f"did not answer within {seconds:.0f} seconds") from error
@@ -97,6 +104,7 @@ class HostClient:
                 sending.cancel()
                 with contextlib.suppress(asyncio.CancelledError, ConnectionError):
                     await sending
+            self._answering.discard(writer)
             writer.close()
 
     async def ask(self, method: str, target: str, value: Any = None, seconds: float = 60) -> tuple[int, Any]:

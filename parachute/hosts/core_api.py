@@ -16,7 +16,7 @@ from parachute.core.errors import error_document
 from parachute.errors import InvalidInput, NotAllowed, ParachuteError
 from parachute.events.service import Events
 from parachute.hosts.interfaces import Interfaces
-from parachute.hosts.models import ModuleAgents, ModuleConversations
+from parachute.hosts.models import ModuleAgents, ModuleConversations, ModuleSuggestions
 from parachute.hosts.service import Hosts
 from parachute.modules.settings import ModuleSettings
 from parachute.web.event_stream import encoded
@@ -40,12 +40,14 @@ class CoreApi:
         settings: ModuleSettings,
         agents: ModuleAgents,
         conversations: ModuleConversations,
+        suggestions: ModuleSuggestions,
     ) -> None:
         self._hosts = hosts
         self._events = events
         self._settings = settings
         self._agents = agents
         self._conversations = conversations
+        self._suggestions = suggestions
         self._interfaces = interfaces
         self.application = Starlette(
             routes=[
@@ -56,6 +58,7 @@ class CoreApi:
                 Route("/settings/{setting}", _answering(self._set), methods=["PUT"]),
                 Route("/settings/{setting}", _answering(self._unset), methods=["DELETE"]),
                 Route("/publish", _answering(self._publish), methods=["POST"]),
+                Route("/suggest", _answering(self._suggest), methods=["POST"]),
                 Route("/run-agent", _answering(self._run_agent), methods=["POST"]),
                 Route("/conversations/{what}", _answering(self._conversation), methods=["POST"]),
                 Route("/query", self._query, methods=["POST"]),
@@ -104,6 +107,9 @@ class CoreApi:
             raise InvalidInput("data: an object is expected.")
         event = await self._events.publish(name, data, source=module)
         return {"id": event.id}
+
+    async def _suggest(self, module: str, body: Document, _: Request) -> Document:
+        return await self._suggestions.suggest(self._hosts.approved(module), body)
 
     async def _run_agent(self, module: str, body: Document, _: Request) -> Document:
         approved = self._hosts.approved(module)

@@ -40,6 +40,13 @@ class ModuleConversations(Protocol):
         """One question of a module: `list`, `messages` or `send`; errors: NotAllowed, NotFound, Conflict, InvalidInput."""
 
 
+class ModuleSuggestions(Protocol):
+    """Where modules propose changes of each other's data; what proposes is known by its socket."""
+
+    async def suggest(self, module: ApprovedModule, document: dict[str, Any]) -> dict[str, Any]:
+        """Keep a proposal for the user and give its `id`; errors: InvalidInput, NotAllowed, NotFound, Conflict."""
+
+
 class ModuleAgents(Protocol):
     """Agents that modules run; what asks for one is known by its socket."""
 

@@ -19,6 +19,10 @@ from parachute.web.refusals import refuse
 OWN = RESERVED | {"chat"}
 """Core answers these itself, also what it has no route for: `chat` belongs to it, whether or not the module is there."""
 
+ALIASES = {"sync": "daily"}
+"""Paths of the app (contract, section 10) that a module answers below a part of the same name: /api/sync/push is
+/api/daily/sync/push."""
+
 _PREFIX = b"/api/"
 _CONTROL = b"/_parachute"
 _ANSWER_SECONDS = 60.0
@@ -157,6 +161,8 @@ def _target(scope: Scope) -> tuple[str, bytes] | None:
     name, _, rest = raw.removeprefix(_PREFIX).partition(b"?")[0].partition(b"/")
     with contextlib.suppress(UnicodeDecodeError):
         if NAME.fullmatch(found := name.decode("ascii")):
+            if found in ALIASES:
+                return ALIASES[found], b"/" + name + b"/" + rest
             return found, b"/" + rest
     return None
 

@@ -103,8 +103,10 @@ class Hosts:
             if status.state is State.DISABLED:
                 hint = f"parachute modules enable {name}"
                 raise Conflict(f"The module {name} is disabled.", hint, key="module_disabled")
-            reason = status.reason or self._problems.get(name) or f"The module {name} cannot run."
-            raise NotApproved(reason, f"`parachute modules diff {name}` shows what changed.")
+            if status.reason is not None:
+                raise NotApproved(status.reason, f"`parachute modules diff {name}` shows what changed.")
+            reason = self._problems.get(name) or f"The module {name} is being replaced."
+            raise Conflict(reason, key="module_cannot_run")
         raise NotFound(f"There is no module {name[:60]!r}.")
 
     async def explained(self, name: str, error: HostDown) -> ParachuteError:
@@ -113,7 +115,8 @@ class Hosts:
             return refused
         with contextlib.suppress(ParachuteError):
             if reason := (await self._units.states()).get(name, {}).get("reason"):
-                return HostDown(f"{error.message} {reason}", error.hint)
+                said = str(reason).replace(f"module@{name}", "Its process")
+                return HostDown(f"{error.message} {said}", error.hint)
         return error
 
     async def may_start(self, name: str, digest: str, seen: Mapping[str, Any]) -> None:
@@ -253,6 +256,7 @@ class Hosts:
             finally:
                 del self._leaving[name]
             await self._events.remove_subscriber(name)
+        host.client.end_answers()
         if self._agents is not None:
             await self._agents.close_module(name)
         await self._units.close(name, host.listener, forget=leaves)

@@ -9,7 +9,7 @@ from typing import Any, NoReturn, TypeVar
 
 import yaml
 
-from parachute.core.decorators import TOOL_NAME
+from parachute.core.decorators import SUGGEST_TOOL, TOOL_NAME
 from parachute.core.event import EVENT_NAME
 from parachute.errors import InvalidInput, NotFound
 from parachute.files import read_regular
@@ -200,6 +200,8 @@ class _Reader:
         name = self.document.text(fields["name"], joined(where, "name"))
         if not TOOL_NAME.fullmatch(name):
             self.fail(fields["name"], joined(where, "name"), "1 to 64 letters, digits, _ or - are allowed.")
+        if name == SUGGEST_TOOL:
+            self.fail(fields["name"], joined(where, "name"), f"The tool {name} is the computer's own.")
         description = self.document.text(fields["description"], joined(where, "description"))
         return ToolDeclaration(name, description, self.handler(fields, where))
 

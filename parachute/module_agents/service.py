@@ -168,8 +168,8 @@ class ModuleAgents:
         await asyncio.wait({run.task})
 
 
-def _request(message: str, session: str | None) -> TurnRequest:
+def _request(message: str, session: str | None, model: str | None) -> TurnRequest:
     try:
-        return TurnRequest(message=message, session_id=session or "new", agent_type=MODULE_AGENT)
+        return TurnRequest(message=message, session_id=session or "new", agent_type=MODULE_AGENT, model=model)
     except ValidationError as error:  # such as halves of characters, which no encoding has
         raise InvalidInput("message: expected text.") from error

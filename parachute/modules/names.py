@@ -26,9 +26,9 @@ RESERVED = frozenset(
             "scheduler",
             "settings",
         ),
-        *("skills", "status", "supervisor", "sync", "trust", "usage", "workspaces", "write"),
+        *("skills", "status", "suggestions", "supervisor", "sync", "trust", "usage", "workspaces", "write"),
         # First parts of core's own events, which a module of that name could publish. `vault` is below.
-        *("context", "session"),
+        *("context", "session", "suggestion"),
         # Names that keys, logs, units and folders use.
         *("api", "core", "direct", "egress", "gateway", "host", "model", "module", "parachute", "parachute_runner"),
         *("pip", "site", "system", "usercustomize", "sitecustomize", "vault"),

@@ -1,6 +1,7 @@
 """Composing the system prompt of a turn, after it is known where the turn runs."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.resources import files as package_files
 from pathlib import Path
@@ -52,11 +53,20 @@ class Prompt:
         }
 
 
-class Prompts:
-    """Builds prompts; blocking, call it from a thread."""
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """The prompt of a kind of conversation, and where it is from."""
 
-    def __init__(self, vault: Vault) -> None:
+    text: str
+    source: str
+
+
+class Prompts:
+    """Builds prompts; blocking, call it from a thread. `kinds` gives those that a module brings, by name."""
+
+    def __init__(self, vault: Vault, kinds: Callable[[str], Kind | None] = lambda name: None) -> None:
         self._vault = vault
+        self._kinds = kinds
         self._default = package_files("parachute.prompts").joinpath("default.md").read_text(encoding="utf-8").strip()
 
     @property
@@ -82,6 +92,8 @@ class Prompts:
             prompt = Prompt(custom, source="custom")
         elif agent_path:
             prompt = self._agent(agent_path)
+        elif kind := self._kinds(_kind(execution, directory)):
+            prompt = Prompt(kind.text, source="module", source_path=kind.source)
         else:
             prompt = Prompt(self._default)
         prompt.base_characters = len(prompt.text)
@@ -160,6 +172,12 @@ class Prompts:
             prompt.context_characters += len(text)
             if is_directory:
                 prompt.working_directory_file = shown
+
+
+def _kind(execution: Execution, directory: Path | None) -> str:
+    if execution.mode == "direct":
+        return "trusted"
+    return "default" if directory is None else "workspace"
 
 
 def _place(execution: Execution) -> str:

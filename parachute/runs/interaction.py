@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from parachute.agents.models import ToolDecision
-from parachute.agents.options import PERMISSION_SECONDS
+from parachute.agents.options import PERMISSION_SECONDS, prompt_pieces
 from parachute.audit.service import Audit
 from parachute.permissions.models import Effect
 from parachute.permissions.policy import Policy
@@ -44,16 +44,15 @@ class Interaction:
         self._permission_seconds = permission_seconds
         self._shown: dict[str, asyncio.Event] = {}
         self.answers: dict[str, str] = {}
-        self._known = ""
+        self._known: list[str] = []
 
     def know(self, text: str) -> None:
         """Tell the agent something along with the message that it is to answer next."""
-        self._known = text
+        self._known = prompt_pieces(text)
 
     async def context(self) -> str:
-        """What it was told to know; once, since what is said to a running turn belongs to the same answer."""
-        known, self._known = self._known, ""
-        return known
+        """The next piece of what it was told to know; once, since what is said to a running turn belongs to the same answer."""
+        return self._known.pop(0) if self._known else ""
 
     def tool_shown(self, call: str) -> None:
         """The `tool_use` event of a call is in the log."""

@@ -2,10 +2,12 @@
 
 import asyncio
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from parachute.agents.client import AgentClient
+from parachute.hooks.models import Added
 from parachute.runs import events
 from parachute.runs.log import EventLog
 from parachute.runs.preparation import Preparation
@@ -44,7 +46,8 @@ class Run:
     """A message that is being answered; with a `profile` it comes from a module.
 
     `client` is set as long as the agent takes interrupts and further messages; `answered` says that its result is in.
-    `cut_off` holds the (role, text) pairs of the run before it if a crash interrupted that.
+    `cut_off` holds the (role, text) pairs of the run before it if a crash interrupted that, `added` what hooks want the
+    agent of a new session to know.
     """
 
     session: Session
@@ -65,6 +68,7 @@ class Run:
     questions: dict[str, Question] = field(default_factory=dict)
     permissions: dict[str, Question] = field(default_factory=dict)
     texts: list[tuple[str, str]] = field(default_factory=list)
+    added: Sequence[Added] = ()
 
     @property
     def stopping(self) -> bool:

@@ -5,12 +5,13 @@ import contextlib
 import logging
 import time
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from parachute.clock import now
 from parachute.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError
 from parachute.events.service import SESSION_START
+from parachute.hooks.models import Added
 from parachute.runs import attachments, events
 from parachute.runs.events import Event
 from parachute.runs.log import EventLog, replay, said
@@ -82,16 +83,17 @@ class Runs:
                 key="busy",
             )
         self._reserved.add(session.id)
+        added: Sequence[Added] = ()
         try:
             if is_new:
-                await self._ask_hooks(session, profile)
+                added = await self._ask_hooks(session, profile)
                 owner = profile.owner if profile else None
                 await self._services.sessions.create(session, approved_by=caller, owner=owner)
             else:
                 await self._apply(session, request, level, caller)
             cut_off = () if is_new else await self._cut_off(session.id)
             log_of_run = EventLog(await self._store.begin(session.id), self._store)
-            run = Run(session, request, log_of_run, is_new, cut_off, profile)
+            run = Run(session, request, log_of_run, is_new, cut_off, profile, added=added)
             self._active[session.id] = run
         finally:
             self._reserved.discard(session.id)
@@ -277,12 +279,15 @@ class Runs:
             return ()
         return tuple(said(await self._store.events(last[0])))
 
-    async def _ask_hooks(self, session: Session, profile: Profile | None) -> None:
+    async def _ask_hooks(self, session: Session, profile: Profile | None) -> Sequence[Added]:
+        """What hooks want the agent of a new session to know; error: NotAllowed if one of them does not allow it."""
         module = profile.owner.module if profile else "chat"
         data = {"session_id": session.id, "module": module, "working_directory": session.working_directory}
         outcome = await self._services.hooks.fire(SESSION_START, data)
         if outcome.blocked:
             raise NotAllowed(f"A hook does not allow this conversation: {outcome.reason}", key="blocked_by_hook")
+        # It is about the owner: an agent of a module sees what its manifest names, and others read what a bot answers.
+        return () if profile or session.from_outside else outcome.added
 
     def _is_used(self, session: str) -> bool:
         return session in self._active or session in self._reserved

@@ -11,6 +11,7 @@ from typing import Any
 from parachute.agents.client import AgentClient, AgentEnded
 from parachute.contexts.service import Knowledge
 from parachute.events.service import CONTEXT_LIMIT
+from parachute.hooks.context import joined
 from parachute.permissions.policy import Policy
 from parachute.runs import attachments, events, failures
 from parachute.runs.conversation import Conversation
@@ -63,6 +64,10 @@ class Turn:
             )
         for title, message in self._warnings(preparation):
             run.log.append(events.warning(title, message))
+        if run.added:
+            sources = (f"hook {each.hook}" for each in run.added)
+            told = filter(None, (joined(run.added), knowledge.text))
+            knowledge = Knowledge("\n\n".join(told), (*sources, *knowledge.sources))
         shown = preparation.prompt.metadata(services.settings.trust_mode, knowledge.text, knowledge.sources)
         run.log.append({"type": "prompt_metadata", **shown})
         folder = services.sessions.attachments(session.id)

@@ -31,7 +31,9 @@ class TimeOfDay:
         Of a time that comes twice, when clocks are put back, it is the first one; of a time that is left out, the one as
         many minutes later as clocks are put forward.
         """
-        return datetime.combine(day, time(self.hour, self.minute), zone).astimezone(UTC)
+        shown = datetime.combine(day, time(self.hour, self.minute), zone)
+        # By way of the timestamp: `astimezone` of a time that this machine leaves out gives one before the gap.
+        return datetime.fromtimestamp(shown.timestamp(), UTC)
 
     def __str__(self) -> str:
         return f"{self.hour:02}:{self.minute:02}"

@@ -77,9 +77,8 @@ class Proposal:
         reasoning = document.get("reasoning") or ""
         if not isinstance(reasoning, str) or len(reasoning) > REASONING_LIMIT:
             raise InvalidInput(f"reasoning: text of at most {REASONING_LIMIT:,} characters is allowed.")
-        return cls(
-            action, target, identifier, payload_text(document.get("payload")), whole(reasoning), title_of(document)
-        )
+        payload = payload_text(document.get("payload"))
+        return cls(action, target, identifier, payload, whole(reasoning), title_of(document["payload"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,11 +190,10 @@ def version_of(item: object) -> Version | None:
     return version
 
 
-def title_of(document: Mapping[str, Any]) -> str:
-    """What people call the thing: `name` or `title` of its payload, or of what is there already."""
-    inner = document.get("payload", document)
+def title_of(thing: object) -> str:
+    """What people call a thing: its `name` or `title`, or nothing."""
     for key in ("name", "title"):
-        text = inner.get(key) if isinstance(inner, Mapping) else None
+        text = thing.get(key) if isinstance(thing, Mapping) else None
         if isinstance(text, str) and text.strip():
             return whole(" ".join(text.split())[:TITLE_LIMIT])
     return ""

@@ -130,7 +130,9 @@ class SuggestionStore:
         row = await self._database.row(f"{_SELECT} WHERE id = ?", (identifier,))
         return None if row is None else (await self._with_members([_suggestion(row)]))[0]
 
-    async def page(self, status: str | None, module: str | None, limit: int, offset: int) -> tuple[list[Suggestion], int]:
+    async def page(
+        self, status: str | None, module: str | None, limit: int, offset: int
+    ) -> tuple[list[Suggestion], int]:
         """(rows, how many there are), newest first; members of an entry that waits come inside of it.
 
         `module` is the target, or the target of a member.
@@ -217,14 +219,12 @@ class SuggestionStore:
 
     async def untold(self) -> list[Suggestion]:
         """Those whose last change was not published."""
-        rows = await self._database.rows(f"{_SELECT} WHERE told != status ORDER BY seq LIMIT 10000")
+        rows = await self._database.rows(f"{_SELECT} WHERE told != status ORDER BY seq LIMIT 1000")
         return [_suggestion(row) for row in rows]
 
     async def told(self, suggestion: Suggestion) -> None:
         """The change to this status was published."""
-        await self._database.write(
-            "UPDATE suggestions SET told = ? WHERE id = ?", (suggestion.status, suggestion.id)
-        )
+        await self._database.write("UPDATE suggestions SET told = ? WHERE id = ?", (suggestion.status, suggestion.id))
 
     async def _with_members(self, found: list[Suggestion]) -> list[Suggestion]:
         return [replace(each, members=await self._members(each)) if each.is_batch else each for each in found]

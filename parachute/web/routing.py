@@ -43,6 +43,7 @@ RULES = (
     Rule("/api/auth", "auth", read="admin", write="admin"),
     # The agents of a module are used as the module is; everything else about modules decides which code runs.
     Rule("/api/modules/{module}/agents", "{module}"),
+    Rule("/api/modules/{module}/prompt", "{module}"),
     Rule("/api/modules", "modules", write="admin"),
     Rule("/api/settings", "settings", write="admin"),
     Rule("/api/config", "config", write="admin"),
@@ -54,6 +55,8 @@ RULES = (
     Rule("/api/hooks", "hooks", write="admin"),
     Rule("/api/events", "events", write="admin"),
     Rule("/api/bots", "bots", write="admin"),
+    # Who decides about a suggestion also needs `write` in the module that it is about: the route looks.
+    Rule("/api/suggestions", "suggestions"),
     # Routes that belong to the conversations.
     Rule("/api/prompt", "chat"),
     Rule("/api/contexts", "chat"),
@@ -61,6 +64,8 @@ RULES = (
     Rule("/api/claude-code", "chat"),
     Rule("/api/usage", "chat"),
     Rule("/api/ask", "chat"),
+    # The app's own copy of the journal.
+    Rule("/api/sync", "daily"),
     # Routes that reach any file of the vault.
     Rule("/api/ls", "vault"),
     Rule("/api/read", "vault"),

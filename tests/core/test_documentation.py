@@ -8,6 +8,7 @@ import pytest
 
 from parachute.core.interfaces import JournalEntry
 from parachute.core.testing import run
+from parachute.errors import Conflict, InvalidInput
 from parachute.manifest import Manifest, consent, parse
 from parachute.manifest.loading import _FIELDS
 from tests.host.activator import hosted
@@ -41,6 +42,7 @@ def test_no_example_goes_untested() -> None:
         ("python", "functions"),
         ("python", "interfaces"),
         ("python", "own interface"),
+        ("python", "suggestions"),
     }
     assert len(re.findall(r"^```\w", TEXT, re.MULTILINE)) == len(EXAMPLES)
 
@@ -79,7 +81,7 @@ async def test_routes() -> None:
         assert (await notes.post("/notes", sent)).json() == {**sent, "note": {"text": "x", "tags": []}}
         assert (await notes.get("/text")).text == "plain text"
         assert (await notes.get("/sound")).headers["content-type"] == "audio/wav"
-        assert (await notes.post("/upload", b"12345")).json() == {"size": 5, "from": "user"}
+        assert (await notes.post("/upload", b"12345")).json() == {"size": 5, "from": "local"}
         assert (await notes.get("/count", to=2)).events() == [{"number": 0}, {"number": 1}]
         assert (await notes.get("/count", to=101)).status == 404
         assert (await notes.get("/slow")).json() == {"done": True}
@@ -90,6 +92,18 @@ async def test_functions() -> None:
     async with run(names["ReadingModule"], tools={"contacts_search": names["search"]}) as reading:
         await reading.core.storage.set("Ann", 1)
         assert await reading.tool("contacts_search", query="A") == '["Ann"]'
+
+
+async def test_suggestions() -> None:
+    async with run(_python("suggestions")["People"]) as people:
+        who = people.module.new_para_id()
+        await people.core.storage.set(who, {"name": "Ann", "notes": [], "version": 1})
+        assert await people.apply("update", {"note": "Hi"}, target_id=who, expected_version=1) == {"notes": 1}
+        with pytest.raises(Conflict):
+            await people.apply("update", {"note": "Hi"}, target_id=who, expected_version=1)
+        with pytest.raises(InvalidInput):
+            await people.apply("create", {"name": "Bob"})
+        assert (await people.core.storage.get(who))["notes"] == ["Hi"]
 
 
 class _Journal:

@@ -139,7 +139,11 @@ async def test_a_change_of_the_file_holds_at_once(place: Place) -> None:
 def test_the_first_file_is_written_once(tmp_path: Path) -> None:
     configuration.install(tmp_path)
     file = tmp_path / "hooks.yaml"
-    assert list(yaml.safe_load(file.read_text())["hooks"]) == ["session.end"]
+    assert list(yaml.safe_load(file.read_text())["hooks"]) == [
+        "session.start",
+        "session.end",
+        "context.limit.approaching",
+    ]
     assert file.stat().st_mode & 0o777 == 0o600
     file.unlink()
     configuration.install(tmp_path)

@@ -116,12 +116,13 @@ async def test_a_module_that_leaks_is_started_anew_and_its_neighbour_is_not(leas
         await module.launcher.open("neighbour", "/bin/sleep", "600", on_demand=False)
         before = await module.launcher.unit("neighbour")
         assert await ask(module, "/ok") == {"pid": 1}
-        first = await module.process()
+        first = await module.launcher.unit(module.unit)
+        assert first["restarts"] == 0, module.log.read_text()
         await tried(module, f"/leak/{least}")
         async with asyncio.timeout(60):
             while (unit := await module.launcher.unit(module.unit))["restarts"] == 0:
                 await (tried(module, "/ok") if watchdog is None else asyncio.sleep(0.01))
-        assert unit["process"] != first.pid
+        assert unit["process"] != first["process"]
         assert await ask(module, "/ok") == {"pid": 1}
         assert "has used up its memory" in module.log.read_text()
         after = await module.launcher.unit("neighbour")

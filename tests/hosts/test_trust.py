@@ -99,7 +99,7 @@ def test_a_changed_verified_copy_does_not_start(household: Household, how: str) 
     assert answer.status_code in (409, 502)
     assert "word" not in answer.json()
     assert name in answer.json()["detail"]
-    assert household.host_process(name) is None
+    household.wait_until(lambda: household.host_process(name) is None, "it has ended")
 
 
 @needs_bubblewrap

@@ -4,13 +4,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from .spans import Spans
 from .stop_words import STOP_WORDS
 
 MOST = 20
 
-_CAPITAL = r"(?:[A-ZÀ-ÖØ-Þ][\w'’&.-]*[\w+#]|[A-Z])"
+_CAPITAL = r"(?:[A-ZÀ-ÖØ-Þ][\w'\u2019&.-]*[\w+#]|[A-Z])"
 _NAME = re.compile(rf"(?<![\w#@/.]){_CAPITAL}(?:[ ]+(?:(?:of|de|van|von|der|la|the|and)[ ]+)?{_CAPITAL})*")
-_BEGINNING = re.compile(r"(?:^|[.!?:\n][\"'”’)\]*_]*\s*|^\s*[-*+>]\s+)$", re.MULTILINE)
+_BEGINNING = re.compile(r"(?:^|[.!?:\n][\"'\u201d\u2019)\]*_]*\s*|^\s*[-*+>]\s+)$", re.MULTILINE)
 _PERSON = re.compile(r"\b(?:with|met|called|asked|told|saw|thanks|thank|from|by|dear|mit)\s+$", re.IGNORECASE)
 _TAG = re.compile(r"(?<![\w#&/])#([^\W\d_][\w-]{1,39})")
 _ABOUT = re.compile(
@@ -29,11 +30,11 @@ class NewName:
     type: str | None
 
 
-def new_names(text: str, taken: list[tuple[int, int]]) -> list[NewName]:
+def new_names(text: str, taken: Spans) -> list[NewName]:
     """Candidates outside of the places that are taken, the surest first."""
     found: dict[str, NewName] = {}
     for start, end, candidate in (*_capitals(text), *_tags(text), *_topics(text)):
-        if any(start < other_end and other_start < end for other_start, other_end in taken):
+        if taken.touches(start, end):
             continue
         known = found.get(candidate.text.casefold())
         if known is None or candidate.confidence > known.confidence:
@@ -43,8 +44,8 @@ def new_names(text: str, taken: list[tuple[int, int]]) -> list[NewName]:
 
 def _capitals(text: str) -> Iterator[tuple[int, int, NewName]]:
     for match in _NAME.finditer(text):
-        name, start = match[0].rstrip(".'’-"), match.start()
-        name = re.sub(r"['’]s$", "", name)
+        name, start = match[0].rstrip(".'\u2019-"), match.start()
+        name = re.sub(r"['\u2019]s$", "", name)
         begins = bool(_BEGINNING.search(text[max(0, start - 8) : start])) or start == 0
         first, _, rest = name.partition(" ")
         if begins and first.lower() in STOP_WORDS:

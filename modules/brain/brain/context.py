@@ -19,6 +19,7 @@ MOST_TOKENS = 100_000
 _CHARACTERS = 4
 """Of a token, about."""
 _SHARE_OF_ONE = 0.6
+_WORDS_OF_A_TOPIC = 4
 _MOST_ENTITIES, _MOST_NEIGHBOURS, _MOST_ENTRIES, _LONGEST_ENTRY = 3, 12, 5, 600
 
 
@@ -67,8 +68,8 @@ async def _about(brain: Brain, topic: str) -> list[Found]:
     if not candidates:
         mentioned = await brain.suggest(topic[:20_000])
         candidates = [entity for entry, entity in mentioned if entity is not None and entry.confidence >= SURE]
-    if not candidates and len(topic) <= 200:
-        candidates = [entity for entity, hit in await brain.search(topic, None, 1) if hit.score > 0]
+    if not candidates and len(topic.split()) <= _WORDS_OF_A_TOPIC:
+        candidates = [entity for entity, _ in await brain.search(topic, None, 1)]
     return candidates[:_MOST_ENTITIES]
 
 

@@ -47,6 +47,7 @@ CREATE VIRTUAL TABLE texts USING fts5 (
     name, aliases, tags, body, tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3'
 );
 INSERT INTO texts (texts, rank) VALUES ('rank', 'bm25(10.0, 8.0, 4.0, 1.0)');
+INSERT INTO texts (texts, rank) VALUES ('automerge', 8);
 """
 
 

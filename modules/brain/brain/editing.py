@@ -13,9 +13,9 @@ from parachute.core.files import Files
 
 from . import graph, wiki, yaml_text
 from .database import Database
-from .entity import KNOWN, LARGEST, ROOT, Entity, Unreadable, read, relationship_target
+from .entity import LARGEST, ROOT, Entity, Unreadable, read, relationship_target
 from .following import Following
-from .found import Found, by_para_id, by_path
+from .found import Found, by_number, by_para_id, by_path
 from .names import LONGEST, fold, slug
 from .resolving import target_of
 from .types_file import TypesFile
@@ -175,15 +175,16 @@ class Editing:
         keys = list({fold(found.name), wiki.key_of(PurePosixPath(found.path).stem)})
         with self._database.read() as connection:
             numbers = graph.linking(connection, found.number, keys)
-            rows = [connection.execute("SELECT path FROM entities WHERE id = ?", (number,)).fetchone() for number in numbers]
+            rows = [
+                connection.execute("SELECT path FROM entities WHERE id = ?", (number,)).fetchone() for number in numbers
+            ]
         return [row["path"] for row in rows if row is not None]
 
     def _same_name(self, type_: str, name: str) -> Found | None:
         with self._database.read() as connection:
             number = target_of(connection, fold(name))
-            row = None if number is None else connection.execute("SELECT * FROM entities WHERE id = ?", (number,)).fetchone()
-            same = row is not None and row["type"] == type_ and fold(row["name"]) == fold(name)
-            return by_path(connection, row["path"]) if same else None
+            known = by_number(connection, [] if number is None else [number])
+        return next((entry for entry in known if entry.type == type_ and fold(entry.name) == fold(name)), None)
 
     def _by_para_id(self, para_id: str) -> Found | None:
         with self._database.read() as connection:
@@ -286,4 +287,3 @@ def _check_readable(data: bytes) -> None:
 
 def _changed_meanwhile(path: str) -> Conflict:
     return Conflict(f"{path} was changed meanwhile.", "Look at it as it is now, and try again.")
-

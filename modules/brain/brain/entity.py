@@ -18,7 +18,8 @@ KNOWN = ("para_id", "type", "aliases", "tags", "relationships")
 
 _PARA_ID = re.compile(r"para:brain:[a-z0-9]{12}")
 _FRONT = re.compile(r"---[ \t]*(\r?\n)(?:(?P<front>.*?)(?<=\n))??(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
-_TITLE = re.compile(r"^#[ \t]+(?P<title>[^\r\n]+?)[ \t]*#*[ \t]*$", re.MULTILINE)
+_TITLE = re.compile(r"^#[ \t]+(?P<title>[^\s#][^\r\n]*)", re.MULTILINE)
+_CLOSING = re.compile(r"[ \t]#+$")
 _DIGITS = string.digits + string.ascii_lowercase
 _MARK = "\ufeff"
 
@@ -58,7 +59,7 @@ class Entity:
     @property
     def text(self) -> str:
         """The body without its title."""
-        match = _title(self.body)
+        match = _TITLE.search(self.body)
         return (self.body[: match.start()] + self.body[match.end() :]).strip() if match else self.body.strip()
 
     def changed(self, fields: Mapping[str, Any], body: str | None = None) -> bytes:
@@ -85,7 +86,7 @@ class Entity:
 
     def titled(self, name: str) -> str:
         """The body with another title."""
-        match = _title(self.body)
+        match = _TITLE.search(self.body)
         if match:
             return self.body[: match.start("title")] + name + self.body[match.end("title") :]
         return f"{self.newline}# {name}{self.newline}{self.newline}{self.body.lstrip()}"
@@ -102,7 +103,9 @@ class Entity:
         text = text.strip().replace("\r\n", "\n").replace("\n", self.newline) + self.newline
         end = len(lines)
         if section:
-            start = next((i for i, line in enumerate(lines) if _heading(line)[0] and _heading(line)[1] == fold(section)), None)
+            start = next(
+                (i for i, line in enumerate(lines) if _heading(line)[0] and _heading(line)[1] == fold(section)), None
+            )
             if start is None:
                 return f"{self.body.rstrip()}{self.newline * 2}## {section}{self.newline}{text}"
             level = _heading(lines[start])[0]
@@ -188,13 +191,13 @@ def _split(whole: str) -> tuple[str, str, str, bool]:
     return match["front"] or "", whole[match.end() :], match[1], True
 
 
-def _title(body: str) -> re.Match[str] | None:
-    return _TITLE.search(body)
-
-
 def _name(path: str, fields: Mapping[str, Any], body: str) -> str:
-    match = _title(body)
-    name = match["title"].strip() if match else _text(fields.get("name")) or _text(fields.get("title"))
+    match = _TITLE.search(body)
+    name = (
+        _CLOSING.sub("", match["title"].rstrip()).rstrip()
+        if match
+        else _text(fields.get("name")) or _text(fields.get("title"))
+    )
     stem = PurePosixPath(path).stem
     return name[:LONGEST] or (stem.replace("-", " ").replace("_", " ") if stem.islower() else stem)
 
@@ -209,7 +212,7 @@ def _relationships(value: Any) -> list[wiki.Link]:
         if key := wiki.key_of(target):
             kind = _text(item.get("type")) if isinstance(item, Mapping) else ""
             note = _text(item.get("note")) if isinstance(item, Mapping) else _text(item).partition("]]")[2]
-            note = " - ".join(part for part in (kind, note.lstrip(" -–—:")) if part)
+            note = " - ".join(part for part in (kind, note.lstrip(" -\u2013\u2014:")) if part)
             found.append(wiki.Link(key, target, "relationship", note[:300]))
     return found
 

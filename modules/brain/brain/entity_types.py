@@ -94,7 +94,9 @@ class Kind:
     def of(cls, name: str, value: Any) -> "Kind":
         """Read what types.yaml or a request says of a type; error: InvalidInput naming the field."""
         if not isinstance(name, str) or not _NAME.fullmatch(name):
-            raise InvalidInput(f"name: {str(name)[:40]!r} is no name for a type; write up to 40 letters, digits, _ or -.")
+            raise InvalidInput(
+                f"name: {str(name)[:40]!r} is no name for a type; write up to 40 letters, digits, _ or -."
+            )
         if value is None:
             value = {}
         if not isinstance(value, Mapping):
@@ -134,7 +136,7 @@ class Kind:
                 _check_texts(name, value)
             elif value is not None and name in own:
                 own[name].check(value)
-            elif name not in own and name not in COMMON and not (before is not None and name in before):
+            elif value is not None and name not in own and name not in COMMON and name not in (before or {}):
                 allowed = ", ".join(dict.fromkeys([*own, *COMMON]))
                 raise InvalidInput(f"{name[:40]}: a {self.name} has no such field; allowed are {allowed}.")
         for entry in own.values():
@@ -180,7 +182,9 @@ def _listed(item: Any) -> Field:
 
 
 def _check_texts(name: str, value: Any) -> None:
-    if not isinstance(value, list) or not all(isinstance(item, str) and 0 < len(item.strip()) <= LONGEST for item in value):
+    if not isinstance(value, list) or not all(
+        isinstance(item, str) and 0 < len(item.strip()) <= LONGEST for item in value
+    ):
         raise InvalidInput(f"{name}: a list of texts of up to {LONGEST} characters is allowed.")
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from parachute.core import ParachuteError
@@ -19,7 +19,8 @@ ENTITIES, MENTIONS = f"{ROOT}/**/*.md", f"{mentions.FOLDER}/*.jsonl"
 MANY = 500
 """From so many changed files on it is worth answering before all of them are read."""
 
-_BATCH = 32
+# A larger transaction costs less for each of its files; it ends before it holds others up.
+_BATCH, _BATCH_BYTES = 128, 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +73,10 @@ class Following:
             async with self.lock:
                 new = [*new, *await self._drop(gone)]
             self.total = len(new)
-            for start in range(0, len(new), _BATCH):
+            for part in _batches(new):
                 async with self.lock:
-                    await self._take(new[start : start + _BATCH])
-                self.done = min(start + _BATCH, len(new))
+                    await self._take(part)
+                self.done += len(part)
                 yield {"done": self.done, "total": self.total}
         finally:
             self.running = False
@@ -210,6 +211,20 @@ class Following:
                 elif entry.problem is None:
                     index.put_mentions(connection, status.path, entry.mentions)
                 index.note_file(connection, status.path, status.modified, status.size, entry.problem, entry.claimed)
+
+
+def _batches(statuses: list[Status]) -> Iterator[list[Status]]:
+    """Parts of a list, each small enough to be held in memory with what its files say."""
+    part: list[Status] = []
+    size = 0
+    for status in statuses:
+        if part and (len(part) >= _BATCH or size + status.size > _BATCH_BYTES):
+            yield part
+            part, size = [], 0
+        part.append(status)
+        size += min(status.size, LARGEST) if status.path.endswith(".md") else status.size
+    if part:
+        yield part
 
 
 def _waiting(connection: sqlite3.Connection, path: str) -> list[str]:

@@ -29,7 +29,8 @@ class MentionOf:
 def outgoing(connection: sqlite3.Connection, number: int, limit: int = 500) -> list[Edge]:
     """What the entity's file links to, relationships first."""
     rows = connection.execute(
-        "SELECT key, target, kind, note FROM links WHERE source = ? ORDER BY kind, note = '', rowid LIMIT ?", (number, limit)
+        "SELECT key, target, kind, note FROM links WHERE source = ? ORDER BY kind, note = '', rowid LIMIT ?",
+        (number, limit),
     ).fetchall()
     found: dict[str, Edge] = {}
     for row in rows:

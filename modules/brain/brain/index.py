@@ -108,13 +108,15 @@ def _put_name(connection: sqlite3.Connection, number: int, kind: int, text: str)
         "INSERT INTO names (entity, kind, key, first, words, text) VALUES (?, ?, ?, ?, ?, ?)",
         (number, kind, key, parts[0], len(parts), text),
     ).lastrowid
-    if kind != ID:
-        connection.executemany("INSERT INTO trigrams (gram, name) VALUES (?, ?)", [(gram, name) for gram in trigrams(key)])
+    if kind in (NAME, ALIAS):
+        connection.executemany(
+            "INSERT INTO trigrams (gram, name) VALUES (?, ?)", [(gram, name) for gram in trigrams(key)]
+        )
 
 
 def _forget(connection: sqlite3.Connection, number: int) -> None:
     for row in connection.execute("SELECT id, key, kind FROM names WHERE entity = ?", (number,)).fetchall():
-        if row["kind"] != ID:
+        if row["kind"] in (NAME, ALIAS):
             connection.executemany(
                 "DELETE FROM trigrams WHERE gram = ? AND name = ?", [(gram, row["id"]) for gram in trigrams(row["key"])]
             )

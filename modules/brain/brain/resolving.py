@@ -18,7 +18,7 @@ SURE = 0.8
 _EXACT = {NAME: 1.0, SLUG: 0.98, ALIAS: 0.97, ID: 1.0}
 _FOLDED = 0.95
 _AMBIGUOUS = 0.5
-_RAREST, _MOST_OF_ONE, _CANDIDATES = 6, 300, 40
+_RAREST, _MOST_OF_ONE, _CANDIDATES = 6, 200, 20
 _SHORTEST_FUZZY = 4
 
 
@@ -55,9 +55,7 @@ def resolve(connection: sqlite3.Connection, text: str, limit: int = 5) -> list[C
 
 def target_of(connection: sqlite3.Connection, key: str) -> int | None:
     """The entity that a link with this key leads to: by its name before others by their alias, the older one first."""
-    row = connection.execute(
-        "SELECT entity FROM names WHERE key = ? ORDER BY kind, entity LIMIT 1", (key,)
-    ).fetchone()
+    row = connection.execute("SELECT entity FROM names WHERE key = ? ORDER BY kind, entity LIMIT 1", (key,)).fetchone()
     return None if row is None else row["entity"]
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import datetime
+import logging
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -14,7 +15,7 @@ from .database import Database
 from .editing import Change, Editing
 from .entity import KNOWN, Entity
 from .entity_types import Kind
-from .following import MANY, Following
+from .following import MANY, Following, Status
 from .found import Found
 from .resolving import SURE, Candidate
 from .types_file import PATH as TYPES
@@ -22,6 +23,8 @@ from .types_file import TypesFile, find
 
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
+
+log = logging.getLogger("parachute.module")
 
 INDEX = "index.db"
 _LARGEST_TEXT = suggesting.LONGEST
@@ -50,9 +53,17 @@ class Brain:
             self.following.running, self.following.total = True, len(new)
             self._task = asyncio.create_task(self._run(new, gone))
 
-    async def _run(self, new: Any, gone: Any) -> None:
-        async for _ in self.following.run(new, gone):
-            pass
+    async def _run(self, new: list[Status], gone: list[str]) -> None:
+        try:
+            async for _ in self.following.run(new, gone):
+                pass
+        except Exception:
+            log.exception("The index could not be built; POST /api/brain/reload tries again")
+
+    async def settled(self) -> None:
+        """Wait until what `start` began is done."""
+        if self._task is not None:
+            await asyncio.wait([self._task])
 
     async def stop(self) -> None:
         """End what still runs, and close the index."""
@@ -204,11 +215,29 @@ def _writable(data: Mapping[str, Any]) -> dict[str, Any]:
     for name in data:
         if not isinstance(name, str) or not name or len(name) > 100 or any(ord(sign) < 32 for sign in name):
             raise InvalidInput(f"data: {str(name)[:40]!r} is no name for a field.")
-    return {name: value for name, value in data.items() if name not in ADDED and name not in ("para_id", "type", "name")}
+    return {
+        name: value for name, value in data.items() if name not in ADDED and name not in ("para_id", "type", "name")
+    }
 
 
 ADDED = frozenset(
-    "@id @type id path version snippet summary score content body entity_type legacy_id links backlinks mentions".split()
+    [
+        "@id",
+        "@type",
+        "id",
+        "path",
+        "version",
+        "snippet",
+        "summary",
+        "score",
+        "content",
+        "body",
+        "entity_type",
+        "legacy_id",
+        "links",
+        "backlinks",
+        "mentions",
+    ]
 )
 """What answers have besides the fields of the file."""
 assert not ADDED & set(KNOWN)
@@ -238,9 +267,13 @@ def _suggest(connection: sqlite3.Connection, text: str) -> list[tuple[suggesting
 def _known(connection: sqlite3.Connection, text: str, kinds: Mapping[str, Kind]) -> Found | None:
     if text.startswith("para:") and (entity := found.by_para_id(connection, text)) is not None:
         return entity
-    row = connection.execute(
-        "SELECT entity FROM names WHERE text = ? AND kind = ? ORDER BY entity LIMIT 1", (text, index.ID)
-    ).fetchone() if not text.startswith("para:") else None
+    row = (
+        connection.execute(
+            "SELECT entity FROM names WHERE text = ? AND kind = ? ORDER BY entity LIMIT 1", (text, index.ID)
+        ).fetchone()
+        if not text.startswith("para:")
+        else None
+    )
     if row is not None:
         return found.by_number(connection, [row["entity"]])[0]
     type_, slash, name = text.partition("/")

@@ -1,12 +1,14 @@
 """Entities as the app reads them: both of its shapes in one document."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from parachute.core import interfaces
 
-from .entity import Entity
-from .entity_types import Kind
+from . import yaml_text
+from .entity import KNOWN, Entity
+from .entity_types import Field, Kind
 from .found import Found
 from .graph import Edge
 from .resolving import Candidate
@@ -32,23 +34,19 @@ def brief(found: Found) -> dict[str, Any]:
     }
 
 
-def whole(found: Found, entity: Entity, relationships: Any = None) -> dict[str, Any]:
+def whole(found: Found, entity: Entity) -> dict[str, Any]:
     """An entity as its file is now, with its text."""
-    document = brief(found) | dict(entity.fields)
-    document |= {
-        **{name: value for name, value in brief(found).items() if name.startswith("@") or name in ("id", "para_id", "path")},
-        "type": found.type,
+    relationships = yaml_text.read(entity.front).get("relationships")
+    return {
+        **brief(replace(found, fields=entity.fields)),
+        **({"relationships": relationships} if relationships is not None else {}),
+        **({"legacy_id": entity.legacy_id} if entity.legacy_id else {}),
         "name": entity.name,
         "aliases": list(entity.aliases),
         "tags": list(entity.tags),
         "version": entity.version,
         "content": entity.text,
     }
-    if relationships is not None:
-        document["relationships"] = relationships
-    if entity.legacy_id:
-        document["legacy_id"] = entity.legacy_id
-    return document
 
 
 def result(found: Found, hit: Hit) -> dict[str, Any]:
@@ -102,7 +100,7 @@ def type_v2(kind: Kind, count: int) -> dict[str, Any]:
         "description": kind.description,
         "key_strategy": kind.extra.get("key_strategy") or "lexical",
         "entity_count": count,
-        "fields": [{"name": entry.name, **entry.document()} for entry in kind.fields],
+        "fields": [{"name": entry.name, **_field(entry)} for entry in kind.fields],
     }
 
 
@@ -114,10 +112,16 @@ def schema(kind: Kind) -> dict[str, Any]:
         "icon": kind.icon,
         "folder": kind.folder,
         "description": kind.description,
-        "fields": {entry.name: entry.document() for entry in kind.fields},
+        "fields": {entry.name: _field(entry) for entry in kind.fields},
         "key_strategy": kind.extra.get("key_strategy") or "lexical",
         "key_fields": kind.extra.get("key_fields") or ["name"],
     }
+
+
+def _field(field: Field) -> dict[str, Any]:
+    """A field without rules is shown as what people write into it, since the app has a form for each type."""
+    shown = "array" if field.name in KNOWN and field.name != "type" else "string"
+    return field.document() | ({"type": shown} if field.type == "any" else {})
 
 
 def interface_entity(

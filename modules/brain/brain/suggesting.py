@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from .candidates import new_names
 from .index import ALIAS, ID
 from .names import words
+from .spans import Spans
 from .wiki import key_of
 
-LONGEST = 200_000
+LONGEST = 100_000
 
 _MOST_WORDS = 8
 _BATCH = 2_000
@@ -58,7 +59,7 @@ def suggest(connection: sqlite3.Connection, text: str) -> list[Mentioned]:
     for match in _WIKI.finditer(text):
         if match.span() not in known_links:
             found.append(Mentioned(match[1].strip(), 0.9))
-    spans_taken = [*taken, *((span.start, span.end) for span in spans)]
+    spans_taken = Spans([*taken, *((span.start, span.end) for span in spans)])
     found += [Mentioned(entry.text, entry.confidence, type=entry.type) for entry in new_names(text, spans_taken)]
     seen: set[tuple[str, int | None]] = set()
     once = []
@@ -81,7 +82,8 @@ def _linked(connection: sqlite3.Connection, text: str) -> Iterator[_Span]:
 
 def _named(connection: sqlite3.Connection, text: str, taken: list[tuple[int, int]]) -> list[_Span]:
     """Known names, the longest one at each place; the index is asked twice, whatever the length of the text."""
-    found = [entry for entry in words(text) if not any(start <= entry[1] < end for start, end in taken)]
+    free = Spans(taken)
+    found = [entry for entry in words(text) if not free.touches(entry[1], entry[2])]
     lengths = _longest(connection, {key for key, _, _ in found})
     keys: dict[str, list[tuple[int, int]]] = {}
     for first, (key, _, _) in enumerate(found):
@@ -97,7 +99,9 @@ def _named(connection: sqlite3.Connection, text: str, taken: list[tuple[int, int
         start, end = found[first][1], found[first + count - 1][2]
         if covered.isdisjoint(inside) and "\n\n" not in text[start:end]:
             covered.update(inside)
-            spans += [_Span(start, end, number, confidence) for number, confidence in _sure(known[key], text[start:end])]
+            spans += [
+                _Span(start, end, number, confidence) for number, confidence in _sure(known[key], text[start:end])
+            ]
     return spans
 
 

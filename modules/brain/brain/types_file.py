@@ -156,9 +156,10 @@ def _edited(text: str, name: str, document: dict[str, Any] | None, wanted: dict[
             body = "".join(margin + line if line.strip() else line for line in changed)
             new = "".join(lines[: start + 1]) + body + "".join(lines[end:])
             try:
-                if yaml_text.read(new).get("types") == yaml_text.read(yaml_text.write({"types": _merged(text, name, document)}))[
-                    "types"
-                ]:
+                if (
+                    yaml_text.read(new).get("types")
+                    == yaml_text.read(yaml_text.write({"types": _merged(text, name, document)}))["types"]
+                ):
                     return new
             except yaml_text.NotYaml:
                 pass

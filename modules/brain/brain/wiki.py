@@ -12,7 +12,8 @@ _LINK = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 _LIST_SIGN = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")
-_NOTE = re.compile(r"^\s*[-–—:]\s+(.+)$")
+_NEARBY, _LONGEST_NOTE = 40, 300
+_NOTE = re.compile(r"^\s*[-\u2013\u2014:]\s+(.+)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +36,8 @@ def find(text: str) -> Iterator[Link]:
     for match in _LINK.finditer(text):
         if match["target"] is None or not (key := key_of(match["target"])):
             continue
-        start = text.rfind("\n", 0, match.start()) + 1
-        end = text.find("\n", match.end())
-        rest = text[match.end() : end if end >= 0 else len(text)].rstrip()
-        note = _NOTE.match(rest) if _LIST_SIGN.sub("", text[start : match.start()]) == "" else None
-        yield Link(key, match["target"].strip(), "wiki", note[1][:300] if note else "")
+        note = _note(text, match) if _begins_item(text, match.start()) else ""
+        yield Link(key, match["target"].strip(), "wiki", note)
 
 
 def rewrite(text: str, renamed: Callable[[str], str | None]) -> str:
@@ -50,3 +48,15 @@ def rewrite(text: str, renamed: Callable[[str], str | None]) -> str:
         return match[0] if new is None else f"[[{new}{match['heading'] or ''}{match['label'] or ''}]]"
 
     return _LINK.sub(replaced, text)
+
+
+def _begins_item(text: str, start: int) -> bool:
+    """Whether a link stands at the beginning of a list item; looked for nearby only, since a line may be very long."""
+    line = text.rfind("\n", max(0, start - _NEARBY), start) + 1
+    return (line > 0 or start <= _NEARBY) and _LIST_SIGN.fullmatch(text[line:start]) is not None
+
+
+def _note(text: str, match: re.Match[str]) -> str:
+    rest = text[match.end() : match.end() + _LONGEST_NOTE].partition("\n")[0].rstrip()
+    found = _NOTE.match(rest)
+    return found[1] if found else ""

@@ -2,23 +2,33 @@
 
 import string
 
+from daily.days.day import Day
+from daily.days.merge import merge
 from hypothesis import given
 from hypothesis import strategies as st
-
-from ..days.day import Day
-from ..days.merge import merge
 
 DATE = "2025-03-04"
 KEYS = st.sampled_from(["aaaaaaaaaaaa", "bbbbbbbbbbbb", "cccccccccccc", "dddddd"])
 TEXT = st.text(st.sampled_from(string.ascii_letters + "# -\n\t😀é:"), max_size=30).map(str.strip)
 TITLE = st.text(string.ascii_letters + "#: ", max_size=10).map(str.strip)
-FIELDS = st.fixed_dictionaries({}, optional={"type": st.sampled_from(["text", "voice"]), "mood": TITLE, "duration": st.integers(0, 99)})
+FIELDS = st.fixed_dictionaries(
+    {}, optional={"type": st.sampled_from(["text", "voice"]), "mood": TITLE, "duration": st.integers(0, 99)}
+)
 EOLS = st.sampled_from([b"\n", b"\r\n"])
 
 
 @st.composite
 def days(draw: st.DrawFn) -> Day:
-    text = draw(st.sampled_from(["", "A thought\n\nAnother\n", "---\ndate: 2025-03-04\nmood: good # so it was\n---\n\n", "# Plain\n\nMarkdown\n"]))
+    text = draw(
+        st.sampled_from(
+            [
+                "",
+                "A thought\n\nAnother\n",
+                "---\ndate: 2025-03-04\nmood: good # so it was\n---\n\n",
+                "# Plain\n\nMarkdown\n",
+            ]
+        )
+    )
     day = Day.parse(text.encode())
     for key, title, content, fields in draw(
         st.lists(st.tuples(KEYS, TITLE, TEXT, FIELDS), max_size=4, unique_by=lambda item: item[0])
@@ -86,7 +96,10 @@ def test_a_clash_keeps_both() -> None:
     day = Day().add("daily:aaaaaaaaaaaa", "10:00", "one", {"type": "text"}, DATE)
     result = merge(day, day.change("aaaaaaaaaaaa", content="two"), DATE)
     assert result.clashes == ("aaaaaaaaaaaa",)
-    assert [(entry.title, entry.content) for entry in result.day.entries] == [("10:00", "two"), ("10:00 (other version)", "one")]
+    assert [(entry.title, entry.content) for entry in result.day.entries] == [
+        ("10:00", "two"),
+        ("10:00 (other version)", "one"),
+    ]
 
 
 def test_the_newer_one_counts_when_both_say_when() -> None:

@@ -1,0 +1,30 @@
+"""What the parts of the module share: they are mixed into its class, which has these."""
+
+from typing import TYPE_CHECKING, Any
+
+from .context import TOKENS, Gathered, gather
+from .service import Brain
+
+if TYPE_CHECKING:
+    from parachute.core import Module as Base
+else:
+    Base = object  # the class itself inherits from Module, once
+
+
+class Part(Base):
+    """A part of the module's class."""
+
+    brain: Brain
+
+    async def gathered(self, topic: str, tokens: int = TOKENS) -> Gathered:
+        """What is known about a topic, with the journal's entries if there is a journal."""
+        journal = self.get_interface("JournalInterface")
+        return await gather(self.brain, self.core.files, journal, topic, tokens)
+
+    async def linked(self, source_id: str, entity: str) -> dict[str, Any]:
+        """Note a link, and tell everybody who listens if it is new."""
+        found, new = await self.brain.link(source_id, entity)
+        if new:
+            data = {"source_id": source_id, "para_id": found.para_id, "confidence": 1.0}
+            await self.core.publish("brain.mention.detected", data)
+        return {"source_id": source_id, "para_id": found.para_id, "name": found.name, "new": new}

@@ -1,0 +1,81 @@
+"""Brain: people, projects, topics and whatever else the user keeps notes about, each a Markdown file."""
+
+from typing import Any
+
+from brain import shapes
+from brain.entity_routes import EntityRoutes
+from brain.service import Brain
+from brain.tools import Tools
+from brain.type_routes import TypeRoutes
+
+from parachute.core import Module, NotFound, event
+from parachute.core.interfaces import Context, Entity, EntityType, Mention
+
+
+class BrainModule(TypeRoutes, EntityRoutes, Tools, Module):
+    """Provides BrainInterface; routes and tools are in the files of the package `brain`."""
+
+    name = "brain"
+    version = "1.0.0"
+    permissions = {"read": ["Projects/**/AGENTS.md", "Projects/**/CLAUDE.md"], "write": ["Brain/**"]}
+    provides = ["BrainInterface"]
+    optional_requires = ["JournalInterface"]
+
+    async def on_start(self) -> None:
+        """Open the index, and read what was changed since it was closed."""
+        self.brain = Brain(self.core, self.new_para_id)
+        await self.brain.start()
+
+    async def on_stop(self) -> None:
+        """Close the index."""
+        await self.brain.stop()
+
+    @event("vault.changed")
+    async def on_vault_changed(self, paths: list[str]) -> None:
+        """Read files that somebody has edited."""
+        await self.brain.following.refresh(paths)
+
+    async def resolve_para_id(self, para_id: str) -> dict[str, Any] | None:
+        """Where an entity is now."""
+        try:
+            return shapes.brief(await self.brain.known(para_id))
+        except NotFound:
+            return None
+
+    async def search(self, query: str, type: str | None = None, limit: int = 20) -> list[Entity]:
+        """Find entities by words."""
+        hits = await self.brain.search(query, type, limit)
+        return [shapes.interface_entity(found, snippet=hit.snippet, score=hit.score) for found, hit in hits]
+
+    async def resolve(self, text: str) -> str | None:
+        """The para-id of the entity that a text names, by its name or an alias, if that is sure enough."""
+        return await self.brain.resolved(text)
+
+    async def get(self, para_id: str) -> Entity | None:
+        """An entity with its content."""
+        try:
+            found, entity = await self.brain.opened(para_id)
+        except NotFound:
+            return None
+        return shapes.interface_entity(found, content=entity.text)
+
+    async def link(self, source_id: str, para_id: str) -> None:
+        """Note that something, such as a journal entry, is about an entity."""
+        await self.linked(source_id, para_id)
+
+    async def suggest(self, text: str) -> list[Mention]:
+        """Entities that a text mentions, and names that may become new ones."""
+        return [Mention(**shapes.mention(*entry)) for entry in await self.brain.suggest(text)]
+
+    async def types(self) -> list[EntityType]:
+        """All kinds of entities."""
+        kinds = await self.brain.types.all()
+        return [
+            EntityType(kind.name, [entry.name for entry in kind.fields], kind.icon or None, kind.folder)
+            for kind in kinds.values()
+        ]
+
+    async def context(self, topic: str) -> Context:
+        """What an agent should know about a topic."""
+        gathered = await self.gathered(topic)
+        return Context(gathered.text, [shapes.interface_entity(found) for found in gathered.entities])

@@ -1,0 +1,159 @@
+"""Files that people write, move and break by hand."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from module import BrainModule
+
+from parachute.core.testing import Running, run
+
+Write = Callable[[str, str | bytes], str]
+
+
+async def _problems(brain: Running) -> dict[str, str]:
+    return {entry["path"]: entry["problem"] for entry in (await brain.get("/problems")).json()["problems"]}
+
+
+async def test_a_file_without_an_id_gets_one_once(brain: Running, write: Write, vault: Path) -> None:
+    path = write("people/Kevin Regen.md", "﻿---\r\ntype: person\r\n# mine\r\n---\r\n\r\n# Kevin  #\r\n\r\ntext  \r\n")
+    await brain.emit("vault.changed", paths=[path])
+    first = (vault / path).read_bytes()
+    id = (await brain.get("/resolve/kevin")).json()["para_id"]
+    assert first.decode() == (
+        f"﻿---\r\npara_id: {id}\r\ntype: person\r\n# mine\r\n---\r\n\r\n# Kevin  #\r\n\r\ntext  \r\n"
+    )
+    await brain.emit("vault.changed", paths=[path])
+    assert [event["type"] for event in (await brain.post("/reload")).events()][-1] == "done"
+    assert (vault / path).read_bytes() == first
+
+
+async def test_a_file_without_frontmatter_and_deep_in_folders(brain: Running, write: Write) -> None:
+    path = write("topics/deep/er/🎉 Party.md", "Just text, [[kevin]]\n")
+    await brain.emit("vault.changed", paths=[path])
+    found = (await brain.get("/search", q="party")).json()["results"][0]
+    assert (found["name"], found["type"], found["path"]) == ("🎉 Party", "topic", path)
+    text = (brain.vault / path).read_text()
+    assert text == f"---\npara_id: {found['para_id']}\n---\nJust text, [[kevin]]\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"---\nname: \xff\xfe\n---\n", "UTF-8"),
+        (b"---\naliases: [a\n---\n# X\n", "not YAML"),
+        (b"---\ntype: person\n# no end\n", "has no end"),
+        (b"---\n- a\n- b\n---\n", "field: value"),
+        (b"---\na: &x [1]\nb: *x\n---\n", "anchors"),
+        (b"---\na: !!python/object:os.system x\n---\n", "tags"),
+        (b"---\na: " + b"[" * 100_000 + b"\n---\n", "lists inside of lists"),
+        (b"x" * 1_000_001, "larger than"),
+        (b"a\0b", "zero bytes"),
+        (b"---\n" + b"a: 1\n" * 30_000 + b"---\n", "larger than"),
+    ],
+)
+async def test_a_broken_file_is_a_problem_and_stays_as_it_is(
+    brain: Running, write: Write, content: bytes, reason: str
+) -> None:
+    good = write("people/ann.md", "# Ann\n")
+    path = write("people/broken.md", content)
+    await brain.emit("vault.changed", paths=[good, path])
+    assert reason in (await _problems(brain))[path]
+    assert (brain.vault / path).read_bytes() == content
+    assert (await brain.get("/status")).json()["entities"] == 1
+    (brain.vault / path).write_text("# Mended\n")
+    await brain.emit("vault.changed", paths=[path])
+    assert await _problems(brain) == {}
+    assert (await brain.get("/resolve/mended")).status == 200
+
+
+async def test_what_no_entity_can_be_is_left_alone(brain: Running, write: Write, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.md"
+    secret.write_text("# Secret\n")
+    path = write("people/ann.md", "# Ann\n")
+    folder = (brain.vault / path).parent
+    (folder / "link.md").symlink_to(secret)
+    os.mkfifo(folder / "pipe.md")
+    (folder / "folder.md").mkdir()
+    (folder / ".hidden.md").write_text("# Hidden\n")
+    await brain.emit("vault.changed", paths=[path, "Brain/entities/people", "../x.md", "/etc/passwd", "Daily/x.md"])
+    assert (await brain.get("/status")).json()["entities"] == 1
+    assert secret.read_text() == "# Secret\n"
+
+
+async def test_a_file_that_is_moved_or_renamed_keeps_its_id(brain: Running, add: Any) -> None:
+    made = await add("person", "Kevin")
+    old, new = brain.vault / made["path"], brain.vault / "Brain/entities/people/team/kev.md"
+    new.parent.mkdir()
+    old.rename(new)
+    # The watcher may tell of the new one first.
+    await brain.emit("vault.changed", paths=[str(new.relative_to(brain.vault))])
+    await brain.emit("vault.changed", paths=[made["path"]])
+    found = (await brain.get(f"/entities/{made['entity_id']}")).json()
+    assert (found["path"], found["name"]) == ("Brain/entities/people/team/kev.md", "Kevin")
+    assert await _problems(brain) == {}
+
+
+async def test_a_copy_of_a_file_waits_until_the_first_one_is_gone(brain: Running, add: Any) -> None:
+    made = await add("person", "Kevin", "first")
+    copy = "Brain/entities/people/copy.md"
+    (brain.vault / copy).write_text((brain.vault / made["path"]).read_text().replace("first", "second"))
+    await brain.emit("vault.changed", paths=[copy])
+    assert "same para_id" in (await _problems(brain))[copy]
+    assert (await brain.get(f"/entities/{made['entity_id']}")).json()["content"] == "first"
+    (brain.vault / made["path"]).unlink()
+    await brain.emit("vault.changed", paths=[made["path"]])
+    assert await _problems(brain) == {}
+    assert (await brain.get(f"/entities/{made['entity_id']}")).json()["content"] == "second"
+
+
+async def test_what_changed_while_the_module_slept_is_seen_at_the_start(tmp_path: Path, write: Write) -> None:
+    paths = [write(f"people/p{n}.md", f"# Person {n}\n") for n in range(4)]
+    async with run(BrainModule, folder=tmp_path) as brain:
+        ids = {(await brain.get(f"/resolve/person%20{n}")).json()["para_id"] for n in range(4)}
+        assert len(ids) == 4
+    (tmp_path / "vault" / paths[0]).unlink()
+    (tmp_path / "vault/Brain/entities/topics").mkdir()
+    (tmp_path / "vault" / paths[1]).rename(tmp_path / "vault/Brain/entities/topics/q.md")
+    old = (tmp_path / "vault" / paths[2]).read_text()
+    write("people/p2.md", old + "Likes tea.\n")
+    async with run(BrainModule, folder=tmp_path) as brain:
+        assert (await brain.get("/status")).json()["entities"] == 3
+        assert (await brain.get("/search", q="tea")).json()["results"][0]["name"] == "Person 2"
+        moved = (await brain.get("/resolve/person%201")).json()
+        assert moved["para_id"] in ids
+        assert moved["path"].endswith("topics/q.md")
+
+
+async def test_a_vault_with_many_files_is_read_while_others_are_answered(tmp_path: Path, write: Write) -> None:
+    for number in range(700):
+        write(f"people/p{number}.md", f"---\npara_id: para:brain:{number:012}\n---\n# Person {number}\n")
+    async with run(BrainModule, folder=tmp_path) as brain:
+        assert (await brain.get("/status")).json()["building"] is True
+        assert (await brain.post("/reload")).status == 409
+        await brain.module.brain.settled()
+        status = (await brain.get("/status")).json()
+        assert (status["entities"], status["building"], status["done"]) == (700, False, 700)
+
+
+@pytest.mark.parametrize("damage", [b"", b"not a database" * 1000])
+async def test_a_damaged_index_is_built_anew(tmp_path: Path, write: Write, damage: bytes) -> None:
+    write("people/ann.md", "# Ann\n")
+    async with run(BrainModule, folder=tmp_path) as brain:
+        id = (await brain.get("/resolve/ann")).json()["para_id"]
+        await brain.post("/link", {"source_id": "para:daily:aaaaaaaaaaaa", "para_id": id})
+    index = tmp_path / "data" / "index.db"
+    assert index.exists()
+    index.write_bytes(damage)
+    async with run(BrainModule, folder=tmp_path) as brain:
+        assert (await brain.get("/resolve/ann")).json()["para_id"] == id
+        assert (await brain.get("/links", id=id)).json()["mentions"][0]["source_id"] == "para:daily:aaaaaaaaaaaa"
+
+
+async def test_a_file_in_a_vault_that_cannot_be_written_is_a_problem(tmp_path: Path, write: Write) -> None:
+    path = write("people/ann.md", "# Ann\n")
+    async with run(BrainModule, folder=tmp_path, permissions={"read": ["Brain/**"]}) as brain:
+        assert "no para_id can be written" in (await _problems(brain))[path]
+        assert (await brain.post("/entities", {"entity_type": "person", "data": {"name": "Bob"}})).status == 403

@@ -1,0 +1,77 @@
+"""Recordings and pictures of entries: kept as they come, in the folder of their day."""
+
+import datetime
+import mimetypes
+import re
+import secrets
+from collections.abc import AsyncIterator
+from pathlib import PurePosixPath
+from typing import Any
+
+from daily.journal.names import ASSETS, ROOT, checked_date
+from daily.sync.paths import vault_path
+from parachute.core import InvalidInput, NotFound, Request, Response, route
+from parachute.core.services import Core
+
+_LARGEST = 512 * 1024 * 1024
+_RANGE = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
+_UNWANTED = re.compile(r"[^\w.+-]+")
+_ACTIVE = ("text/html", "image/svg+xml", "application/xhtml+xml", "text/xml", "application/xml")
+
+
+class AssetRoutes:
+    """Uploads and downloads go through in pieces, whatever their length."""
+
+    core: Core
+
+    @route("POST", "/assets/{name}")
+    async def add_asset(self, request: Request, name: str, date: str | None = None) -> dict[str, Any]:
+        """Keep a file, for today unless a date is given; up to 512 MiB."""
+        day = checked_date(date) if date else f"{datetime.datetime.now():%Y-%m-%d}"
+        place = await self._free(f"{ASSETS}/{day}", name)
+        size = await self.core.files.write_stream(place, request.stream(), _LARGEST)
+        inner = place.removeprefix(f"{ROOT}/")
+        return {"path": inner, "vault_path": place, "size": size}
+
+    @route("GET", "/assets/{path:path}")
+    async def get_asset(self, request: Request, path: str) -> Response:
+        """A file, or a part of it when the header `range` asks for one."""
+        place = vault_path(f"assets/{path}")
+        stamp = await self.core.files.stat(place)
+        if stamp is None:
+            raise NotFound(f"There is no assets/{path[:200]}.")
+        kind = mimetypes.guess_type(path)[0] or "application/octet-stream"
+        headers = {"accept-ranges": "bytes", "etag": f'"{stamp[0]:x}-{stamp[1]:x}"'}
+        if kind in _ACTIVE:
+            headers["content-disposition"] = "attachment"
+        start, length, status = 0, stamp[1], 200
+        if wanted := _RANGE.fullmatch(request.headers.get("range", "")):
+            part = _part(wanted, stamp[1])
+            if part is None:
+                return Response(status=416, headers={"content-range": f"bytes */{stamp[1]}"})
+            start, length, status = *part, 206
+            headers["content-range"] = f"bytes {start}-{start + length - 1}/{stamp[1]}"
+        chunks: AsyncIterator[bytes] = self.core.files.read_stream(place, start, length)
+        return Response(chunks, status, kind, headers)
+
+    async def _free(self, folder: str, name: str) -> str:
+        """A path that nothing has yet; error: InvalidInput for a name that cannot be."""
+        plain = PurePosixPath(_UNWANTED.sub("_", name.replace("/", "_"))[-100:].lstrip(".")).name
+        if not plain.strip("._"):
+            raise InvalidInput(f"name: {name[:80]!r} is no name of a file.")
+        vault_path(f"assets/{plain}")
+        if not await self.core.files.exists(f"{folder}/{plain}"):
+            return f"{folder}/{plain}"
+        path = PurePosixPath(plain)
+        return f"{folder}/{path.stem}-{secrets.token_hex(6)}{path.suffix}"
+
+
+def _part(wanted: "re.Match[str]", size: int) -> tuple[int, int] | None:
+    """Start and length of the bytes that a header asks for; None when there are none."""
+    first, last = wanted[1], wanted[2]
+    if not first:
+        length = min(int(last or 0), size)
+        return (size - length, length) if length else None
+    start = int(first)
+    end = min(int(last), size - 1) if last else size - 1
+    return (start, end - start + 1) if start <= end else None

@@ -1,0 +1,197 @@
+"""What can be found quickly: made from the files, and made again from them whenever it is gone."""
+
+import datetime
+import json
+import re
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from daily.days.day import Entry
+from daily.journal.database import Database
+from parachute.core import InvalidInput
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS files (
+    path TEXT PRIMARY KEY, date TEXT NOT NULL, modified INTEGER NOT NULL, size INTEGER NOT NULL, problem TEXT
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS entries (
+    number INTEGER PRIMARY KEY, key TEXT NOT NULL, date TEXT NOT NULL, path TEXT NOT NULL,
+    title TEXT NOT NULL, content TEXT NOT NULL, fields TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS entries_by_key ON entries (key) WHERE key != '';
+CREATE INDEX IF NOT EXISTS entries_by_path ON entries (path);
+CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5 (
+    title, content, content = 'entries', content_rowid = 'number',
+    tokenize = "unicode61 remove_diacritics 2", prefix = '2 3'
+);
+CREATE TRIGGER IF NOT EXISTS entries_added AFTER INSERT ON entries BEGIN
+    INSERT INTO words (rowid, title, content) VALUES (new.number, new.title, new.content);
+END;
+CREATE TRIGGER IF NOT EXISTS entries_removed AFTER DELETE ON entries BEGIN
+    INSERT INTO words (words, rowid, title, content) VALUES ('delete', old.number, old.title, old.content);
+END;
+"""
+# The number of an entry is its place in time, so that the newest ones are found without sorting.
+_FILES_A_DAY = 8
+_ENTRIES_A_FILE = 1 << 20
+_COLUMNS = "number, key, date, path, title, content, fields"
+_WORD = re.compile(r"\w+")
+_MOST_WORDS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An entry with the place where it is written; `number` grows with time. `snippet` is there after a search."""
+
+    number: int
+    date: str
+    path: str
+    entry: Entry
+    snippet: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """A file as the index knows it; `modified` in nanoseconds, -1 when it may have changed unseen."""
+
+    path: str
+    date: str
+    modified: int
+    size: int
+    problem: str | None = None
+
+
+class Index:
+    """The database; each call is done in a thread of its own."""
+
+    def __init__(self, path: Path) -> None:
+        self._database = Database(path, _SCHEMA, disposable=True)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+    async def files(self) -> dict[str, Indexed]:
+        """All files that it knows, by path."""
+        query = "SELECT path, date, modified, size, problem FROM files ORDER BY path"
+        rows = await self._database.run(lambda connection: connection.execute(query).fetchall())
+        return {row[0]: Indexed(*row) for row in rows}
+
+    async def put(self, changes: Sequence[tuple[Indexed, Sequence[Entry]]], gone: Sequence[str] = ()) -> None:
+        """Take over what files say now, and forget those that are gone."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            for path in gone:
+                connection.execute("DELETE FROM entries WHERE path = ?", (path,))
+                connection.execute("DELETE FROM files WHERE path = ?", (path,))
+            for file, entries in changes:
+                _put(connection, file, entries)
+
+        await self._database.run(work)
+
+    async def get(self, key: str) -> Found | None:
+        """The entry with a key; the newest one if several files have it."""
+        rows = await self._rows("key = ? ORDER BY number DESC LIMIT 1", (key,))
+        return rows[0] if rows else None
+
+    async def of_day(self, date: str) -> list[Found]:
+        """Entries of a day as they are written."""
+        return await self._rows("number >= ? AND number < ? ORDER BY number", (_first(date), _first(date, 1)))
+
+    async def between(self, first: str, last: str, limit: int, offset: int) -> list[Found]:
+        """Entries from one day to another, newest first."""
+        bounds = _first(first), _first(last, 1)
+        return await self._rows(
+            "number >= ? AND number < ? ORDER BY number DESC LIMIT ? OFFSET ?", (*bounds, limit, offset)
+        )
+
+    async def count(self, first: str, last: str) -> int:
+        """How many entries there are from one day to another."""
+        bounds = _first(first), _first(last, 1)
+        query = "SELECT count(*) FROM entries WHERE number >= ? AND number < ?"
+        return int(await self._database.run(lambda connection: connection.execute(query, bounds).fetchone()[0]))
+
+    async def search(self, text: str, first: str, last: str, limit: int) -> list[Found]:
+        """Entries with all the words of a text, the last one perhaps unfinished, newest first; error: InvalidInput."""
+        words = _WORD.findall(text)[:_MOST_WORDS]
+        bounds = _first(first), _first(last, 1)
+        columns = ", ".join(f"entries.{name.strip()}" for name in _COLUMNS.split(","))
+        if words:
+            wanted = " ".join(f'"{word}"' for word in words) + "*"
+            query = (
+                f"SELECT {columns}, snippet(words, -1, '', '', '…', 24) FROM words JOIN entries ON number = words.rowid "  # noqa: S608
+                "WHERE words MATCH ? AND words.rowid >= ? AND words.rowid < ? ORDER BY words.rowid DESC LIMIT ?"
+            )
+        elif wanted := text.strip():
+            # Signs that are no words, such as an emoji, are in no index of words.
+            query = (
+                f"SELECT {columns}, NULL FROM entries WHERE instr(content || title, ?) AND number >= ? AND number < ? "  # noqa: S608
+                "ORDER BY number DESC LIMIT ?"
+            )
+        else:
+            raise InvalidInput("q: words to search for are expected.")
+        values = (wanted, *bounds, limit)
+        rows = await self._database.run(lambda connection: connection.execute(query, values).fetchall())
+        return [_found(row) for row in rows]
+
+    async def twice(self) -> list[str]:
+        """Keys that several entries have."""
+        query = "SELECT key FROM entries WHERE key != '' GROUP BY key HAVING count(*) > 1 ORDER BY key"
+        return [row[0] for row in await self._database.run(lambda connection: connection.execute(query).fetchall())]
+
+    async def _rows(self, where: str, values: tuple[Any, ...]) -> list[Found]:
+        query = f"SELECT {_COLUMNS} FROM entries WHERE {where}"  # noqa: S608 - written above
+        rows = await self._database.run(lambda connection: connection.execute(query, values).fetchall())
+        return [_found(row) for row in rows]
+
+
+def _put(connection: sqlite3.Connection, file: Indexed, entries: Sequence[Entry]) -> None:
+    start = _start(connection, file)
+    known = {
+        row[0]: row[1:]
+        for row in connection.execute(
+            "SELECT number, key, date, path, title, content, fields FROM entries WHERE path = ?", (file.path,)
+        )
+    }
+    rows = {}
+    for position, entry in enumerate(entries[: _ENTRIES_A_FILE - 1]):
+        fields = json.dumps(entry.fields, ensure_ascii=False)
+        rows[start + position] = (entry.key, file.date, file.path, entry.title, entry.content, fields)
+    old = [(number,) for number, row in known.items() if rows.get(number) != row]
+    new = [(number, *row) for number, row in rows.items() if known.get(number) != row]
+    connection.executemany("DELETE FROM entries WHERE number = ?", old)
+    connection.executemany(f"INSERT INTO entries ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", new)  # noqa: S608
+    connection.execute(
+        "INSERT OR REPLACE INTO files (path, date, modified, size, problem) VALUES (?, ?, ?, ?, ?)",
+        (file.path, file.date, file.modified, file.size, file.problem),
+    )
+
+
+def _start(connection: sqlite3.Connection, file: Indexed) -> int:
+    """The first number for the entries of a file: those of a day's other files come behind those of the day's own."""
+    first = _first(file.date)
+    if len(file.path.rpartition("/")[2]) == len("2024-01-15.md"):
+        return first
+    taken = {
+        (row[0] - first) // _ENTRIES_A_FILE: row[1]
+        for row in connection.execute(
+            "SELECT min(number), path FROM entries WHERE number >= ? AND number < ? GROUP BY path",
+            (first, _first(file.date, 1)),
+        )
+    }
+    for place in range(1, _FILES_A_DAY):
+        if taken.get(place, file.path) == file.path:
+            return first + place * _ENTRIES_A_FILE
+    return first + _FILES_A_DAY * _ENTRIES_A_FILE - _ENTRIES_A_FILE
+
+
+def _first(date: str, days: int = 0) -> int:
+    return (datetime.date.fromisoformat(date).toordinal() + days) * _FILES_A_DAY * _ENTRIES_A_FILE
+
+
+def _found(row: tuple[Any, ...]) -> Found:
+    number, key, date, path, title, content, fields = row[:7]
+    return Found(number, date, path, Entry(key, title, content, json.loads(fields)), row[7] if len(row) > 7 else None)

@@ -1,0 +1,131 @@
+"""The routes of entries, and what other modules and agents may ask."""
+
+import datetime
+from typing import Any
+
+from daily.journal import names
+from daily.journal.documents import document_of, journal_entry
+from daily.journal.service import Journal
+from parachute.core import InvalidInput, route
+from parachute.core.interfaces import JournalEntry
+from parachute.core.services import Core
+from parachute.errors import NotFound
+
+
+class EntryRoutes:
+    """Writing, reading and finding entries; none of it needs another module or a model."""
+
+    core: Core
+    journal: Journal
+
+    @route("POST", "/entries")
+    async def add_entry(
+        self,
+        content: str = "",
+        title: str = "",
+        date: str | None = None,
+        idempotency_key: str | None = None,
+        audio_path: str | None = None,
+        duration: int | None = None,
+    ) -> dict[str, Any]:
+        """Write an entry, for today unless a date is given; the same key again gives the same entry."""
+        fields = await self._audio(audio_path, duration)
+        return document_of(await self.journal.create(content, title, date, idempotency_key, fields))
+
+    @route("GET", "/entries")
+    async def list_entries(
+        self, date: str | None = None, limit: int = 50, offset: int = 0, **other: Any
+    ) -> dict[str, Any]:
+        """Entries of a `date` in the order of the day, or newest first, `from` one day `to` another."""
+        first, last = other.get("from"), other.get("to")
+        if date is None:
+            found, total = await self.journal.between(first, last, limit, offset)
+            return {"entries": [document_of(entry) for entry in found], "total": total}
+        if first or last:
+            raise InvalidInput("date: give a date, or `from` and `to`.")
+        if not 1 <= limit <= 1000 or offset < 0:
+            raise InvalidInput("limit: 1 to 1,000 are allowed, and an offset of 0 or more.")
+        day = await self.journal.of_day(date)
+        return {"entries": [document_of(entry) for entry in day[offset : offset + limit]], "total": len(day)}
+
+    @route("GET", "/entries/{entry_id}")
+    async def get_entry(self, entry_id: str) -> dict[str, Any]:
+        """One entry."""
+        return document_of(await self.journal.get(entry_id))
+
+    @route("PUT", "/entries/{entry_id}")
+    async def update_entry(
+        self,
+        entry_id: str,
+        content: str | None = None,
+        title: str | None = None,
+        audio_path: str | None = None,
+        duration: int | None = None,
+    ) -> dict[str, Any]:
+        """Change an entry; what is not given stays."""
+        fields = await self._audio(audio_path, duration)
+        return document_of(await self.journal.update(entry_id, content, title, fields))
+
+    @route("DELETE", "/entries/{entry_id}")
+    async def delete_entry(self, entry_id: str) -> dict[str, Any]:
+        """Take an entry out of the journal; the version before is kept."""
+        await self.journal.delete(entry_id)
+        return {"deleted": entry_id}
+
+    @route("GET", "/search")
+    async def search_entries(self, q: str, limit: int = 20, **other: Any) -> dict[str, Any]:
+        """Entries with all the words, newest first; `from` and `to` bound the days."""
+        found = await self.journal.search(q, other.get("from"), other.get("to"), limit)
+        return {"query": q, "entries": [document_of(entry) for entry in found]}
+
+    @route("GET", "/today")
+    async def today(self) -> dict[str, Any]:
+        """Today's entries, as this computer's clock has it."""
+        date = f"{datetime.datetime.now():%Y-%m-%d}"
+        return {"date": date, "entries": [document_of(entry) for entry in await self.journal.of_day(date)]}
+
+    @route("GET", "/problems")
+    async def list_problems(self) -> dict[str, Any]:
+        """Files of the journal that a person has to look at; they are never written over."""
+        return {"problems": await self.journal.problems()}
+
+    async def get_recent_entries(self, limit: int = 10) -> list[JournalEntry]:
+        """The newest entries, newest first."""
+        found, _ = await self.journal.between(None, None, limit, 0)
+        return [journal_entry(entry) for entry in found]
+
+    async def search(self, query: str, date_from: str | None = None, limit: int = 20) -> list[JournalEntry]:
+        """Find entries by words."""
+        return [journal_entry(entry) for entry in await self.journal.search(query, date_from, None, limit)]
+
+    async def get(self, entry_id: str) -> JournalEntry | None:
+        """One entry."""
+        try:
+            return journal_entry(await self.journal.get(entry_id))
+        except NotFound:
+            return None
+
+    async def entries_of(self, date: str) -> list[JournalEntry]:
+        """All entries of a day."""
+        return [journal_entry(entry) for entry in await self.journal.of_day(date)]
+
+    async def create(self, content: str, title: str = "", date: str | None = None) -> JournalEntry:
+        """Write an entry, for today unless a date is given."""
+        return journal_entry(await self.journal.create(content, title, date))
+
+    async def _audio(self, path: str | None, duration: int | None) -> dict[str, Any]:
+        """What the frontmatter says of a recording; error: NotFound if there is none at the path."""
+        if path is None:
+            if duration is not None:
+                raise InvalidInput("duration: it belongs to an audio_path.")
+            return {}
+        inner = path.removeprefix(f"{names.ROOT}/")
+        place = f"{names.ROOT}/{inner}"
+        if not inner.startswith("assets/"):
+            raise InvalidInput("audio_path: a path such as assets/2024-01-15/note.m4a is expected.")
+        if await self.core.files.stat(place) is None:
+            raise NotFound(f"audio_path: there is no {inner}.", "Upload it first, with POST /api/daily/assets/{name}.")
+        if duration is not None and duration < 0:
+            raise InvalidInput("duration: seconds from 0 on are allowed.")
+        fields: dict[str, Any] = {"type": "voice", "audio": inner}
+        return fields if duration is None else {**fields, "duration": duration}

@@ -1,0 +1,263 @@
+"""The journal: entries are written into the files of their days, and found through the index."""
+
+import asyncio
+import datetime
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from daily.days.day import Day
+from daily.days.frontmatter import Unchangeable
+from daily.days.headings import key_of
+from daily.journal import names
+from daily.journal.day_files import DayFiles, Edit
+from daily.journal.documents import audio_of, checked_content, checked_title, id_of, mentions_of
+from daily.journal.index import Found, Index
+from daily.journal.reconciling import Reconciler
+from daily.journal.state import State, Told, checked_key, digest_of
+from daily.journal.telling import CREATED, DELETED, UPDATED, Teller, entry_event
+from parachute.core import Conflict, InvalidInput, NotFound, ParachuteError
+from parachute.core.services import Core
+
+_MOST = 1000
+_LOCKS = 64
+Keep = Callable[[str, bytes, str], Any]
+
+
+class Journal:
+    """`new_id` makes para-ids; `keep` is told of each version that a change or a removal replaces."""
+
+    def __init__(self, core: Core, new_id: Callable[[], str], keep: Keep) -> None:
+        self._core = core
+        self._new_id = new_id
+        self._keep = keep
+        self.index = Index(core.data / "index.db")
+        self._state = State(core.data / "state.db")
+        self.reconciler = Reconciler(core.files, self.index)
+        self.day_files = DayFiles(core.files, self.reconciler.take)
+        self.teller = Teller(self._state, core.publish, self._exists)
+        self._asking = [asyncio.Lock() for _ in range(_LOCKS)]
+
+    def start(self) -> None:
+        """Begin to look at the files, and tell what is left over."""
+        self.reconciler.start()
+        self.teller.start()
+
+    async def close(self) -> None:
+        """Finish what is being written, and close everything."""
+        await self.day_files.close()
+        await self.teller.close()
+        await self.reconciler.close()
+        self.index.close()
+        self._state.close()
+
+    async def create(
+        self,
+        content: str,
+        title: str = "",
+        date: str | None = None,
+        key: str | None = None,
+        fields: dict[str, Any] | None = None,
+    ) -> Found:
+        """Write an entry; the same key and content again give the same entry. Errors: InvalidInput, Conflict."""
+        fields = fields or {}
+        now = datetime.datetime.now()
+        time = f"{now:%H:%M}"
+        wanted = names.checked_date(date) if date else f"{now:%Y-%m-%d}"
+        text, heading = checked_content(content, empty="audio" in fields), checked_title(title)
+        fields = {"type": "text", **fields, "created": time}
+        entry_id = self._new_id()
+        event = entry_event(CREATED, entry_id, text, _audio(fields))
+        digest = digest_of(text, heading, date or "", str(fields.get("audio")))
+        if checked_key(key) is None:
+            return await self._create(None, digest, entry_id, wanted, event, text, heading or time, fields)
+        async with self._asking[hash(key) % _LOCKS]:
+            return await self._create(key, digest, entry_id, wanted, event, text, heading or time, fields)
+
+    async def get(self, entry_id: str) -> Found:
+        """An entry; error: NotFound."""
+        await self.reconciler.ready()
+        found = await self._find(entry_id)
+        if found is None:
+            raise NotFound(f"There is no entry {entry_id[:80]}.")
+        return found
+
+    async def update(
+        self, entry_id: str, content: str | None = None, title: str | None = None, fields: dict[str, Any] | None = None
+    ) -> Found:
+        """Change an entry; what is None stays. Errors: NotFound, InvalidInput, Conflict."""
+        found = await self.get(entry_id)
+        key, old = found.entry.key, found.entry
+        audio = bool(audio_of(old) or (fields or {}).get("audio"))
+        text = None if content is None else checked_content(content, empty=audio)
+        heading = None if title is None else checked_title(title)
+        said = dict(fields or {})
+        if (
+            (text in (None, old.content))
+            and (heading in (None, old.title))
+            and said.items() <= dict(old.fields).items()
+        ):
+            return found
+        now = datetime.datetime.now(datetime.UTC)
+        said["updated"] = f"{now:%Y-%m-%dT%H:%M:%S.%f}"[:-3] + "Z"
+        day = await self._edit(found.path, lambda day: day.change(key, heading, text).say(key, f"daily:{key}", said))
+        entry = day.entry(key)
+        if entry is None:  # another edit of the same moment took it out
+            raise NotFound(f"There is no entry {entry_id[:80]}.")
+        changed = replace(found, entry=entry)
+        await self.teller.tell(entry_event(UPDATED, id_of(key), entry.content, audio_of(entry)))
+        return changed
+
+    async def delete(self, entry_id: str) -> None:
+        """Take an entry out of its file; its recording stays. Errors: NotFound, Conflict."""
+        found = await self.get(entry_id)
+        await self._edit(found.path, lambda day: day.remove(found.entry.key))
+        await self.teller.tell(Told(0, DELETED, {"entry_id": id_of(found.entry.key)}))
+
+    async def mention(self, entry_id: str, para_ids: set[str]) -> None:
+        """Note in the file what an entry mentions, in addition to what is there; error: NotFound."""
+        found = await self.get(entry_id)
+        key = found.entry.key
+
+        def edit(day: Day) -> Day:
+            entry = day.entry(key)
+            if entry is None or para_ids <= set(mentions_of(entry)):
+                return day
+            there = mentions_of(entry)
+            return day.say(key, f"daily:{key}", {"mentions": [*there, *sorted(para_ids - set(there))]})
+
+        await self.day_files.change(found.path, edit)
+
+    async def of_day(self, date: str) -> list[Found]:
+        """Entries of a day in the order of its file."""
+        names.checked_date(date)
+        await self.reconciler.ready()
+        await self.reconciler.some(names.files_of(date))
+        return await self.index.of_day(date)
+
+    async def between(self, first: str | None, last: str | None, limit: int, offset: int) -> tuple[list[Found], int]:
+        """Entries from one day to another, newest first, and how many there are in all."""
+        bounds = _bounds(first, last)
+        _check_limit(limit, offset)
+        await self.reconciler.ready()
+        self.reconciler.look_again()
+        return await self.index.between(*bounds, limit, offset), await self.index.count(*bounds)
+
+    async def search(
+        self, text: str, first: str | None = None, last: str | None = None, limit: int = 20
+    ) -> list[Found]:
+        """Entries with all the words of a text, newest first; error: InvalidInput."""
+        bounds = _bounds(first, last)
+        _check_limit(limit)
+        await self.reconciler.ready()
+        self.reconciler.look_again()
+        return await self.index.search(text, *bounds, limit)
+
+    async def problems(self) -> list[dict[str, str]]:
+        """Files that cannot be read or changed, and what else a person has to look at."""
+        await self.reconciler.everything()
+        found = [
+            {"path": file.path, "problem": file.problem}
+            for file in (await self.index.files()).values()
+            if file.problem is not None
+        ]
+        copy = "Two devices changed this file at the same time: compare it with the one beside it, and delete it then."
+        found += [{"path": path, "problem": copy} for path in self.reconciler.conflicts]
+        for key in await self.index.twice():
+            entry = await self.index.get(key)
+            if entry is not None:
+                found.append({"path": entry.path, "problem": f"The journal has {id_of(key)} more than once."})
+        return found
+
+    async def _create(
+        self,
+        key: str | None,
+        digest: str,
+        entry_id: str,
+        date: str,
+        event: Told,
+        text: str,
+        title: str,
+        fields: dict[str, Any],
+    ) -> Found:
+        asked, number = await self._state.ask(key, digest, entry_id, date, event)
+        if asked.entry != entry_id:
+            try:
+                return await self.get(asked.entry)
+            except NotFound as error:
+                if asked.written:
+                    raise Conflict("idempotency_key: the entry of this key was deleted since.") from error
+            # A crash came between the note and the file.
+            number = await self._state.tell(replace(event, data={**event.data, "entry_id": asked.entry}))
+        self.teller.hold(number)
+        done = False
+        try:
+            found = await self._append(asked.entry, asked.date, text, title, fields)
+            done = True
+        finally:
+            await self.teller.release(number, done)
+        if key is not None:
+            await self._state.written(key)
+        return found
+
+    async def _append(self, entry_id: str, date: str, text: str, title: str, fields: dict[str, Any]) -> Found:
+        written = entry_id.removeprefix("para:")
+        key = key_of(written) or written
+        problem: ParachuteError | None = None
+        for path in names.files_of(date):
+            try:
+                day = await self.day_files.change(path, lambda day: day.add(written, title, text, fields, date))
+            except Unchangeable as error:
+                problem = problem or error
+                continue
+            entry = day.entry(key)
+            assert entry is not None
+            return Found(0, date, path, entry)
+        assert problem is not None
+        raise problem
+
+    async def _edit(self, path: str, edit: Edit) -> Day:
+        found = await self.day_files.read(path)
+        if found is not None:
+            await self._keep(path, found[0], "changed")
+        return await self.day_files.change(path, edit)
+
+    async def _find(self, entry_id: str) -> Found | None:
+        key = key_of(entry_id)
+        if key is None:
+            return None
+        found = await self.index.get(key)
+        if found is None:
+            await self.reconciler.everything()
+            return await self.index.get(key)
+        await self.reconciler.some([found.path])
+        found = await self.index.get(key)
+        if found is None:  # moved to another file by hand
+            await self.reconciler.everything()
+            found = await self.index.get(key)
+        return found
+
+    async def _exists(self, entry_id: str) -> bool:
+        await self.reconciler.ready()
+        return await self._find(entry_id) is not None
+
+
+def _audio(fields: dict[str, Any]) -> str | None:
+    return f"{names.ROOT}/{fields['audio']}" if fields.get("audio") else None
+
+
+def _bounds(first: str | None, last: str | None) -> tuple[str, str]:
+    bounds = (
+        names.checked_date(first, "from") if first else names.FIRST,
+        names.checked_date(last, "to") if last else names.LAST,
+    )
+    if bounds[0] > bounds[1]:
+        raise InvalidInput("from: the first day must not be after the last one.")
+    return bounds
+
+
+def _check_limit(limit: int, offset: int = 0) -> None:
+    if not 1 <= limit <= _MOST:
+        raise InvalidInput(f"limit: 1 to {_MOST:,} are allowed.")
+    if not 0 <= offset < 1 << 40:
+        raise InvalidInput("offset: it must not be below 0.")

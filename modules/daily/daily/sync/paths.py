@@ -1,0 +1,71 @@
+"""Which files are the same on all devices."""
+
+import fnmatch
+from pathlib import PurePosixPath
+
+from daily.journal.names import ROOT, checked_date
+from parachute.core import InvalidInput, NotAllowed
+
+AGENTS = ".agents"
+BINARY = frozenset([".wav", ".mp3", ".m4a", ".ogg", ".opus", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf"])
+
+_LONGEST = 800
+_LONGEST_NAME = 240
+_SECRET_ENDINGS = (".key", ".pem", ".p12", ".pfx", ".kdbx", ".keystore", ".ppk", ".asc", ".gpg")
+_SECRET_NAMES = (
+    "id_rsa*",
+    "id_dsa*",
+    "id_ecdsa*",
+    "id_ed25519*",
+    "credentials",
+    "credentials.*",
+    "secrets",
+    "secrets.*",
+)
+
+
+def checked_root(root: str) -> None:
+    """See that the journal is meant; error: NotAllowed."""
+    if root.strip("/") != ROOT:
+        raise NotAllowed(f"root: only {ROOT} is synchronized, not {root[:60]!r}.")
+
+
+def vault_path(path: str) -> str:
+    """A path below the journal's folder as one within the vault; errors: InvalidInput, NotAllowed."""
+    if not path or len(path) > _LONGEST or any(ord(sign) < 32 or sign in "\\\x7f" for sign in path):
+        raise InvalidInput(f"path: {path[:80]!r} is no path; write one such as journals/2024-01-15.md.")
+    parts = path.split("/")
+    if any(part in ("", ".", "..") for part in parts):
+        raise InvalidInput(f"path: {path[:80]!r} must be a path below {ROOT} without `..`.")
+    if any(len(part.encode(errors="replace")) > _LONGEST_NAME for part in parts):
+        raise InvalidInput(f"path: {path[:80]!r} has a name that is too long.")
+    if not is_shared(path):
+        raise NotAllowed(
+            f"path: {path[:80]!r} is not synchronized.", f"Hidden files and secrets are not, but {AGENTS}/."
+        )
+    return f"{ROOT}/{path}"
+
+
+def is_shared(path: str) -> bool:
+    """Whether a file, by its path below the journal's folder, may be seen by other devices."""
+    first, *rest = path.split("/")
+    if first != AGENTS or not rest:
+        rest = [first, *rest]
+    name = rest[-1].lower()
+    if any(part.startswith(".") for part in rest) or name.endswith(_SECRET_ENDINGS):
+        return False
+    return not any(fnmatch.fnmatchcase(name, pattern) for pattern in _SECRET_NAMES)
+
+
+def is_binary(path: str) -> bool:
+    """Whether a file is a recording, a picture or the like."""
+    return PurePosixPath(path).suffix.lower() in BINARY
+
+
+def is_about(path: str, date: str) -> bool:
+    """Whether a file belongs to a day; error: InvalidInput for what is no date."""
+    checked_date(date)
+    parts = path.split("/")
+    if parts[0] == "assets":
+        return len(parts) == 3 and (parts[1] == date or (parts[1] == date[:7] and parts[2].startswith(date)))
+    return len(parts) == 2 and parts[0] in ("journals", "reflections", "chat-log") and parts[1].startswith(date)

@@ -1,0 +1,187 @@
+"""Earlier versions of files, in the module's private folder: what was replaced, and what other devices have seen."""
+
+import asyncio
+import hashlib
+import os
+import secrets
+import sqlite3
+import time
+import zlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from daily.journal.database import Database
+from parachute.core import NotFound
+
+SEEN = "seen"
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS versions (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, path TEXT NOT NULL, hash TEXT NOT NULL, size INTEGER NOT NULL,
+    stored INTEGER NOT NULL, at REAL NOT NULL, why TEXT NOT NULL, who TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS versions_by_path ON versions (path, number);
+CREATE INDEX IF NOT EXISTS versions_by_hash ON versions (hash);
+"""
+_COLUMNS = "number, path, hash, size, at, why"
+_OF_A_FILE = 50
+_BYTES = 512 * 1024 * 1024
+_COMPRESSED = 8 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """`at` is in seconds since 1970; `why` is changed, pushed, deleted or restored, `seen` for what a device has."""
+
+    number: int
+    path: str
+    hash: str
+    size: int
+    at: float
+    why: str
+
+
+class Versions:
+    """Content is stored once, by its hash. The oldest ones are dropped: above 50 of a file, and above 512 MB in all."""
+
+    def __init__(self, folder: Path, limit: int = _BYTES) -> None:
+        self._folder = folder / "versions"
+        self._database = Database(folder / "versions.db", _SCHEMA)
+        self._limit = limit
+
+    def close(self) -> None:
+        """Close the database."""
+        self._database.close()
+
+    async def keep(self, path: str, data: bytes, why: str, who: str = "") -> None:
+        """Keep a version, unless it is the newest one that is kept for the same reason; `who` has seen it."""
+        await asyncio.to_thread(self._keep, path, data, why, who)
+
+    async def keep_stream(self, path: str, chunks: AsyncIterator[bytes], why: str) -> None:
+        """Keep a large file; error: those of reading it."""
+        await asyncio.to_thread(self._folder.mkdir, 0o700, True, True)
+        temporary = self._folder / f".{secrets.token_hex(8)}"
+        digest, size = hashlib.sha256(), 0
+        try:
+            with temporary.open("xb") as file:
+                async for chunk in chunks:
+                    digest.update(chunk)
+                    size += len(chunk)
+                    await asyncio.to_thread(file.write, chunk)
+                await asyncio.to_thread(os.fsync, file.fileno())
+            temporary.rename(self._folder / digest.hexdigest())
+        finally:
+            temporary.unlink(missing_ok=True)
+        await asyncio.to_thread(self._note, path, digest.hexdigest(), size, size, why, "")
+
+    async def all(self, path: str | None, limit: int) -> list[Version]:
+        """What was replaced, newest first."""
+        query = (
+            f"SELECT {_COLUMNS} FROM versions WHERE why != ? AND (? IS NULL OR path = ?) ORDER BY number DESC LIMIT ?"  # noqa: S608
+        )
+        values = (SEEN, path, path, limit)
+        rows = await self._database.run(lambda connection: connection.execute(query, values).fetchall())
+        return [Version(*row) for row in rows]
+
+    async def get(self, number: int) -> tuple[Version, bytes]:
+        """A version with its content; error: NotFound."""
+        query = f"SELECT {_COLUMNS} FROM versions WHERE number = ?"  # noqa: S608
+        row = await self._database.run(lambda connection: connection.execute(query, (number,)).fetchone())
+        data = await asyncio.to_thread(self._content, row[2]) if row else None
+        if data is None:
+            raise NotFound(f"There is no version {number}.")
+        return Version(*row), data
+
+    async def has_seen(self, path: str, digest: str) -> bool:
+        """Whether a device had this content of a file."""
+        query = "SELECT 1 FROM versions WHERE path = ? AND hash = ? AND why = ? LIMIT 1"
+        values = (path, digest, SEEN)
+        return await self._database.run(lambda connection: connection.execute(query, values).fetchone()) is not None
+
+    async def times_seen(self, path: str, who: str, digest: str) -> int:
+        """How often a device came to have this content."""
+        query = "SELECT count(*) FROM versions WHERE path = ? AND why = ? AND who = ? AND hash = ?"
+        values = (path, SEEN, who, digest)
+        return int(await self._database.run(lambda connection: connection.execute(query, values).fetchone()[0]))
+
+    async def seen(self, path: str, who: str, limit: int) -> list[bytes]:
+        """What those had of a file who call themselves so, newest first; of all devices, if they had nothing."""
+        query = (
+            "SELECT hash FROM versions WHERE path = ? AND why = ? {} GROUP BY hash ORDER BY max(number) DESC LIMIT ?"
+        )
+
+        def work(connection: sqlite3.Connection) -> list[tuple[str]]:
+            own = connection.execute(query.format("AND who = ?"), (path, SEEN, who, limit)).fetchall()
+            return own or connection.execute(query.format(""), (path, SEEN, limit)).fetchall()
+
+        rows = await self._database.run(work)
+        found = [await asyncio.to_thread(self._content, row[0]) for row in rows]
+        return [data for data in found if data is not None]
+
+    def _keep(self, path: str, data: bytes, why: str, who: str) -> None:
+        digest = hashlib.sha256(data).hexdigest()
+        place = self._folder / digest
+        stored = place.stat().st_size if place.exists() else 0
+        if not stored:
+            packed = b"z" + zlib.compress(data) if len(data) <= _COMPRESSED else b"r" + data
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            temporary = self._folder / f".{secrets.token_hex(8)}"
+            with temporary.open("xb") as file:
+                file.write(packed)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.rename(place)
+            stored = len(packed)
+        self._note(path, digest, len(data), stored, why, who)
+
+    def _note(self, path: str, digest: str, size: int, stored: int, why: str, who: str) -> None:
+        def work(connection: sqlite3.Connection) -> list[str]:
+            newest = connection.execute(
+                "SELECT hash FROM versions WHERE path = ? AND why = ? AND who = ? ORDER BY number DESC LIMIT 1",
+                (path, why, who),
+            ).fetchone()
+            if newest is None or newest[0] != digest:
+                connection.execute(
+                    "INSERT INTO versions (path, hash, size, stored, at, why, who) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    (path, digest, size, stored, time.time(), why, who),
+                )
+            return self._prune(connection, path, why)
+
+        for unused in self._database.work(work):
+            (self._folder / unused).unlink(missing_ok=True)
+
+    def _prune(self, connection: sqlite3.Connection, path: str, why: str) -> list[str]:
+        """Forget the oldest ones, and return the hashes that nothing has any more."""
+        same = "why = 'seen'" if why == SEEN else "why != 'seen'"
+        old = connection.execute(
+            f"SELECT number, hash FROM versions WHERE path = ? AND {same} ORDER BY number DESC LIMIT -1 OFFSET ?",  # noqa: S608
+            (path, _OF_A_FILE),
+        ).fetchall()
+        total = connection.execute("SELECT total(stored) FROM (SELECT DISTINCT hash, stored FROM versions)").fetchone()[
+            0
+        ]
+        if total > self._limit:
+            newest = connection.execute("SELECT max(number) FROM versions").fetchone()[0]
+            for number, digest, stored in connection.execute(
+                "SELECT number, hash, stored FROM versions ORDER BY number"
+            ):
+                if total <= self._limit or number == newest:
+                    break
+                old.append((number, digest))
+                total -= stored
+        connection.executemany("DELETE FROM versions WHERE number = ?", [(number,) for number, _ in old])
+        return [
+            digest
+            for digest in {digest for _, digest in old}
+            if connection.execute("SELECT 1 FROM versions WHERE hash = ? LIMIT 1", (digest,)).fetchone() is None
+        ]
+
+    def _content(self, digest: str) -> bytes | None:
+        try:
+            packed = (self._folder / digest).read_bytes()
+        except FileNotFoundError:
+            return None
+        # What was kept as a stream has no sign in front.
+        if hashlib.sha256(packed).hexdigest() == digest:
+            return packed
+        return zlib.decompress(packed[1:]) if packed[:1] == b"z" else packed[1:]

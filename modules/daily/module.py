@@ -1,0 +1,114 @@
+"""Daily: a journal in plain files, one for each day."""
+
+import datetime
+from typing import Any
+
+from daily.assets import AssetRoutes
+from daily.journal.documents import document_of
+from daily.journal.mentions import link_mentions
+from daily.journal.names import ROOT
+from daily.journal.routes import EntryRoutes
+from daily.journal.service import Journal
+from daily.reflections import ReflectionRoutes
+from daily.sync.routes import SyncRoutes
+from daily.sync.service import Sync
+from daily.sync.versions import Versions
+
+from parachute.core import Module, NotFound, event, mcp_tool
+
+_FOUND = 50
+
+
+class DailyModule(EntryRoutes, AssetRoutes, ReflectionRoutes, SyncRoutes, Module):
+    """The journal; with Brain, entries know what they are about, and without it nothing is missing."""
+
+    name = "daily"
+    version = "1.0.0"
+    description = "Your journal, in plain files that you own"
+    permissions = {"write": [f"{ROOT}/**"]}
+    provides = ("JournalInterface",)
+    optional_requires = ("BrainInterface",)
+
+    def __init__(self) -> None:
+        self.versions = Versions(self.core.data)
+        self.journal = Journal(self.core, self.new_para_id, self.versions.keep)
+        self.sync = Sync(self.core, self.journal, self.versions)
+
+    async def on_start(self) -> None:
+        """Look at all files while the first requests are answered already."""
+        self.journal.start()
+
+    async def on_stop(self) -> None:
+        """Finish what is being written."""
+        await self.journal.close()
+        self.sync.close()
+        self.versions.close()
+
+    async def resolve_para_id(self, para_id: str) -> dict[str, Any] | None:
+        """The entry with a para-id."""
+        try:
+            return document_of(await self.journal.get(para_id))
+        except NotFound:
+            return None
+
+    @event("daily.entry.created")
+    async def on_entry_created(self, entry_id: str) -> None:
+        """Link a new entry with what it mentions."""
+        await self._link(entry_id)
+
+    @event("daily.entry.updated")
+    async def on_entry_updated(self, entry_id: str) -> None:
+        """Link what a changed entry mentions now."""
+        await self._link(entry_id)
+
+    @event("vault.changed")
+    async def on_vault_changed(self, paths: list[str]) -> None:
+        """Take over what somebody else changed in the journal's files."""
+        if any(path.rstrip("/") in (ROOT, f"{ROOT}/journals") for path in paths):
+            await self.journal.reconciler.everything()
+        else:
+            await self.journal.reconciler.some(paths)
+
+    @mcp_tool("daily-search")
+    async def search_tool(self, query: str, date_from: str | None = None, limit: int = 10) -> list[dict[str, Any]]:
+        """Find journal entries that contain all of the given words, newest first.
+
+        Args:
+            query: Words to look for; the last one may be unfinished.
+            date_from: Only entries from this day on, as YYYY-MM-DD.
+            limit: How many entries at most, up to 50.
+        """
+        found = await self.journal.search(query, date_from, None, max(1, min(limit, _FOUND)))
+        return [_shown(document_of(entry)) for entry in found]
+
+    @mcp_tool("daily-today")
+    async def today_tool(self, date: str | None = None) -> list[dict[str, Any]]:
+        """All journal entries of today, or of another day.
+
+        Args:
+            date: The day, as YYYY-MM-DD.
+        """
+        day = date or f"{datetime.datetime.now():%Y-%m-%d}"
+        return [_shown(document_of(entry)) for entry in await self.journal.of_day(day)]
+
+    @mcp_tool("daily-create")
+    async def create_tool(self, content: str, title: str = "", date: str | None = None) -> dict[str, Any]:
+        """Write an entry into the journal, for today unless a date is given.
+
+        Args:
+            content: The text, in Markdown.
+            title: A title; without one it is the time.
+            date: The day, as YYYY-MM-DD.
+        """
+        return _shown(document_of(await self.journal.create(content, title, date)))
+
+    async def _link(self, entry_id: str) -> None:
+        brain = self.get_interface("BrainInterface")
+        if brain is not None:
+            await link_mentions(self.journal, brain, entry_id)
+
+
+def _shown(document: dict[str, Any]) -> dict[str, Any]:
+    """What an agent needs of an entry."""
+    names = ("id", "date", "time", "title", "content", "mentions")
+    return {name: document[name] for name in names if document[name]}

@@ -1,1 +1,0 @@
-"""Each test runs the module as the computer does."""

@@ -1,0 +1,201 @@
+"""`parachute agents`: agents of modules that work once a day."""
+
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from parachute.cli.commands import group
+
+if TYPE_CHECKING:
+    from parachute.cli.api import Api
+
+_NOT_ANSWERED = 3
+"""The exit code when somebody has to say yes, and nobody is there to ask."""
+
+_WAIT_SECONDS = 200.0
+
+_JSON = typer.Option(False, "--json", help="Print JSON.")
+_AGENT = typer.Argument(help="Module and agent, such as daily/reflection; the agent alone if only one is called so.")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group."""
+    agents = group("agents", "List, approve and run the agents that work once a day.")
+    agents.command("list")(list_)
+    agents.command("approve")(approve)
+    agents.command("run")(run)
+    agents.command("reset")(reset)
+    agents.command("log")(log)
+    app.add_typer(agents)
+
+
+def list_(as_json: bool = _JSON) -> None:
+    """List the agents of all modules, when they are due, and how they did last."""
+    from parachute.cli.output import print_error, print_json, print_note, print_table
+
+    found = _api().get("/api/scheduler")
+    if as_json:
+        print_json(found)
+        return
+    for module, problem in found["problems"].items():
+        print_error(f"{module}: {problem}")
+    agents = found["agents"]
+    if not agents:
+        print_note("No module that runs has agents.")
+        return
+    rows = [
+        (_key(each), _state(each), _when(each), each["state"]["lastRunAt"] or "never", each["lastStatus"] or "")
+        for each in agents
+    ]
+    print_table(["Agent", "State", "Next run", "Last run", "How it went"], rows)
+    for each in agents:
+        if each["problem"]:
+            print_error(f"{each['path']}: {each['problem']}")
+        elif each["lastStatus"] == "failed":
+            print_error(f"{_key(each)}: {each['lastError']}", f"parachute agents log {_key(each)}")
+    if any(each["status"] == "waits_for_approval" for each in agents):
+        print_note("`parachute agents approve` shows what waits for you, and asks.")
+
+
+def approve(
+    agent: str = typer.Argument(None, help="Module and agent; all that wait if none."),
+    yes: bool = typer.Option(False, "--yes", "-y", help="Say yes to what would be asked."),
+    as_json: bool = _JSON,
+) -> None:
+    """Let agents of your vault run, exactly as their files are now; a change of a file needs a new approval."""
+    import sys
+
+    from parachute.cli.output import clean, print_json, print_note
+    from parachute.errors import InvalidInput
+
+    api = _api()
+    found = [_find(api, agent)] if agent else api.get("/api/scheduler")["agents"]
+    if agent and found[0]["problem"]:
+        raise InvalidInput(f"{found[0]['path']} cannot be approved. {found[0]['problem']}")
+    # What is shown and what is approved come from one answer.
+    waiting = [api.get(_path(each)) for each in found if each["status"] == "waits_for_approval"]
+    if waiting and not as_json:
+        for each in waiting:
+            print(clean(f"{_key(each)} ({each['path']}):\n{_indented(each['text'])}\n"))
+    if waiting and not yes:
+        if as_json or not sys.stdin.isatty():
+            if as_json:
+                print_json({"approved": [], "waiting": [_key(each) for each in waiting]})
+            print_note("Nothing was approved. `--yes` approves without being asked.")
+            raise typer.Exit(_NOT_ANSWERED)
+        if not typer.confirm("Let these run with what their modules may read?"):
+            raise typer.Exit(1)
+    for each in waiting:
+        api.post(f"{_path(each)}/approve", {"hash": each["hash"]})
+    approved = [_key(each) for each in waiting]
+    if as_json:
+        print_json({"approved": approved, "waiting": []})
+    else:
+        print(f"Approved: {clean(', '.join(approved))}." if approved else "Nothing waits for approval.")
+
+
+def run(
+    agent: str = _AGENT,
+    date: str = typer.Option(None, "--date", help="The day that it is about, such as 2026-01-31."),
+    force: bool = typer.Option(False, "--force", help="Replace what it wrote for that day before."),
+    as_json: bool = _JSON,
+) -> None:
+    """Run an agent now, and wait for it; the exit code is 1 if it fails."""
+    from parachute.cli.output import clean, print_json, print_note
+
+    api = _api()
+    body: dict[str, Any] = {"force": force, **({"date": date} if date else {})}
+    found = _find(api, agent)
+    answer = api.post(f"{_path(found)}/run", body, _WAIT_SECONDS)
+    if as_json:
+        print_json(answer)
+    elif answer["status"] == "completed":
+        print(clean(f"{_key(found)} wrote {answer['output_path']}."))
+    elif answer["status"] == "running":
+        print_note(f"It is still at work; `parachute agents log {_key(found)}` shows how it goes on.")
+    else:
+        print(clean(f"{_key(found)}: {answer['status'].replace('_', ' ')}. {answer.get('error') or ''}".rstrip()))
+    if answer["status"] == "failed":
+        raise typer.Exit(1)
+
+
+def reset(agent: str = _AGENT) -> None:
+    """Forget when an agent has run and what it said; what it wrote stays."""
+    from parachute.cli.output import clean
+
+    api = _api()
+    found = _find(api, agent)
+    api.post(f"{_path(found)}/reset")
+    print(clean(f"{_key(found)} was reset."))
+
+
+def log(
+    agent: str = _AGENT,
+    count: int = typer.Option(5, "--count", "-n", min=1, help="How many runs to show."),
+    as_json: bool = _JSON,
+) -> None:
+    """Show the last runs of an agent, the newest last, with what it did."""
+    from parachute.cli.output import clean, print_json, print_note
+
+    api = _api()
+    found = _find(api, agent)
+    runs = api.get(f"{_path(found)}/runs")["runs"][:count]
+    if as_json:
+        print_json(runs)
+        return
+    if not runs:
+        print_note(f"{_key(found)} has never run.")
+    for each in reversed(runs):
+        print(clean(f"{each['started']}  {each['trigger']}, for {each['date']}: {each['status']}"))
+        for line in each["log"]:
+            print(clean(f"  {line}"))
+        if each["session"]:
+            print(clean(f"  conversation {each['session']}"))
+
+
+def _api() -> "Api":
+    from parachute.cli.api import Api
+    from parachute.settings.home import Home
+
+    return Api.find(Home.find())
+
+
+def _find(api: "Api", wanted: str) -> dict[str, Any]:
+    from parachute.errors import InvalidInput, NotFound
+
+    agents = api.get("/api/scheduler")["agents"]
+    fitting: list[dict[str, Any]] = [each for each in agents if wanted in (_key(each), each["name"])]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        names = ", ".join(_key(each) for each in fitting)
+        raise InvalidInput(f"Several agents are called {wanted[:64]}: {names}.", "Write the module as well.")
+    raise NotFound(f"There is no agent {wanted[:100]!r}.", "`parachute agents list` shows all of them.")
+
+
+def _path(agent: dict[str, Any]) -> str:
+    from parachute.cli.api import quoted
+
+    return f"/api/modules/{quoted(agent['module'])}/agents/{quoted(agent['name'])}"
+
+
+def _key(agent: dict[str, Any]) -> str:
+    return f"{agent['module']}/{agent['name']}"
+
+
+def _state(agent: dict[str, Any]) -> str:
+    words = {"waits_for_approval": "waits for approval", "broken": "cannot run"}
+    status = str(agent["status"])
+    if status == "ready" and not agent["schedule"]["enabled"]:
+        return "not scheduled"
+    return words.get(status, status)
+
+
+def _when(agent: dict[str, Any]) -> str:
+    if agent["retryAt"]:
+        return f"again at {agent['retryAt']}"
+    return f"daily at {agent['schedule']['time']}" if agent["nextRunAt"] else ""
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines())

@@ -1,0 +1,37 @@
+"""What hooks of session.start add to what the agent knows, in the form that Claude Code's hooks have."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from parachute.errors import InvalidInput
+from parachute.hooks.models import Added
+
+LIMIT = 32 * 1024
+"""Bytes of what all hooks of one event add together."""
+
+_KEY = "additionalContext"
+
+
+def added(hook: str, output: dict[str, Any], before: Sequence[Added]) -> Added | None:
+    """What the output of a hook adds: `{"additionalContext": "…"}`, also inside of `hookSpecificOutput`, or None.
+
+    Error: InvalidInput if it is no text, or if it does not fit beside what others have added before.
+    """
+    specific = output.get("hookSpecificOutput")
+    text = output.get(_KEY, specific.get(_KEY) if isinstance(specific, dict) else None)
+    if text is None:
+        return None
+    if not isinstance(text, str):
+        raise InvalidInput(f"{_KEY} is not a text, so nothing was added.")
+    text = text.strip()
+    if not text:
+        return None
+    left = LIMIT - sum(len(each.text.encode(errors="replace")) for each in before)
+    if len(text.encode(errors="replace")) > left:
+        raise InvalidInput(f"{_KEY} was left out: all hooks together may add {LIMIT:,} bytes, and {left:,} are left.")
+    return Added(hook, text)
+
+
+def joined(parts: Sequence[Added]) -> str:
+    """All that was added, each under the name of its hook."""
+    return "\n\n".join(f'<from_hook name="{each.hook}">\n{each.text}\n</from_hook>' for each in parts)

@@ -1,0 +1,94 @@
+"""`{vault}/parachute/memory.md`: what is worth remembering of conversations, as plain Markdown that the user may edit.
+
+Entries stand under headings with their dates, the newest last. Nothing here rewrites the file: it only grows at its end.
+"""
+
+import errno
+import fcntl
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+FOLDER = "parachute"
+FILE = "memory.md"
+NEWEST = 8 * 1024
+"""Bytes that are read; what is older stays in the file."""
+
+_BEGINNING = "# Memory\n\nWhat this computer remembers of conversations. Change or delete whatever you like.\n"
+_TRIES = 10
+
+
+def newest(vault: Path, limit: int = NEWEST) -> str:
+    """The newest part of the memory, beginning with a whole entry or at least a whole line; empty if there is none.
+
+    Error: OSError, also where the folder or the file is a link.
+    """
+    try:
+        descriptor = _open(vault, os.O_RDONLY)
+    except FileNotFoundError:
+        return ""
+    with os.fdopen(descriptor, "rb") as file:
+        size = os.fstat(descriptor).st_size
+        file.seek(max(0, size - limit))
+        text = file.read(limit).decode(errors="replace")
+    if size > limit:
+        heading = text.find("\n## ")
+        text = text[heading + 1 if heading >= 0 else text.find("\n") + 1 :]
+    return text.strip()
+
+
+def append(vault: Path, heading: str, lines: Sequence[str]) -> None:
+    """Add an entry; either all of it is there afterwards or nothing. Error: OSError."""
+    (vault / FOLDER).mkdir(mode=0o700, exist_ok=True)
+    with _locked(vault) as descriptor:
+        size = os.fstat(descriptor).st_size
+        entry = f"\n## {heading}\n\n" + "".join(f"- {line}\n" for line in lines)
+        if size == 0:
+            entry = _BEGINNING + entry
+        elif os.pread(descriptor, 1, size - 1) != b"\n":
+            entry = f"\n{entry}"
+        data = entry.encode(errors="replace")
+        try:
+            if os.write(descriptor, data) != len(data):
+                raise OSError(errno.ENOSPC, "the memory could not be written", FILE)
+            os.fsync(descriptor)
+        except OSError:
+            os.ftruncate(descriptor, size)
+            raise
+
+
+@contextmanager
+def _locked(vault: Path) -> Iterator[int]:
+    for _ in range(_TRIES):
+        descriptor = _open(vault, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            # An editor may have put another file in its place while we waited.
+            if _is_same(descriptor, vault / FOLDER / FILE):
+                yield descriptor
+                return
+        finally:
+            os.close(descriptor)
+    raise OSError(errno.EBUSY, "the memory is being replaced again and again", FILE)
+
+
+def _open(vault: Path, flags: int) -> int:
+    # No link is followed: an agent may have put one there.
+    folder = os.open(vault / FOLDER, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        descriptor = os.open(FILE, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600, dir_fd=folder)
+    finally:
+        os.close(folder)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "the memory is not a regular file", FILE)
+    return descriptor
+
+
+def _is_same(descriptor: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.lstat())
+    except FileNotFoundError:
+        return False

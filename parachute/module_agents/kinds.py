@@ -1,0 +1,90 @@
+"""The prompts of a person's conversations, which come from the module that provides them, or from the person."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from parachute.errors import InvalidInput, NotFound, ParachuteError
+from parachute.files import atomic_write, read_regular
+from parachute.hosts.models import ApprovedModule
+from parachute.hosts.service import Hosts
+from parachute.module_agents.prompt import prompt_file
+from parachute.prompts.service import Kind
+from parachute.vault.service import Vault
+
+_CONVERSATIONS = "ConversationInterface"
+_FILE = "prompt.md"
+_LIMIT = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ModulePrompt:
+    """What the user wrote in place of a module's prompt, if anything, and what the module brings."""
+
+    content: str | None
+    default: str | None
+
+
+class ModulePrompts:
+    """Prompts of modules. Every method waits for the disk: call it outside of an event loop."""
+
+    def __init__(self, hosts: Hosts, vault: Vault) -> None:
+        self._hosts = hosts
+        self._vault = vault
+
+    def kind(self, name: str) -> Kind | None:
+        """The prompt of a kind of conversation (`default`, `workspace`, `trusted`), None where no module brings one."""
+        module = self._provider()
+        if module is None or name not in module.manifest.agents:
+            return None
+        try:
+            if own := self._own(module.name):
+                return Kind(own, str(self._path(module.name).relative_to(self._vault.root)))
+            file = module.manifest.agents[name].system_prompt
+            return Kind(prompt_file(module, file), f"{module.name}: {file}") if file else None
+        except ParachuteError:
+            return None  # a chat goes on with the computer's own prompt
+
+    def get(self, name: str) -> ModulePrompt:
+        """The prompt of one module; errors: NotFound."""
+        module = self._module(name)
+        config = module.manifest.agents.get("default")
+        default = prompt_file(module, config.system_prompt) if config and config.system_prompt else None
+        return ModulePrompt(self._own(name), default)
+
+    def put(self, name: str, content: str) -> None:
+        """Replace the module's prompt by the user's, or with nothing go back to it; errors: NotFound, InvalidInput."""
+        self._module(name)
+        if len(content.encode(errors="replace")) > _LIMIT:
+            raise InvalidInput(f"content: at most {_LIMIT:,} bytes are allowed.")
+        path = self._path(name)
+        if path.parent.is_symlink():
+            raise InvalidInput(f"{path.parent} is a link, so nothing is written there.")
+        if content.strip():
+            path.parent.mkdir(exist_ok=True)
+            atomic_write(path, content, 0o644)
+        else:
+            path.unlink(missing_ok=True)
+
+    def _own(self, name: str) -> str | None:
+        path = self._path(name)
+        if path.parent.is_symlink():
+            return None
+        try:
+            return read_regular(path, _LIMIT).decode(errors="replace").strip() or None
+        except (OSError, ParachuteError):
+            return None
+
+    def _path(self, name: str) -> Path:
+        return self._vault.root / name.title() / _FILE
+
+    def _provider(self) -> ApprovedModule | None:
+        for host in self._hosts.running():
+            if any(each.name == _CONVERSATIONS for each in host.manifest.provides):
+                return host.module
+        return None
+
+    def _module(self, name: str) -> ApprovedModule:
+        for host in self._hosts.running():
+            if host.module.name == name:
+                return host.module
+        raise NotFound(f"There is no module {name[:60]!r} that runs.", "`parachute modules status` shows them.")

@@ -1,0 +1,163 @@
+"""Routes of scheduled agents (contract, section 9)."""
+
+import asyncio
+from datetime import date
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request
+from pydantic import BaseModel, ConfigDict, Field
+
+from parachute.errors import Conflict, NotAllowed, ParachuteError
+from parachute.keys.models import Caller
+from parachute.scheduled_agents.listing import agent_as_json, run_as_json, status_as_json
+from parachute.scheduled_agents.models import AgentFile, AgentState
+from parachute.scheduled_agents.service import ScheduledAgents
+
+router = APIRouter(tags=["scheduled agents"])
+
+_AGENTS = "/api/modules/{module}/agents"
+_WAIT_SECONDS = 170.0
+"""The app waits for 180 seconds; a run that takes longer goes on by itself."""
+
+
+def scheduled_agents(request: Request) -> ScheduledAgents:
+    """The application's scheduled agents."""
+    service: ScheduledAgents = request.app.state.scheduled_agents
+    return service
+
+
+ServiceDependency = Annotated[ScheduledAgents, Depends(scheduled_agents)]
+
+
+class RunRequest(BaseModel):
+    """Which day a run is about, and whether it replaces what the agent wrote for that day before."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    day: date | None = Field(default=None, alias="date")
+    force: bool = False
+
+
+class Approval(BaseModel):
+    """Which content the caller saw and approves."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    hash: str = Field(pattern=r"^sha256:[0-9a-f]{64}$")
+
+
+@router.get("/api/scheduler")
+async def scheduler(request: Request, service: ServiceDependency) -> dict[str, Any]:
+    """The agents of all modules that the caller may read, and when they are due."""
+    caller: Caller = request.scope["state"]["caller"]
+    agents: list[dict[str, Any]] = []
+    problems: dict[str, str] = {}
+    for module in await service.modules():
+        if not caller.may(module.name, "read"):
+            continue
+        try:
+            agents += await _listed(service, await service.list(module.name))
+        except ParachuteError as error:
+            problems[module.name] = str(error)
+    return {"agents": agents, "problems": problems}
+
+
+@router.post("/api/scheduler/reload")
+async def reload(service: ServiceDependency) -> dict[str, bool]:
+    """Take up schedules that were changed."""
+    service.scheduler.reload()
+    return {"success": True}
+
+
+@router.get(_AGENTS)
+async def list_agents(module: str, service: ServiceDependency) -> dict[str, Any]:
+    """The agents of a module."""
+    return {"agents": await _listed(service, await service.list(module))}
+
+
+@router.get(f"{_AGENTS}/status")
+async def agents_status(
+    module: str, service: ServiceDependency, day: Annotated[date | None, Query(alias="date")] = None
+) -> dict[str, Any]:
+    """What the agents of a module have left for a day, today without one."""
+    day = day or service.today()
+    found = await service.list(module)
+    states = await asyncio.to_thread(service.store.states)
+    agents = [
+        status_as_json(agent, states.get(agent.key) or AgentState(), day, await service.has_output(agent, day))
+        for agent in found
+    ]
+    return {"date": day.isoformat(), "agents": agents}
+
+
+@router.get(f"{_AGENTS}/{{name}}")
+async def get_agent(module: str, name: str, service: ServiceDependency) -> dict[str, Any]:
+    """One agent, with the text of its file."""
+    agent = await service.get(module, name)
+    (shown,) = await _listed(service, (agent,))
+    return {**shown, "text": agent.content}
+
+
+@router.post(f"{_AGENTS}/{{name}}/run")
+async def run_agent(
+    module: str, name: str, service: ServiceDependency, body: RunRequest | None = None
+) -> dict[str, Any]:
+    """Run an agent now, and wait for it for up to three minutes; it goes on when the caller leaves."""
+    body = body or RunRequest()
+    try:
+        task = await service.run(module, name, body.day, force=body.force)
+    except Conflict as error:
+        if error.key != "busy":
+            raise
+        return {"status": "skipped", "error": error.message}
+    done, _ = await asyncio.wait({task}, timeout=_WAIT_SECONDS)
+    return run_as_json(task.result()) if done else {"status": "running"}
+
+
+@router.post(f"{_AGENTS}/{{name}}/reset")
+async def reset_agent(module: str, name: str, service: ServiceDependency) -> dict[str, bool]:
+    """Forget when an agent has run and what it said; what it wrote stays."""
+    await service.reset(module, name)
+    return {"success": True}
+
+
+@router.get(f"{_AGENTS}/{{name}}/transcript")
+async def agent_transcript(
+    module: str, name: str, service: ServiceDependency, limit: Annotated[int, Query(ge=1, le=500)] = 50
+) -> dict[str, Any]:
+    """The newest messages of an agent's last run."""
+    return await service.transcript(module, name, limit)
+
+
+@router.get(f"{_AGENTS}/{{name}}/runs")
+async def agent_runs(module: str, name: str, service: ServiceDependency) -> dict[str, Any]:
+    """The last runs of an agent with their logs, newest first."""
+    return {"runs": [record.as_json() for record in await service.runs(module, name)]}
+
+
+@router.post(f"{_AGENTS}/{{name}}/approve")
+async def approve_agent(
+    request: Request, module: str, name: str, body: Approval, service: ServiceDependency
+) -> dict[str, Any]:
+    """Let an agent of the vault run as it is, if it still is what the caller saw; needs admin rights in the module."""
+    caller: Caller = request.scope["state"]["caller"]
+    if not caller.may(module, "admin"):
+        raise NotAllowed(
+            f"Approving an agent needs admin rights in {module[:64]}.",
+            "`parachute agents approve` does it at the computer itself.",
+        )
+    (shown,) = await _listed(service, (await service.approve(module, name, body.hash),))
+    return shown
+
+
+async def _listed(service: ScheduledAgents, found: tuple[AgentFile, ...]) -> list[dict[str, Any]]:
+    states = await asyncio.to_thread(service.store.states)
+    return [
+        agent_as_json(
+            agent,
+            states.get(agent.key) or AgentState(),
+            is_running=service.is_running(agent),
+            clock=service.scheduler.clock,
+        )
+        for agent in found
+    ]

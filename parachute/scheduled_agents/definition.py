@@ -1,0 +1,133 @@
+"""Reading an agent file: frontmatter that says when, what with and where to, and a prompt."""
+
+import re
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import Any
+
+import yaml
+
+from parachute.core.agents import CAPABILITIES, capability
+from parachute.core.decorators import TOOL_NAME
+from parachute.core.patterns import parts_of
+from parachute.errors import InvalidInput
+from parachute.scheduled_agents.models import DATE, Definition
+from parachute.scheduler.times import TimeOfDay
+
+FILE_LIMIT = 64 * 1024
+"""Bytes of an agent file."""
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+"""What an agent may be called; its file is the name with `.md`."""
+
+_FRONT = re.compile(r"---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
+_MODEL = re.compile(r"[A-Za-z0-9._:/@\[\]-]{1,100}")
+_KNOWN = {name.lower() for name in CAPABILITIES}
+_TOOLS = ("Read", "Glob", "Grep")
+_TEXT = 1_000
+_MINUTES = 24 * 60
+
+
+def front_matter(text: str) -> tuple[dict[str, Any] | None, str]:
+    """The fields between the `---` at the beginning and what follows them; None without any. Error: InvalidInput."""
+    text = text.replace("\r\n", "\n")
+    match = _FRONT.match(text)
+    if not match:
+        return None, text
+    try:
+        fields = yaml.safe_load(match[1])
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise InvalidInput("The lines between the --- are not YAML.") from error
+    if fields is not None and not isinstance(fields, dict):
+        raise InvalidInput("Between the --- are no lines of `field: value`.")
+    return fields or {}, text[match.end() :]
+
+
+def read_definition(name: str, folder: str, content: str) -> Definition:
+    """What a file says; `folder` is that of the module in the vault, for where the output goes. Error: InvalidInput."""
+    fields, body = front_matter(content)
+    if fields is None:
+        raise InvalidInput("The file does not begin with lines of `field: value` between two ---.")
+    if "name" in fields and fields["name"] != name:
+        raise InvalidInput(f"name: expected {name}, as the file is called.")
+    is_enabled, at, is_day_before = _schedule(fields.get("schedule"))
+    capabilities, mcp_tools = _tools(fields)
+    prompt = body.strip()
+    if not prompt:
+        raise InvalidInput("Below the second --- there is no text that says what the agent shall do.")
+    model = _text(fields, "model") or None
+    if model is not None and not _MODEL.fullmatch(model):
+        raise InvalidInput(f"model: {model[:60]!r} cannot be the name of a model.")
+    return Definition(
+        display_name=_text(fields, "displayName") or name.replace("-", " ").replace("_", " ").title(),
+        description=_text(fields, "description"),
+        is_enabled=is_enabled,
+        at=at,
+        is_day_before=is_day_before,
+        output=_output(_text(fields, "output") or f"{folder}/reflections/{DATE}.md"),
+        capabilities=capabilities,
+        mcp_tools=mcp_tools,
+        model=model,
+        prompt=prompt,
+    )
+
+
+def _schedule(value: Any) -> tuple[bool, TimeOfDay, bool]:
+    if value is None:
+        return False, TimeOfDay(3, 0), False
+    if not isinstance(value, Mapping):
+        raise InvalidInput("schedule: expected `enabled` and `time`.")
+    for field in value:
+        if field not in ("enabled", "time", "day"):
+            raise InvalidInput(f"schedule.{str(field)[:40]}: only enabled, time and day are known.")
+    is_enabled = value.get("enabled", True)
+    if not isinstance(is_enabled, bool):
+        raise InvalidInput("schedule.enabled: expected true or false.")
+    day = value.get("day", "same")
+    if day not in ("same", "before"):
+        raise InvalidInput("schedule.day: expected same or before.")
+    time = value.get("time")
+    if isinstance(time, int) and not isinstance(time, bool) and 0 <= time < _MINUTES:
+        # YAML takes 21:30 without quotes for a number of base 60.
+        time = f"{time // 60:02}:{time % 60:02}"
+    if not isinstance(time, str):
+        raise InvalidInput('schedule.time: expected a time of the day, such as "03:00".')
+    return is_enabled, TimeOfDay.parse(time, "schedule.time"), day == "before"
+
+
+def _tools(fields: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    given = [field for field in ("tools", "capabilities") if fields.get(field) is not None]
+    if not given:
+        return _TOOLS, ()
+    names: list[str] = []
+    for field in given:
+        value = fields[field]
+        if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+            raise InvalidInput(f"{field}: expected a list of names, such as [Read, Glob].")
+        names += value
+    own = tuple(dict.fromkeys(capability(name) for name in names if name.lower() in _KNOWN))
+    others = tuple(dict.fromkeys(name for name in names if name.lower() not in _KNOWN))
+    for name in others:
+        if not TOOL_NAME.fullmatch(name):
+            raise InvalidInput(f"{given[0]}: {name[:60]!r} is no name of a tool.")
+    return own, others
+
+
+def _output(path: str) -> str:
+    parts = parts_of(path, "output")
+    if not parts or PurePosixPath(path).suffix != ".md" or any(part.startswith(".") for part in parts):
+        raise InvalidInput(
+            f"output: {path[:80]!r} must be a file within the vault that is not hidden and ends with .md."
+        )
+    if DATE not in path:
+        raise InvalidInput(f"output: {path[:80]!r} must contain {DATE}, so that each day has a file of its own.")
+    return "/".join(parts)
+
+
+def _text(fields: Mapping[str, Any], field: str) -> str:
+    value = fields.get(field)
+    if value is None:
+        return ""
+    if not isinstance(value, str) or len(value) > _TEXT:
+        raise InvalidInput(f"{field}: expected text of up to {_TEXT:,} characters.")
+    return " ".join(value.split())

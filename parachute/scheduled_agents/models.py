@@ -1,0 +1,141 @@
+"""What is known of one scheduled agent: its file, its state, and its runs."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import date
+from typing import Any, Literal, Protocol
+
+from parachute.hosts.models import ApprovedModule
+from parachute.module_agents.task import Task
+from parachute.scheduler.times import TimeOfDay
+
+Trigger = Literal["schedule", "retry", "person"]
+Status = Literal["running", "completed", "completed_no_output", "skipped", "failed"]
+
+LOG_LINES = 100
+_LINE = 300
+
+DATE, PREVIOUS_DATE = "{date}", "{previous_date}"
+"""What stands in prompts and outputs for the day of a run, and for the day before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """What an agent file says. `is_day_before`: a scheduled run is about the day before the one that it runs on."""
+
+    display_name: str
+    description: str
+    is_enabled: bool
+    at: TimeOfDay
+    is_day_before: bool
+    output: str
+    capabilities: tuple[str, ...]
+    mcp_tools: tuple[str, ...]
+    model: str | None
+    prompt: str
+
+    def output_on(self, day: date) -> str:
+        """The path within the vault that a run about a day writes."""
+        return self.output.replace(DATE, day.isoformat())
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFile:
+    """An agent of a module. `path` is within the vault, or within the module for one that it brings.
+
+    `digest` is of the very content that was read, and is what an approval is of. Without a `definition` the `problem` says why.
+    """
+
+    module: ApprovedModule
+    name: str
+    source: Literal["module", "vault"]
+    path: str
+    content: str
+    digest: str
+    definition: Definition | None
+    problem: str | None
+    is_approved: bool
+
+    @property
+    def key(self) -> str:
+        """Its name among the agents of all modules."""
+        return key_of(self.module.name, self.name)
+
+
+@dataclass(slots=True)
+class RunRecord:
+    """One run; times are in UTC, `date` is the day that it is about, `error` also says why one was skipped."""
+
+    id: str
+    date: str
+    trigger: Trigger
+    started: str
+    status: Status = "running"
+    ended: str | None = None
+    error: str | None = None
+    session: str | None = None
+    output: str | None = None
+    log: list[str] = field(default_factory=list)
+
+    def note(self, text: str) -> None:
+        """Add a line to the log."""
+        if len(self.log) < LOG_LINES:
+            line = " ".join(text.split())
+            self.log.append(line if len(line) <= _LINE else line[: _LINE - 1] + "…")
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(slots=True)
+class AgentState:
+    """What has to survive a restart. `taken` is the newest day that the scheduler has seen to, for a schedule at `time`.
+
+    `retry_at` is when that day is tried once more; `running` is the run that has begun and not ended.
+    """
+
+    last_run_at: str | None = None
+    last_processed_date: str | None = None
+    run_count: int = 0
+    last_status: Status | None = None
+    last_error: str | None = None
+    session: str | None = None
+    time: str | None = None
+    taken: str | None = None
+    retry_at: str | None = None
+    running: RunRecord | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class RunningModule(Protocol):
+    """A module that runs."""
+
+    @property
+    def module(self) -> ApprovedModule:
+        """What the user approved."""
+
+
+class RunningModules(Protocol):
+    """Which modules run."""
+
+    after_changes: list[Callable[[], Awaitable[None]]]
+
+    async def host(self, name: str) -> RunningModule:
+        """One of them; errors: NotFound, Conflict."""
+
+    def running(self) -> Sequence[RunningModule]:
+        """All of them."""
+
+
+class TaskAgents(Protocol):
+    """Carries out tasks."""
+
+    def carry_out(self, module: ApprovedModule, task: Task) -> AsyncGenerator[dict[str, Any], None]:
+        """The events of a turn; leaving them early ends it."""
+
+
+def key_of(module: str, agent: str) -> str:
+    """The name of an agent among those of all modules."""
+    return f"{module}/{agent}"

@@ -1,0 +1,79 @@
+"""What an agent leaves: its answer as a file of the vault, within what the module may write."""
+
+from datetime import date
+from pathlib import Path
+
+from parachute.clock import now
+from parachute.core.files import Files
+from parachute.core.patterns import Pattern, matches_any, parts_of
+from parachute.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from parachute.hosts.models import ApprovedModule
+from parachute.scheduled_agents.definition import front_matter
+from parachute.scheduled_agents.models import AgentFile, Definition
+
+NO_OUTPUT = "NO_OUTPUT"
+"""What an agent answers that has nothing to write; models seldom manage to say nothing at all."""
+
+
+class Output:
+    """The file of one run. No link is followed on the way to it, and none takes its place."""
+
+    def __init__(self, vault: Path, agent: AgentFile, definition: Definition, day: date) -> None:
+        patterns = agent.module.manifest.permissions.write
+        self.path = definition.output_on(day)
+        self._agent = agent.name
+        self._title = definition.display_name
+        self._day = day
+        self._files = Files(vault, write=patterns)
+        if not may_write(agent.module, self.path):
+            raise NotAllowed(
+                f"output: the module {agent.module.name} may not write {self.path}.",
+                "Choose a file within the folders that the module writes.",
+            )
+
+    async def exists(self) -> bool:
+        """Whether there is a file already."""
+        return await self._files.exists(self.path)
+
+    async def replaceable(self) -> bytes | None:
+        """What is there, None for nothing; error: Conflict if it is not from this agent, and must not be lost."""
+        try:
+            present = await self._files.read_bytes(self.path)
+        except NotFound:
+            return None
+        try:
+            fields, _ = front_matter(present.decode())
+        except (InvalidInput, UnicodeDecodeError):
+            fields = None
+        if not fields or fields.get("agent") != self._agent:
+            raise Conflict(
+                f"{self.path} is there already, and was not written by the agent {self._agent}.",
+                "Move it away if the agent shall write it.",
+                key="output_exists",
+            )
+        return present
+
+    async def write(self, text: str, expected: bytes | None) -> None:
+        """Put the answer into the file; error: Conflict if something else is there now than what was expected."""
+        content = self._composed(text).encode(errors="replace")
+        if not await self._files.replace(self.path, content, expected):
+            raise Conflict(
+                f"{self.path} was written by somebody else meanwhile; the answer is in the conversation only.",
+                key="output_exists",
+            )
+
+    def _composed(self, text: str) -> str:
+        heading = "" if text.startswith("# ") else f"# {self._title}\n\n"
+        fields = f"date: {self._day}\nagent: {self._agent}\ngenerated_at: '{now()}'"
+        return f"---\n{fields}\n---\n\n{heading}{text}\n"
+
+
+def may_write(module: ApprovedModule, path: str) -> bool:
+    """Whether a path lies within what a module may write."""
+    patterns = map(Pattern.parse, module.manifest.permissions.write)
+    return matches_any(patterns, parts_of(path))
+
+
+def is_empty(text: str) -> bool:
+    """Whether an agent has nothing to write."""
+    return not text or text.strip("`*. ") == NO_OUTPUT

@@ -1,0 +1,136 @@
+"""One run of an agent, from the question whether it has to be done to the file that it leaves."""
+
+import asyncio
+import contextlib
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+from parachute.errors import ParachuteError, Unavailable
+from parachute.module_agents.task import Task
+from parachute.scheduled_agents.models import (
+    DATE,
+    PREVIOUS_DATE,
+    AgentFile,
+    AgentState,
+    Definition,
+    RunRecord,
+    TaskAgents,
+)
+from parachute.scheduled_agents.output import NO_OUTPUT, Output, is_empty
+from parachute.scheduled_agents.store import AgentStore
+
+_FAILURES = frozenset({"error", "typed_error", "aborted"})
+_SHOWN = ("file_path", "path", "pattern", "command", "query")
+"""Which part of a tool's input the log shows."""
+
+
+class AgentRun:
+    """Carries one run out; what it did stands in `record`."""
+
+    def __init__(
+        self,
+        agents: TaskAgents,
+        store: AgentStore,
+        vault: Path,
+        agent: AgentFile,
+        definition: Definition,
+        record: RunRecord,
+    ) -> None:
+        self._agents = agents
+        self._store = store
+        self._vault = vault
+        self._agent = agent
+        self._definition = definition
+        self.record = record
+
+    async def carry_out(self, *, force: bool) -> None:
+        """Run to the end; never raises for what goes wrong, but when it is cancelled."""
+        record = self.record
+        try:
+            await self._carry_out(force)
+        except ParachuteError as error:
+            record.status, record.error = "failed", str(error)
+            record.note(str(error))
+        except Exception as error:
+            record.status = "failed"
+            record.error = f"Something went wrong in the computer itself ({type(error).__name__}); its log says more."
+            raise
+
+    async def _carry_out(self, force: bool) -> None:
+        record, day = self.record, date.fromisoformat(self.record.date)
+        output = Output(self._vault, self._agent, self._definition, day)
+        expected: bytes | None = None
+        if force:
+            expected = await output.replaceable()
+        elif await output.exists():
+            record.status, record.error = "skipped", f"{output.path} is there already."
+            record.note(record.error)
+            return
+        text = (await self._answer(self._task(day, output.path))).strip()
+        if is_empty(text):
+            record.status = "completed_no_output"
+            record.note("The agent had nothing to write.")
+            return
+        await output.write(text, expected)
+        record.status, record.output = "completed", output.path
+        record.note(f"Wrote {output.path}.")
+
+    async def _answer(self, task: Task) -> str:
+        text = ""
+        async with contextlib.aclosing(self._agents.carry_out(self._agent.module, task)) as events:
+            async for event in events:
+                match event["type"]:
+                    case "session":
+                        await self._remember_session(event)
+                    case "text":
+                        text = str(event["content"])
+                    case "tool_use":
+                        # What was said before a tool is used is about the work, and not its result.
+                        text = ""
+                        self.record.note(_tool(event["tool"]))
+                    case "warning":
+                        self.record.note(f"{event['title']}: {event['message']}")
+                    case kind if kind in _FAILURES:
+                        reason = str(event.get("message") or event.get("error"))
+                        raise Unavailable(reason, key=str(event.get("code") or "agent_failed"))
+        return text
+
+    async def _remember_session(self, event: dict[str, Any]) -> None:
+        record = self.record
+        if not event.get("sessionId") or record.session == event["sessionId"]:
+            return
+        record.session = str(event["sessionId"])
+
+        def remember(state: AgentState) -> None:
+            state.session, state.running = record.session, record
+
+        # Now and not at the end: what a crash cuts off can be read as well.
+        await asyncio.to_thread(self._store.change, self._agent.key, remember)
+
+    def _task(self, day: date, output: str) -> Task:
+        definition = self._definition
+        previous = (day - timedelta(days=1)).isoformat()
+        prompt = definition.prompt.replace(DATE, day.isoformat()).replace(PREVIOUS_DATE, previous)
+        message = (
+            f"{definition.display_name} for {day.isoformat()}\n\n"
+            f"Follow your instructions for this day, and answer with the text of the page, in Markdown, and nothing else: "
+            f"it is kept as {output}. You cannot write files yourself, and nobody can answer questions. "
+            f"If there is nothing to write, answer {NO_OUTPUT}."
+        )
+        return Task(
+            agent=f"agents/{self._agent.name}",
+            path=self._agent.path,
+            prompt=prompt,
+            message=message,
+            capabilities=definition.capabilities,
+            mcp_tools=definition.mcp_tools,
+            model=definition.model,
+        )
+
+
+def _tool(tool: dict[str, Any]) -> str:
+    given = tool.get("input")
+    fields = given if isinstance(given, dict) else {}
+    shown = next((str(fields[name]) for name in _SHOWN if name in fields), "")
+    return f"{tool.get('name')} {shown}".strip()

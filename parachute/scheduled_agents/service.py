@@ -1,0 +1,329 @@
+"""Scheduled agents: which there are, when they are due, and running them one at a time each."""
+
+import asyncio
+import logging
+import uuid
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from parachute.approvals import ApprovedHashes
+from parachute.clock import as_text, now
+from parachute.errors import Conflict, InvalidInput, NotFound, ParachuteError
+from parachute.events.service import Events
+from parachute.hosts.models import ApprovedModule
+from parachute.scheduled_agents.definition import NAME
+from parachute.scheduled_agents.finding import AgentFiles
+from parachute.scheduled_agents.models import (
+    AgentFile,
+    AgentState,
+    Definition,
+    RunningModules,
+    RunRecord,
+    TaskAgents,
+    Trigger,
+)
+from parachute.scheduled_agents.output import Output, may_write
+from parachute.scheduled_agents.running import AgentRun
+from parachute.scheduled_agents.store import AgentStore
+from parachute.scheduled_agents.transcripts import transcript_of
+from parachute.scheduler.service import Job, Scheduler
+from parachute.scheduler.times import last_due
+from parachute.sessions.service import Sessions
+from parachute.settings.home import Home
+
+log = logging.getLogger(__name__)
+
+RETRY = timedelta(minutes=10)
+"""After so long a run that failed is tried once more: after sleep the network needs a while."""
+
+_DAY = timedelta(days=1)
+
+
+class ScheduledAgents:
+    """What the API and the scheduler ask for; owns the runs that people began."""
+
+    def __init__(
+        self,
+        home: Home,
+        vault: Path,
+        hosts: RunningModules,
+        agents: TaskAgents,
+        sessions: Sessions,
+        events: Events,
+        scheduler: Scheduler,
+    ) -> None:
+        self.scheduler = scheduler
+        self.sessions = sessions
+        self.store = AgentStore(home.root)
+        hint = "Remove the file and approve your agents again: `parachute agents approve`."
+        self._approved = ApprovedHashes(home.root / "agents-approved.json", "agent", "agent", hint)
+        self._files = AgentFiles(vault, self._approved)
+        self._vault = vault
+        self._hosts = hosts
+        self._agents = agents
+        self._events = events
+        self._running: set[str] = set()
+        self._tasks: set[asyncio.Task[RunRecord]] = set()
+
+    async def start(self) -> None:
+        """Settle what an earlier core left running, and offer the scheduler what is due from now on."""
+        try:
+            await asyncio.to_thread(self._recover)
+        except ParachuteError as error:
+            # No agent runs until it is mended, and everything else does.
+            log.error("What agents did last is not known: %s", error)
+        self.scheduler.add(self._jobs)
+        self._hosts.after_changes.append(self._modules_changed)
+
+    async def close(self) -> None:
+        """End the runs that people began; the next start finds them as cut off."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def modules(self) -> tuple[ApprovedModule, ...]:
+        """All modules that run."""
+        return tuple(host.module for host in self._hosts.running())
+
+    async def list(self, module: str) -> tuple[AgentFile, ...]:
+        """The agents of a module; errors: NotFound, Conflict for one that does not run."""
+        host = await self._hosts.host(module)
+        return await self._files.of(host.module)
+
+    async def get(self, module: str, name: str) -> AgentFile:
+        """One agent; errors: those of `list`."""
+        found = await self.list(module)
+        if NAME.fullmatch(name):
+            for agent in found:
+                if agent.name == name:
+                    return agent
+        known = ", ".join(agent.name for agent in found) or "none"
+        raise NotFound(f"The module {module} has no agent {name[:64]!r}; there are: {known}.")
+
+    def is_running(self, agent: AgentFile) -> bool:
+        """Whether it works at this moment."""
+        return agent.key in self._running
+
+    async def approve(self, module: str, name: str, digest: str) -> AgentFile:
+        """Let a file of the vault run exactly as the user saw it; errors: NotFound, InvalidInput, Conflict if it has changed."""
+        agent = await self.get(module, name)
+        if agent.definition is None:
+            raise InvalidInput(f"{agent.path} cannot be approved. {agent.problem}")
+        if agent.digest != digest:
+            raise Conflict(
+                f"{agent.path} has changed since you looked at it.",
+                "Look at it again: what would be approved is not what you saw.",
+                key="agent_changed",
+            )
+        if agent.source == "vault":
+            await asyncio.to_thread(self._approved.approve, [(agent.key, digest)])
+        self.scheduler.reload()
+        return await self.get(module, name)
+
+    async def run(self, module: str, name: str, day: date | None, *, force: bool) -> asyncio.Task[RunRecord]:
+        """Begin a run for a day, that of the next scheduled one without; it goes on whether or not somebody waits.
+
+        Errors: NotFound, InvalidInput, NotApproved, Conflict when it runs already.
+        """
+        agent = await self.get(module, name)
+        definition = _runnable(agent)
+        today = self.today()
+        if day is None:
+            day = today - _DAY if definition.is_day_before else today
+        if day > today + _DAY:  # an app in another zone may be a day ahead
+            raise InvalidInput(f"date: {day} is still to come.")
+        if agent.key in self._running:
+            raise Conflict(f"The agent {name} is at work already.", "Wait until it has ended.", key="busy")
+        task = asyncio.create_task(self._run(agent, definition, day, "person", force=force), name=f"agent {agent.key}")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def reset(self, module: str, name: str) -> None:
+        """Forget when an agent has run and what it said; what it wrote, its log and its conversations stay."""
+        agent = await self.get(module, name)
+
+        def forget(state: AgentState) -> None:
+            state.last_run_at = state.last_processed_date = state.last_status = state.last_error = None
+            state.session = state.retry_at = None
+            state.run_count = 0
+
+        await asyncio.to_thread(self.store.change, agent.key, forget)
+
+    def today(self) -> date:
+        """The day that it is where this machine is."""
+        return self.scheduler.clock.now().astimezone(self.scheduler.clock.zone).date()
+
+    async def has_output(self, agent: AgentFile, day: date) -> bool:
+        """Whether there is a file for a day."""
+        if agent.definition is None or not may_write(agent.module, agent.definition.output_on(day)):
+            return False
+        return await Output(self._vault, agent, agent.definition, day).exists()
+
+    async def runs(self, module: str, name: str) -> tuple[RunRecord, ...]:
+        """The last runs of an agent, newest first, with the one that is under way; errors: those of `get`."""
+        agent = await self.get(module, name)
+        ended = await asyncio.to_thread(self.store.runs, agent.key)
+        running = (await asyncio.to_thread(self.store.state, agent.key)).running
+        return (*([running] if running else []), *reversed(ended))
+
+    async def transcript(self, module: str, name: str, limit: int) -> dict[str, Any]:
+        """What was said in the last run of an agent, in the app's form; errors: those of `get`."""
+        agent = await self.get(module, name)
+
+        def read() -> dict[str, Any]:
+            session = self.store.state(agent.key).session
+            events = self.sessions.transcripts.events(session) if session else ()
+            return transcript_of(session, events, limit)
+
+        return await asyncio.to_thread(read)
+
+    async def _modules_changed(self) -> None:
+        self.scheduler.reload()
+
+    async def _jobs(self) -> Sequence[Job]:
+        states = await asyncio.to_thread(self.store.states)
+        found: list[Job] = []
+        for module in await self.modules():
+            for agent in await self._files.of(module):
+                if (job := await self._job(agent, states.get(agent.key) or AgentState())) is not None:
+                    found.append(job)
+        return found
+
+    async def _job(self, agent: AgentFile, state: AgentState) -> Job | None:
+        definition = agent.definition
+        if definition is None or not agent.is_approved or not definition.is_enabled:
+            if state.time is not None:
+                await asyncio.to_thread(self.store.change, agent.key, _unscheduled)
+            return None
+        due = last_due(definition.at, self.scheduler.clock.now(), self.scheduler.clock.zone)
+        taken = date.fromisoformat(state.taken) if state.taken else None
+        # What was due before the schedule was as it is now is not made up for. A day that is still to come was taken by a
+        # clock that was wrong.
+        if state.time != str(definition.at) or taken is None or taken > due + _DAY:
+            taken = due if taken is None or taken > due + _DAY else max(taken, due)
+            state = await asyncio.to_thread(self.store.change, agent.key, _scheduled(str(definition.at), taken))
+        if agent.key in self._running:
+            return None
+
+        async def run(day: date, again: bool) -> None:
+            about = day - _DAY if definition.is_day_before else day
+            await self._run(agent, definition, about, "retry" if again else "schedule", taken=day)
+
+        retry = datetime.fromisoformat(state.retry_at) if state.retry_at else None
+        return Job(agent.key, definition.at, taken, run, retry)
+
+    async def _run(
+        self,
+        agent: AgentFile,
+        definition: Definition,
+        day: date,
+        trigger: Trigger,
+        *,
+        force: bool = False,
+        taken: date | None = None,
+    ) -> RunRecord:
+        if agent.key in self._running:
+            raise Conflict(f"The agent {agent.name} is at work already.", "Wait until it has ended.", key="busy")
+        self._running.add(agent.key)
+        try:
+            record = RunRecord(str(uuid.uuid4()), day.isoformat(), trigger, now())
+
+            def begin(state: AgentState) -> None:
+                state.running = record
+                if taken is not None:
+                    # Before anything that costs: should it end the computer, it does so once more and not for ever.
+                    state.taken, state.retry_at = taken.isoformat(), None
+
+            await asyncio.to_thread(self.store.change, agent.key, begin)
+            try:
+                run = AgentRun(self._agents, self.store, self._vault, agent, definition, record)
+                await run.carry_out(force=force)
+            except Exception:
+                log.exception("The agent %s failed.", agent.key)
+            await self._finish(agent, record)
+        finally:
+            self._running.discard(agent.key)
+        return record
+
+    async def _finish(self, agent: AgentFile, record: RunRecord) -> None:
+        record.ended = now()
+        await asyncio.to_thread(self.store.finish, agent.key, record, self._ended(record))
+        if record.session is not None:
+            await self._quietly(self.sessions.archive(record.session, True), "archived")
+        if record.status == "completed":
+            data = {"date": record.date, "path": record.output, "agent": agent.name}
+            await self._quietly(self._events.publish(f"{agent.module.name}.reflection.completed", data), "told")
+
+    @staticmethod
+    async def _quietly(work: Awaitable[object], what: str) -> None:
+        try:
+            await work
+        except ParachuteError as error:
+            log.warning("What an agent did could not be %s: %s", what, error)
+
+    def _ended(self, record: RunRecord) -> Callable[[AgentState], None]:
+        def change(state: AgentState) -> None:
+            state.last_status, state.last_error = record.status, record.error
+            if record.status in ("completed", "completed_no_output"):
+                state.last_run_at = record.ended
+                state.last_processed_date = record.date
+                state.run_count += 1
+            elif record.status == "failed":
+                state.last_run_at = record.ended
+                state.run_count += 1
+                if record.trigger == "schedule":
+                    state.retry_at = as_text(self.scheduler.clock.now() + RETRY)
+
+        return change
+
+    def _recover(self) -> None:
+        for key, state in self.store.states().items():
+            if state.running is None:
+                continue
+            record = state.running
+            record.status, record.ended = "failed", now()
+            record.error = "The computer was stopped during this run."
+            record.note(record.error)
+            self.store.finish(key, record, self._cut_off(record))
+
+    def _cut_off(self, record: RunRecord) -> Callable[[AgentState], None]:
+        ended = self._ended(record)
+
+        def change(state: AgentState) -> None:
+            ended(state)
+            if record.trigger == "schedule":
+                state.retry_at = as_text(self.scheduler.clock.now().astimezone(UTC))
+
+        return change
+
+
+class NotApproved(Conflict):
+    """An agent file of the vault was not approved, or has changed since."""
+
+    key = "not_approved"
+
+
+def _runnable(agent: AgentFile) -> Definition:
+    """What an agent is, if it may run; errors: InvalidInput, NotApproved."""
+    if agent.definition is None:
+        raise InvalidInput(f"{agent.path}: {agent.problem}")
+    if not agent.is_approved:
+        raise NotApproved(
+            f"The agent {agent.name} waits for approval: {agent.path} is new, or was changed.",
+            f"`parachute agents approve {agent.key}` shows it, and asks.",
+        )
+    return agent.definition
+
+
+def _unscheduled(state: AgentState) -> None:
+    state.time = state.retry_at = None
+
+
+def _scheduled(time: str, taken: date) -> Callable[[AgentState], None]:
+    def change(state: AgentState) -> None:
+        state.time, state.taken, state.retry_at = time, taken.isoformat(), None
+
+    return change

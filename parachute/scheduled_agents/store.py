@@ -1,0 +1,91 @@
+"""States and runs of agents, in the folder of trust: they decide when something runs."""
+
+import json
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from parachute.errors import Unavailable
+from parachute.files import atomic_write, locked, private_folder, read_regular
+from parachute.scheduled_agents.models import AgentState, RunRecord
+
+log = logging.getLogger(__name__)
+
+RUNS_KEPT = 50
+_LIMIT = 16 * 1024 * 1024
+
+
+class AgentStore:
+    """`agents-state.json` with the state of every agent, and a file with the last runs of each. Its methods wait for the disk."""
+
+    def __init__(self, root: Path) -> None:
+        self._path = root / "agents-state.json"
+        self._runs = root / "agent-runs"
+
+    def states(self) -> dict[str, AgentState]:
+        """The state of every agent that has one, by its key; error: Unavailable, so that nothing runs by itself."""
+        try:
+            found = json.loads(read_regular(self._path, _LIMIT))["agents"]
+            return {key: _state(fields) for key, fields in found.items()}
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise Unavailable(
+                f"{self._path} cannot be read, so that no agent runs: {error}.",
+                "Remove the file: the agents then begin anew.",
+            ) from error
+
+    def state(self, key: str) -> AgentState:
+        """The state of one agent; error: Unavailable."""
+        return self.states().get(key) or AgentState()
+
+    def change(self, key: str, change: Callable[[AgentState], None]) -> AgentState:
+        """Change the state of an agent, and return it; error: Unavailable."""
+        try:
+            with locked(self._path):
+                states = self.states()
+                state = states.setdefault(key, AgentState())
+                change(state)
+                document = {"agents": {name: each.as_json() for name, each in states.items()}}
+                atomic_write(self._path, json.dumps(document, indent=1))
+        except OSError as error:
+            raise Unavailable(f"{self._path} cannot be written: {error.strerror}.") from error
+        return state
+
+    def runs(self, key: str) -> list[RunRecord]:
+        """The last runs of an agent that have ended, oldest first."""
+        try:
+            return [RunRecord(**fields) for fields in json.loads(read_regular(self._runs_path(key), _LIMIT))["runs"]]
+        except FileNotFoundError:
+            return []
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+            log.warning("The runs of %s cannot be read, and are kept anew: %s", key, error)
+            return []
+
+    def finish(self, key: str, record: RunRecord, change: Callable[[AgentState], None]) -> None:
+        """Keep a run that has ended, and change the state of its agent; error: Unavailable."""
+        path = self._runs_path(key)
+        kept = [*self.runs(key), record][-RUNS_KEPT:]
+        try:
+            private_folder(path.parent)
+            atomic_write(path, json.dumps({"runs": [run.as_json() for run in kept]}))
+        except OSError as error:
+            log.error("A run of %s cannot be kept: %s", key, error)
+
+        def end(state: AgentState) -> None:
+            state.running = None
+            change(state)
+
+        self.change(key, end)
+
+    def _runs_path(self, key: str) -> Path:
+        return self._runs / f"{key}.json"
+
+
+def _state(fields: dict[str, Any]) -> AgentState:
+    running = fields.get("running")
+    state = AgentState(**{**fields, "running": None})
+    if running is not None:
+        state.running = RunRecord(**running)
+    return state

@@ -1,0 +1,136 @@
+"""Routes of suggestions: whoever may write here, and in the module that a suggestion is about, decides."""
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Query, Request
+from pydantic import BaseModel, ConfigDict, Field
+
+from parachute.errors import InvalidInput, NotAllowed, ParachuteError
+from parachute.keys.models import Caller
+from parachute.suggestions.models import MEMBERS_LIMIT, PENDING_LIMIT, REASONING_LIMIT, TITLE_LIMIT, Suggestion
+from parachute.suggestions.service import Suggestions
+
+router = APIRouter(prefix="/api/suggestions", tags=["suggestions"])
+
+
+def suggestions(request: Request) -> Suggestions:
+    """The application's suggestions."""
+    service: Suggestions = request.app.state.suggestions
+    return service
+
+
+def caller(request: Request) -> Caller:
+    """Who asks, as the access check found out."""
+    found: Caller = request.scope["state"]["caller"]
+    return found
+
+
+SuggestionsDependency = Annotated[Suggestions, Depends(suggestions)]
+CallerDependency = Annotated[Caller, Depends(caller)]
+Identifier = Annotated[str, Field(min_length=1, max_length=40)]
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Rejection(_Body):
+    """Why, for the log."""
+
+    reason: str = Field(default="", max_length=REASONING_LIMIT)
+
+
+class Modification(_Body):
+    """What shall be applied instead of the proposed."""
+
+    payload: dict[str, Any]
+
+
+class Seen(_Body):
+    """Those that the user saw, and no others."""
+
+    ids: list[Identifier] = Field(min_length=1, max_length=PENDING_LIMIT)
+
+
+class Batch(_Body):
+    """Several that the user shall decide about as one."""
+
+    title: str = Field(min_length=1, max_length=TITLE_LIMIT)
+    ids: list[Identifier] = Field(min_length=2, max_length=MEMBERS_LIMIT)
+
+
+@router.get("")
+async def list_suggestions(
+    service: SuggestionsDependency,
+    status: Literal["pending", "approved", "rejected", "modified"] | None = None,
+    module: Annotated[str | None, Query(max_length=40)] = None,
+    limit: Annotated[int, Query(ge=1, le=PENDING_LIMIT)] = 50,
+    offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
+) -> dict[str, Any]:
+    """Suggestions, newest first; `module` is the one that they are about."""
+    found, total = await service.page(status, module, limit, offset)
+    return {"suggestions": [each.as_json() for each in found], "total": total}
+
+
+@router.post("/approve-all")
+async def approve_all(body: Seen, service: SuggestionsDependency, who: CallerDependency) -> dict[str, Any]:
+    """Apply exactly the named ones, in this order; each has its own result, and one that fails stops no other."""
+    results = []
+    for identifier in dict.fromkeys(body.ids):
+        try:
+            _check(who, await service.get(identifier))
+            done = await service.approve(identifier, _name(who))
+            results.append({"id": identifier, "status": done.status, "error": None, "key": None})
+        except ParachuteError as error:
+            results.append({"id": identifier, "status": None, "error": str(error), "key": error.key})
+    return {"results": results}
+
+
+@router.post("/batch")
+async def make_batch(body: Batch, service: SuggestionsDependency, who: CallerDependency) -> dict[str, Any]:
+    """Make one entry of several suggestions, which is approved or rejected as a whole."""
+    return (await service.make_batch(body.title, body.ids, _name(who))).as_json()
+
+
+@router.get("/{identifier}")
+async def get_suggestion(identifier: str, service: SuggestionsDependency) -> dict[str, Any]:
+    """One suggestion, with everything that was ever decided about it."""
+    found = await service.get(identifier)
+    return {**found.as_json(), "resolutions": await service.resolutions(found.id)}
+
+
+@router.post("/{identifier}/approve")
+async def approve(identifier: str, service: SuggestionsDependency, who: CallerDependency) -> dict[str, Any]:
+    """Apply a suggestion; 409 if what it changes has changed since, and then it goes on waiting."""
+    _check(who, await service.get(identifier))
+    return (await service.approve(identifier, _name(who))).as_json()
+
+
+@router.post("/{identifier}/modify")
+async def modify(
+    identifier: str, body: Modification, service: SuggestionsDependency, who: CallerDependency
+) -> dict[str, Any]:
+    """Apply a suggestion with another payload, to what is there now."""
+    _check(who, await service.get(identifier))
+    return (await service.modify(identifier, body.payload, _name(who))).as_json()
+
+
+@router.post("/{identifier}/reject")
+async def reject(
+    identifier: str, service: SuggestionsDependency, who: CallerDependency, body: Rejection | None = None
+) -> dict[str, Any]:
+    """Turn a suggestion down."""
+    _check(who, await service.get(identifier))
+    return (await service.reject(identifier, _name(who), body.reason if body else "")).as_json()
+
+
+def _check(who: Caller, found: Suggestion) -> None:
+    if found.is_batch and not found.members:
+        raise InvalidInput(f"The entry {found.id} has no members.")
+    for each in found.members if found.is_batch else (found,):
+        if not who.may(each.target_module, "write"):
+            raise NotAllowed(f"Changing what belongs to {each.target_module} is not allowed to this key.")
+
+
+def _name(who: Caller) -> str:
+    return f"{who.kind} {who.name}"

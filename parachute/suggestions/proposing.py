@@ -1,0 +1,27 @@
+"""Who may propose changes of whose data: what the user agreed to, never what a module says at the time."""
+
+from parachute.errors import NotAllowed
+from parachute.hosts.models import ApprovedModule
+from parachute.suggestions.models import Source
+
+
+def targets_of_agent(module: ApprovedModule, agent: str) -> tuple[str, ...]:
+    """The modules for which an agent of the manifest may make suggestions; none for any other, such as the default one."""
+    config = module.manifest.agents.get(agent)
+    return tuple(sorted(set(config.can_suggest))) if config else ()
+
+
+def targets_of_module(module: ApprovedModule) -> tuple[str, ...]:
+    """The modules for which a module itself may: those of any of its agents."""
+    return tuple(sorted({target for config in module.manifest.agents.values() for target in config.can_suggest}))
+
+
+def check_allowed(module: ApprovedModule, source: Source, target: str) -> None:
+    """Error: NotAllowed, with those for which it may."""
+    allowed = targets_of_agent(module, source.agent) if source.agent else targets_of_module(module)
+    if target not in allowed:
+        raise NotAllowed(
+            f"target_module: {source.name} may not make suggestions for {target[:40]!r}; it may for: "
+            f"{', '.join(allowed) or 'none'}.",
+            "Name it under can_suggest of an agent in manifest.yaml; the user sees it before installing.",
+        )

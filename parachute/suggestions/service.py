@@ -1,0 +1,240 @@
+"""Suggestions: made by modules and their agents, decided by the user, applied by the module that they are about."""
+
+import asyncio
+import contextlib
+import json
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from parachute.audit.service import Audit
+from parachute.errors import Conflict, InvalidInput, NotFound, ParachuteError
+from parachute.events.service import Events
+from parachute.hosts.models import ApprovedModule
+from parachute.hosts.service import Hosts
+from parachute.suggestions.models import (
+    MEMBERS_LIMIT,
+    TITLE_LIMIT,
+    Decision,
+    Proposal,
+    Source,
+    Suggestion,
+    payload_text,
+    whole,
+)
+from parachute.suggestions.proposing import check_allowed
+from parachute.suggestions.store import SuggestionStore
+from parachute.suggestions.target import Targets, Unknown
+
+log = logging.getLogger(__name__)
+
+CREATED = "suggestion.created"
+RESOLVED = "suggestion.resolved"
+USER = "user"
+
+
+class Suggestions:
+    """The queue. Nothing here applies anything by itself: also after a crash the user decides again, and it is applied once."""
+
+    def __init__(self, store: SuggestionStore, hosts: Hosts, events: Events, audit: Audit) -> None:
+        self._store = store
+        self._targets = Targets(hosts)
+        self._events = events
+        self._audit = audit
+        self._busy: set[str] = set()
+        self._telling = asyncio.Lock()
+
+    async def start(self) -> None:
+        """Publish what an earlier process wrote and could not publish any more."""
+        await self._tell()
+
+    async def suggest(self, module: ApprovedModule, document: dict[str, Any]) -> dict[str, Any]:
+        """Keep what a module proposes; errors: InvalidInput, NotAllowed, TooMany, NotFound, and why its target cannot be asked."""
+        return await self.propose(module, Source(module.name), document)
+
+    async def propose(self, module: ApprovedModule, source: Source, document: dict[str, Any]) -> dict[str, Any]:
+        """Keep what a module, or one of its agents, proposes; see `suggest`."""
+        proposal = Proposal.read(document)
+        check_allowed(module, source, proposal.target_module)
+        version, title = await self._targets.look(proposal.target_module, proposal.target_id)
+        made, is_new = await self._store.add(source, replace(proposal, title=title or proposal.title), version)
+        if is_new:
+            self._record(made, True, None)
+            await self._tell()
+        return {"id": made.id, "status": made.status}
+
+    async def page(
+        self, status: str | None = None, module: str | None = None, limit: int = 50, offset: int = 0
+    ) -> tuple[list[Suggestion], int]:
+        """(suggestions, how many there are), newest first."""
+        return await self._store.page(status, module, limit, offset)
+
+    async def get(self, identifier: str) -> Suggestion:
+        """One of them; error: NotFound."""
+        found = await self._store.get(identifier)
+        if found is None:
+            raise NotFound(f"There is no suggestion {identifier[:40]!r}.", "`parachute suggestions list` shows them.")
+        return found
+
+    async def resolutions(self, identifier: str) -> list[dict[str, Any]]:
+        """Everything that was decided about one, oldest first."""
+        return await self._store.resolutions(identifier)
+
+    async def approve(self, identifier: str, who: str) -> Suggestion:
+        """Have it applied as it is; of an entry of several, one after the other until one fails.
+
+        Errors: NotFound; Conflict when it is resolved, at work, or the module says that its thing has changed since; Unknown,
+        and what the module says. It goes on waiting then, with the reason.
+        """
+        with self._taken(identifier):
+            found = await self._waiting(identifier)
+            if found.is_batch:
+                return await self._approve_batch(found, who)
+            return await self._apply(found, Decision(USER, who))
+
+    async def modify(self, identifier: str, payload: object, who: str) -> Suggestion:
+        """Have it applied with another payload, to its target as that is now; errors: those of `approve`, InvalidInput."""
+        text = payload_text(payload)
+        with self._taken(identifier):
+            found = await self._waiting(identifier)
+            if found.is_batch:
+                raise InvalidInput("An entry of several suggestions has no payload.", "Modify one of its members.")
+            version, _ = await self._targets.look(found.target_module, found.target_id)
+            return await self._apply(replace(found, expected_version=version), Decision(USER, who, text))
+
+    async def reject(self, identifier: str, who: str, reason: str = "") -> Suggestion:
+        """Have it never applied; errors: NotFound, Conflict when it is resolved or was applied, Unknown."""
+        with self._taken(identifier):
+            found = await self._waiting(identifier)
+            by = f"orchestrator:{found.id}" if found.is_batch else USER
+            for member in found.members if found.is_batch else (found,):
+                if member.status != "pending":
+                    continue
+                with self._taken(member.id) if found.is_batch else contextlib.nullcontext():
+                    settled = await self._settled(member)
+                    if settled.status != "pending":
+                        raise Conflict(f"The suggestion {member.id} was applied before this computer stopped.")
+                    await self._store.resolve(settled, Decision(by, who, reason=whole(reason)), None, rejected=True)
+                    self._record(await self.get(member.id), True, None)
+            await self._tell()
+            return await self.get(found.id)
+
+    async def make_batch(self, title: str, identifiers: Sequence[str], who: str) -> Suggestion:
+        """Make one entry of several that wait, which the user decides about as a whole; errors: InvalidInput, Conflict."""
+        title = whole(" ".join(title.split()))
+        if not 0 < len(title) <= TITLE_LIMIT:
+            raise InvalidInput(f"title: 1 to {TITLE_LIMIT} characters are allowed.")
+        if not 2 <= len(identifiers) <= MEMBERS_LIMIT or len(set(identifiers)) != len(identifiers):
+            raise InvalidInput(f"ids: 2 to {MEMBERS_LIMIT} different ids are allowed.")
+        made = await self._store.add_batch(title, identifiers, who)
+        await self._tell()
+        return await self.get(made.id)
+
+    async def _approve_batch(self, batch: Suggestion, who: str) -> Suggestion:
+        decision = Decision(f"orchestrator:{batch.id}", who)
+        for member in batch.members:
+            if member.status != "pending":
+                continue
+            try:
+                with self._taken(member.id):
+                    await self._apply(await self._waiting(member.id), decision)
+            except ParachuteError as error:
+                reason = f"It stopped at {member.id} ({member.title or member.action}): {error.message}"
+                await self._store.note(batch.id, reason)
+                raise Conflict(reason, error.hint, key=error.key, status=error.status, stopped_at=member.id) from error
+        return await self.get(batch.id)
+
+    async def _apply(self, suggestion: Suggestion, decision: Decision) -> Suggestion:
+        settled = await self._settled(suggestion)
+        if settled.status != "pending":
+            if settled.modifications == decision.payload:
+                return settled
+            raise Conflict(f"The suggestion {settled.id} was applied in other words before this computer stopped.")
+        ready = replace(settled, expected_version=suggestion.expected_version)
+        payload = json.loads(ready.payload if decision.payload is None else decision.payload)
+        await self._store.begin(ready.id, decision, ready.expected_version)
+        try:
+            result = await self._targets.apply(ready, payload)
+        except Unknown as error:
+            await self._store.note(ready.id, str(error))
+            self._record(ready, False, error.message)
+            raise
+        except ParachuteError as error:
+            await self._store.failed(ready, decision, str(error))
+            self._record(ready, False, error.message)
+            raise
+        return await self._applied(ready, decision, result)
+
+    async def _applied(self, suggestion: Suggestion, decision: Decision, result: Any) -> Suggestion:
+        await self._store.resolve(suggestion, decision, result)
+        found = await self.get(suggestion.id)
+        self._record(found, True, None)
+        await self._tell()
+        return found
+
+    async def _settled(self, suggestion: Suggestion) -> Suggestion:
+        """The suggestion, after it was found out how a try ended that nobody saw the end of; errors: Conflict, Unknown."""
+        if suggestion.trying is None:
+            return suggestion
+        ended = await self._targets.withdraw(suggestion)
+        if ended.applied:
+            return await self._applied(suggestion, suggestion.trying, ended.result)
+        if ended.applied is None:
+            message = f"The module {suggestion.target_module} ended while it applied this: it may have done so, or not."
+            await self._store.failed(suggestion, suggestion.trying, message)
+            raise Conflict(message, "Look at what it changes, and decide again.", key="outcome_unknown")
+        await self._store.withdrawn(suggestion.id)
+        return await self.get(suggestion.id)
+
+    async def _waiting(self, identifier: str) -> Suggestion:
+        found = await self.get(identifier)
+        if found.status != "pending":
+            raise Conflict(f"The suggestion {found.id} is {found.status} already.", key="resolved")
+        return found
+
+    @contextlib.contextmanager
+    def _taken(self, identifier: str) -> Iterator[None]:
+        if identifier in self._busy:
+            raise Conflict(f"The suggestion {identifier[:40]} is being decided about.", "Wait a moment.", key="busy")
+        self._busy.add(identifier)
+        try:
+            yield
+        finally:
+            self._busy.discard(identifier)
+
+    async def _tell(self) -> None:
+        """Publish every status that was not published yet; what cannot be now is with the next one, or the next start."""
+        async with self._telling:
+            for suggestion in await self._store.untold():
+                try:
+                    await self._publish(suggestion)
+                except ParachuteError as error:
+                    log.warning("What became of the suggestion %s is not told yet: %s", suggestion.id, error)
+                    return
+
+    async def _publish(self, suggestion: Suggestion) -> None:
+        data = {
+            "id": suggestion.id,
+            "source_agent": suggestion.source_agent,
+            "source_session": suggestion.source_session,
+            "action": suggestion.action,
+            "target_module": suggestion.target_module,
+            "target_id": suggestion.target_id,
+            "status": suggestion.status,
+            "resolved_by": suggestion.resolved_by,
+        }
+        await self._events.publish(CREATED if suggestion.status == "pending" else RESOLVED, data)
+        await self._store.told(suggestion)
+
+    def _record(self, suggestion: Suggestion, success: bool, error: str | None) -> None:
+        self._audit.append(
+            event_type="suggestion",
+            source_type="agent" if suggestion.source_session else "module",
+            source_id=suggestion.source_session or suggestion.source_agent,
+            target_module=suggestion.target_module,
+            target_endpoint=f"suggestion {suggestion.id} {suggestion.status}",
+            para_ids_involved=(suggestion.target_id,) if suggestion.target_id else (),
+            success=success,
+            error=error,
+        )

@@ -1,0 +1,86 @@
+"""What core asks the module that a suggestion is about: which version its thing has, and to apply a change once."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from parachute.errors import NotFound, ParachuteError
+from parachute.hosts.client import HostDown
+from parachute.hosts.service import Hosts
+from parachute.suggestions.models import Suggestion, Version, title_of, version_of
+
+_LOOK_SECONDS = 30.0
+_APPLY_SECONDS = 60.0
+
+
+class Unknown(ParachuteError):
+    """A module did not say how it ended: the change may have been applied."""
+
+    status = 502
+    key = "outcome_unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawal:
+    """How a try ended of which nobody knew: `applied` is None where not even the module knows."""
+
+    applied: bool | None
+    result: Any = None
+
+
+class Targets:
+    """Modules, as far as suggestions need them."""
+
+    def __init__(self, hosts: Hosts) -> None:
+        self._hosts = hosts
+
+    async def look(self, module: str, para_id: str | None) -> tuple[Version | None, str]:
+        """(version, title) of what a suggestion is about; errors: NotFound, Conflict where nobody could apply it, HostDown."""
+        if para_id is None:
+            await self._hosts.host(module)
+            return None, ""
+        answer = await self._hosts.ask(module, "para", {"id": para_id}, _LOOK_SECONDS)
+        item = answer.get("item") if isinstance(answer, dict) else None
+        return version_of(item), title_of(item)
+
+    async def apply(self, suggestion: Suggestion, payload: Any) -> Any:
+        """Have a change applied, and give what the module says of it; `try_id` makes it once only.
+
+        Errors: Unknown where it may have been applied; with any other, it was not.
+        """
+        document = {
+            "id": suggestion.try_id,
+            "action": suggestion.action,
+            "target_id": suggestion.target_id,
+            "payload": payload,
+            "expected_version": suggestion.expected_version,
+        }
+        answer = await self._ask(suggestion.target_module, document)
+        if not isinstance(answer, dict) or "result" not in answer:
+            raise Unknown(f"The module {suggestion.target_module} gave no result.", _LOOK_FIRST)
+        return answer["result"]
+
+    async def withdraw(self, suggestion: Suggestion) -> Withdrawal:
+        """Learn how a try ended, and see that it does not begin any more; errors: Unknown, and why nobody can be asked."""
+        document = {"id": suggestion.try_id, "withdraw": True}
+        try:
+            answer = await self._ask(suggestion.target_module, document)
+        except NotFound as error:
+            # The module was removed, and what it had applied with it.
+            if suggestion.target_module in {host.module.name for host in self._hosts.running()}:
+                raise Unknown(
+                    f"The module {suggestion.target_module} cannot say whether it was applied. {error}"
+                ) from error
+            return Withdrawal(False)
+        applied = answer.get("applied") if isinstance(answer, dict) else None
+        return Withdrawal(applied if isinstance(applied, bool) else None, answer.get("result") if applied else None)
+
+    async def _ask(self, module: str, document: dict[str, Any]) -> Any:
+        host = await self._hosts.host(module)
+        try:
+            return await host.control("POST", "suggestion", document, _APPLY_SECONDS)
+        except HostDown as error:
+            why = await self._hosts.explained(module, error)
+            raise Unknown(why.message, why.hint or _LOOK_FIRST) from error
+
+
+_LOOK_FIRST = "Whether the change was made is not known; deciding again finds out first."

@@ -1,0 +1,155 @@
+"""`parachute suggestions`."""
+
+import json
+from typing import Any
+
+import pytest
+
+from parachute.settings.home import Home
+
+from .scripted_core import ScriptedCore
+from .terminal import Terminal
+
+PATH = "/api/suggestions"
+
+
+def suggestion(identifier: str = "9f2c41d7a0be", **changes: Any) -> dict[str, Any]:
+    """One as the API tells it."""
+    return {
+        "id": identifier,
+        "source_agent": "daily/reflection",
+        "source_session": "s1",
+        "timestamp": "2026-01-02T03:04:05.000Z",
+        "action": "update",
+        "target_module": "brain",
+        "target_id": "para:brain:a1b2c3d4e5f6",
+        "title": "Kevin",
+        "payload": {"add": "- LVB \x1b[31mcurriculum"},
+        "reasoning": "The journal\nsays so.",
+        "status": "pending",
+        "resolved_by": None,
+        "resolved_at": None,
+        "modifications": None,
+        "applied_at": None,
+        "error": None,
+        "result": None,
+        "expected_version": 3,
+        "batch": None,
+        **changes,
+    }
+
+
+def serve(core: ScriptedCore, *found: dict[str, Any]) -> None:
+    """Let the API have these."""
+    core.answers["GET", PATH] = 200, {"suggestions": list(found), "total": len(found)}
+    for each in found:
+        core.answers["GET", f"{PATH}/{each['id']}"] = 200, {**each, "resolutions": []}
+        for what, status in (("approve", "approved"), ("reject", "rejected"), ("modify", "modified")):
+            core.answers["POST", f"{PATH}/{each['id']}/{what}"] = 200, {**each, "status": status}
+
+
+def test_what_waits_is_listed(parachute: Terminal, home: Home) -> None:
+    entry = suggestion(
+        "b1", action="batch", title="1 person", target_module="", payload={"ids": ["m1"]}, members=[suggestion("m1")]
+    )
+    with ScriptedCore(home) as core:
+        serve(core, suggestion(error="Kevin has changed."), entry)
+        shown = parachute.ok("suggestions", "list", "--module", "brain")
+        assert json.loads(parachute.ok("suggestions", "list", "--json", "--status", "all"))[0] == suggestion(
+            error="Kevin has changed."
+        )
+    assert core.calls[0].query == {"limit": "50", "status": "pending", "module": "brain"}
+    assert core.calls[1].query == {"limit": "50"}
+    lines = shown.splitlines()
+    assert lines[:2] == ["Pending suggestions (2)", ""]
+    assert lines[2] == "9f2c41d7a0be  Update: Kevin  [brain]"
+    assert '      "add": "- LVB \\u001b[31mcurriculum"' in lines
+    assert "  “The journal says so.”" in lines
+    assert "  Source: daily/reflection • " in shown
+    assert "  Not applied yet: Kevin has changed." in lines
+    assert "b1  Batch: 1 person" in lines
+    assert "  m1  Update: Kevin  [brain]" in lines
+    assert "\x1b" not in shown
+
+
+def test_one_is_shown_in_full(parachute: Terminal, home: Home) -> None:
+    long = suggestion(payload={f"line{number}": number for number in range(30)})
+    decided = {
+        "timestamp": "2026-01-02T03:04:06.000Z",
+        "outcome": "failed",
+        "resolved_by": "user",
+        "who": "cli command line",
+        "modifications": None,
+        "reason": "",
+        "error": "Kevin has changed.",
+    }
+    with ScriptedCore(home) as core:
+        serve(core, long)
+        assert "… and 20 more lines" in parachute.ok("suggestions", "list")
+        core.answers["GET", f"{PATH}/{long['id']}"] = 200, {**long, "resolutions": [decided]}
+        shown = parachute.ok("suggestions", "show", long["id"])
+    assert '"line29": 29' in shown
+    assert "2026-01-02T03:04:06.000Z  failed by user (cli command line): Kevin has changed." in shown
+
+
+def test_nothing_is_applied_unless_somebody_says_so(parachute: Terminal, home: Home) -> None:
+    with ScriptedCore(home) as core:
+        serve(core, suggestion())
+        for arguments in (["approve", "9f2c41d7a0be"], ["approve-all"], ["modify", "9f2c41d7a0be", "--payload", "{}"]):
+            for more in ([], ["--json"]):
+                refused = parachute("suggestions", *arguments, *more)
+                assert (refused.code, "Nothing was applied." in refused.err) == (3, True)
+                assert ("Update: Kevin" in refused.out) is not bool(more)
+        with parachute.screen("suggestions", "approve", "9f2c41d7a0be") as screen:
+            screen.until("Apply it? [y/N]")
+            screen.type("n\n")
+            assert screen.end() == 1
+    assert [path for path in core.paths() if path.startswith("POST")] == []
+
+
+def test_decisions(parachute: Terminal, home: Home) -> None:
+    with ScriptedCore(home) as core:
+        serve(core, suggestion())
+        with parachute.screen("suggestions", "approve", "9f2c41d7a0be") as screen:
+            assert "Kevin" in screen.until("Apply it? [y/N]")
+            screen.type("y\n")
+            screen.until("9f2c41d7a0be: approved.")
+            assert screen.end() == 0
+        assert parachute.ok("suggestions", "reject", "9f2c41d7a0be", "--reason", "No.") == "9f2c41d7a0be: rejected.\n"
+        changed = parachute.ok(
+            "suggestions", "modify", "9f2c41d7a0be", "--payload", "-", "--yes", "--json", stdin='{"add": "x"}'
+        )
+        assert json.loads(changed)["status"] == "modified"
+    posted = [(call.path.rpartition("/")[2], call.body) for call in core.calls if call.method == "POST"]
+    assert posted == [("approve", {}), ("reject", {"reason": "No."}), ("modify", {"payload": {"add": "x"}})]
+
+
+@pytest.mark.parametrize("payload", ["{", "[]", "1", "[" * 100_000])
+def test_a_payload_that_is_no_object(parachute: Terminal, home: Home, payload: str) -> None:
+    with ScriptedCore(home) as core:
+        serve(core, suggestion())
+        assert "--payload: " in parachute.fails("suggestions", "modify", "9f2c41d7a0be", "--payload", payload, "--yes")
+    assert [path for path in core.paths() if path.startswith("POST")] == []
+
+
+def test_all_that_were_shown_are_approved_the_oldest_first(parachute: Terminal, home: Home) -> None:
+    results = [
+        {"id": "old", "status": "approved", "error": None, "key": None},
+        {"id": "new", "status": None, "error": "Kevin has changed.", "key": "conflict"},
+    ]
+    with ScriptedCore(home) as core:
+        serve(core)
+        assert parachute.ok("suggestions", "approve-all") == ""
+        assert json.loads(parachute.ok("suggestions", "approve-all", "--json")) == []
+        serve(core, suggestion("new"), suggestion("old"))
+        core.answers["POST", f"{PATH}/approve-all"] = 200, {"results": results}
+        done = parachute("suggestions", "approve-all", "--yes")
+        assert (done.code, done.out) == (1, "old: approved.\n")
+        assert "Error: new: Kevin has changed." in done.err
+    assert core.calls[-1].body == {"ids": ["old", "new"]}
+
+
+def test_an_id_leads_nowhere_else(parachute: Terminal, home: Home) -> None:
+    with ScriptedCore(home) as core:
+        parachute.fails("suggestions", "show", "../keys")
+    assert "GET /api/keys" not in core.paths()

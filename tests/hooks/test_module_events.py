@@ -1,0 +1,62 @@
+"""Events that modules publish reach a person's own commands, in the form of the specification."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.hosts.household import Household
+
+DAILY = """
+@route("POST", "/entries")
+async def add(self, content: str):
+    data = {"entry_id": "2026-01-31-morning", "content": content, "audio_path": None}
+    await self.core.publish("daily.entry.created", data)
+    return data
+"""
+BRAIN = """
+@event("daily.entry.created")
+async def mentioned(self, entry_id: str, content: str):
+    data = {"source_id": entry_id, "para_id": "para:brain:abcdefghijkl", "confidence": 0.9}
+    await self.core.publish("brain.mention.detected", data)
+"""
+
+
+@pytest.fixture
+def household() -> Iterator[Household]:
+    """A computer on which nothing else happens."""
+    with Household() as running:
+        yield running
+
+
+def _told(path: Path) -> dict[str, object]:
+    told: dict[str, object] = json.loads(path.read_text())
+    return told
+
+
+def test_hooks_hear_of_entries_and_mentions(household: Household) -> None:
+    folder = household.folder
+    (folder / "keep.sh").write_text('#!/bin/sh\ncat > "$1.part"\nmv "$1.part" "$1"\n')
+    (folder / "keep.sh").chmod(0o700)
+    (household.home.root / "hooks.yaml").write_text(
+        "hooks:\n"
+        f"  daily.entry.created:\n    - type: command\n      command: {folder}/keep.sh {folder}/entry\n      timeout: 30\n"
+        f"  brain.mention.detected:\n    - command: {folder}/keep.sh {folder}/mention\n      async: true\n"
+    )
+    approved: subprocess.CompletedProcess[str] = household.command("hooks", "approve", "--yes")
+    assert approved.returncode == 0, approved.stderr
+    household.install_quietly("daily", DAILY)
+    household.install("brain", BRAIN, hooks=[{"event": "daily.entry.created"}])
+    household.post("/api/daily/entries", json={"content": "Ottilie came by."})
+    entry, mention = folder / "entry", folder / "mention"
+    household.wait_until(lambda: entry.exists() and mention.exists(), "both hooks have run", seconds=40)
+    told = _told(entry)
+    assert told.keys() == {"id", "event", "timestamp", "vault_path", "module", "data"}
+    assert (told["event"], told["module"]) == ("daily.entry.created", "daily")
+    assert told["vault_path"] == str(household.vault)
+    assert told["data"] == {"entry_id": "2026-01-31-morning", "content": "Ottilie came by.", "audio_path": None}
+    told = _told(mention)
+    assert (told["event"], told["module"]) == ("brain.mention.detected", "brain")
+    assert told["data"] == {"source_id": "2026-01-31-morning", "para_id": "para:brain:abcdefghijkl", "confidence": 0.9}

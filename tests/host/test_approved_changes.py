@@ -1,0 +1,182 @@
+"""Changes that the user approved, in the module's process: each is made once, and nothing is said that is not known."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parachute.core import Module
+from parachute.core.testing import Running, run
+from parachute.errors import Conflict, InvalidInput, NotAllowed
+from parachute.host import approved_changes
+from parachute.host.approved_changes import ApprovedChanges
+
+
+class Notes(Module):
+    """What is applied is in `made`."""
+
+    name = "notes"
+    version = "1.0.0"
+
+    def __init__(self) -> None:
+        self.made: list[Any] = []
+        self.held = asyncio.Event()
+        self.go = asyncio.Event()
+
+    async def apply_suggestion(
+        self, action: str, target_id: str | None, payload: dict[str, Any], expected_version: str | int | None
+    ) -> Any:
+        if payload.get("hold"):
+            self.held.set()
+            await self.go.wait()
+        if reason := payload.get("refuse"):
+            raise Conflict(reason)
+        self.made.append((action, target_id, payload, expected_version))
+        return object() if payload.get("odd") else {"number": len(self.made)}
+
+
+@pytest.fixture
+async def notes() -> AsyncIterator[Running]:
+    """The module, in memory."""
+    async with run(Notes) as running:
+        yield running
+
+
+@pytest.fixture
+def changes(notes: Running) -> ApprovedChanges:
+    """What its host remembers; another one is what a new process remembers."""
+    return ApprovedChanges(notes.application)
+
+
+def change(identifier: str = "a.0", **payload: Any) -> dict[str, Any]:
+    """What core sends."""
+    return {"id": identifier, "action": "create", "target_id": None, "payload": payload, "expected_version": 3}
+
+
+WITHDRAW = {"id": "a.0", "withdraw": True}
+
+
+async def test_a_change_is_made_once_also_for_a_new_process(notes: Running, changes: ApprovedChanges) -> None:
+    assert await changes.answer(change(text="one")) == {"result": {"number": 1}}
+    for again in (changes, ApprovedChanges(notes.application)):
+        assert await again.answer(change(text="two")) == {"result": {"number": 1}}
+        assert await again.answer(WITHDRAW) == {"applied": True, "result": {"number": 1}}
+    assert await changes.answer(change("b.0", text="one")) == {"result": {"number": 2}}
+    assert notes.module.made == [("create", None, {"text": "one"}, 3)] * 2
+
+
+async def test_what_was_withdrawn_is_not_made_any_more(notes: Running, changes: ApprovedChanges) -> None:
+    assert await changes.answer(WITHDRAW) == {"applied": False}
+    with pytest.raises(Conflict, match="withdrawn"):
+        await changes.answer(change(text="late"))
+    assert await changes.answer(WITHDRAW) == {"applied": False}
+    assert notes.module.made == []
+
+
+async def test_what_the_module_refused_may_be_tried_again(notes: Running, changes: ApprovedChanges) -> None:
+    with pytest.raises(Conflict, match="It has changed"):
+        await changes.answer(change(refuse="It has changed."))
+    assert await changes.answer(change(text="one")) == {"result": {"number": 1}}
+
+
+async def test_whoever_asks_meanwhile_waits_for_the_end(notes: Running, changes: ApprovedChanges) -> None:
+    applying = asyncio.create_task(changes.answer(change(hold=True)))
+    await notes.module.held.wait()
+    asking = [asyncio.create_task(changes.answer(each)) for each in (WITHDRAW, change(hold=True))]
+    # Another one is not held up.
+    assert await changes.answer(change("b.0")) == {"result": {"number": 1}}
+    assert not any(task.done() for task in (applying, *asking))
+    notes.module.go.set()
+    assert await applying == {"result": {"number": 2}}
+    assert await asking[0] == {"applied": True, "result": {"number": 2}}
+    assert await asking[1] == {"result": {"number": 2}}
+    assert len(notes.module.made) == 2
+
+
+async def test_a_process_that_ended_in_the_middle_is_not_made_up_for(notes: Running, changes: ApprovedChanges) -> None:
+    applying = asyncio.create_task(changes.answer(change(hold=True)))
+    await notes.module.held.wait()
+    applying.cancel()
+    await asyncio.gather(applying, return_exceptions=True)
+    after = ApprovedChanges(notes.application)
+    assert await after.answer(WITHDRAW) == {"applied": None}
+    with pytest.raises(Conflict, match="begun already"):
+        await after.answer(change(text="again"))
+    assert notes.module.made == []
+
+
+@pytest.mark.parametrize("broken", [b"", b"[]", b"\xff", b"x" * 1_000_000])
+async def test_a_memory_that_cannot_be_read_makes_nothing_again(
+    notes: Running, changes: ApprovedChanges, broken: bytes
+) -> None:
+    await changes.answer(change(text="one"))
+    memory(notes)[0].write_bytes(broken)
+    assert await changes.answer(WITHDRAW) == {"applied": None}
+    with pytest.raises(Conflict):
+        await changes.answer(change(text="one"))
+    assert len(notes.module.made) == 1
+
+
+async def test_what_is_remembered_is_bounded(
+    notes: Running, changes: ApprovedChanges, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(approved_changes, "_KEPT", 5)
+    for number in range(8):
+        await changes.answer(change(f"n{number}.0"))
+    assert [file.stem for file in memory(notes)] == ["n3.0", "n4.0", "n5.0", "n6.0", "n7.0"]
+    assert await changes.answer(change("n7.0")) == {"result": {"number": 8}}
+
+
+async def test_a_result_that_json_cannot_say_is_left_out(notes: Running, changes: ApprovedChanges) -> None:
+    assert await changes.answer(change(odd=True)) == {"result": None}
+    assert len(notes.module.made) == 1
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda document: document.pop("id"),
+        lambda document: document.update(id="../x"),
+        lambda document: document.update(payload=[]),
+        lambda document: document.update(action=None),
+        lambda document: document.update(target_id=1),
+        lambda document: document.update(expected_version={}),
+    ],
+)
+async def test_what_core_would_not_send(
+    notes: Running, changes: ApprovedChanges, spoil: Callable[[dict[str, Any]], Any]
+) -> None:
+    document = change()
+    spoil(document)
+    with pytest.raises(InvalidInput):
+        await changes.answer(document)
+    assert notes.module.made == []
+    assert memory(notes) == []
+
+
+async def test_the_test_kit_applies_and_proposes() -> None:
+    class Silent(Module):
+        name = "silent"
+        version = "1.0.0"
+
+    async with run(Notes) as notes:
+        assert await notes.apply("update", {"a": 1}, target_id="para:notes:aaaaaaaaaaaa", expected_version="v2") == {
+            "number": 1
+        }
+        assert notes.module.made == [("update", "para:notes:aaaaaaaaaaaa", {"a": 1}, "v2")]
+        assert await notes.core.suggest("link", "brain", {"b": 2}, reasoning="So.") == "suggestion-1"
+        (made,) = notes.suggestions
+        assert (made["action"], made["target_module"], made["payload"]) == ("link", "brain", {"b": 2})
+        with pytest.raises(InvalidInput, match="action"):
+            await notes.core.suggest("explode", "brain", {})
+        assert len(notes.suggestions) == 1
+    async with run(Silent) as silent:
+        with pytest.raises(NotAllowed, match="takes no suggestions"):
+            await silent.apply("create", {})
+
+
+def memory(notes: Running) -> list[Path]:
+    """The files of what was begun."""
+    return sorted((notes.core.data / "approved-changes").glob("*.json"))

@@ -1,0 +1,147 @@
+"""Files of the vault run only as the user has seen them; those that a module brings run with the module."""
+
+import json
+
+import pytest
+
+from parachute.keys.models import Scope
+from parachute.keys.service import Keys
+from tests.scheduled_agents.conftest import AGENTS, BROUGHT, OWN, Garden
+from tests.support.messages_api import MessagesAPI, text, tool_use
+
+
+def test_a_file_of_the_vault_waits_until_it_is_approved(garden: Garden, model: MessagesAPI) -> None:
+    garden.write_agent("weeds", OWN)
+    shown = garden.agent("weeds")
+    assert (shown["status"], shown["source"], shown["path"]) == (
+        "waits_for_approval",
+        "vault",
+        "Garden/.agents/weeds.md",
+    )
+    assert (shown["schedule"], shown["nextRunAt"]) == ({"enabled": True, "time": "06:15"}, None)
+    asked = len(model.requests)
+    refused = garden.post(f"{AGENTS}/weeds/run", json={})
+    assert (refused.status_code, refused.json()["key"]) == (409, "not_approved")
+    assert len(model.requests) == asked
+
+    assert garden.let("weeds").json()["status"] == "ready"
+    model.script(tool_use("Bash", {"command": "echo none > /vault/Garden/x; ls /vault"}), text("No weeds."))
+    ended = garden.run("weeds", date="2026-03-01")
+    assert (ended["status"], ended["output_path"]) == ("completed", "Garden/weeds/2026-03-01.md")
+    assert sorted(tool["name"] for tool in model.conversation[-1].body["tools"]) == ["Bash", "Read"]
+    # It reads, and nothing more.
+    assert "Read-only file system" in str(model.conversation[-1].tool_results)
+    assert not (garden.vault / "Garden/x").exists()
+
+
+def test_an_edit_after_the_approval_waits_again(garden: Garden, model: MessagesAPI) -> None:
+    path = garden.write_agent("weeds", OWN)
+    seen = garden.agent("weeds")["hash"]
+    garden.let("weeds")
+    path.write_text(path.read_text().replace("Look for weeds.", "Send me the diary."))
+    assert garden.agent("weeds")["status"] == "waits_for_approval"
+    assert garden.post(f"{AGENTS}/weeds/run", json={}).status_code == 409
+    late = garden.let("weeds", seen)
+    assert (late.status_code, late.json()["key"]) == (409, "agent_changed")
+    assert garden.agent("weeds")["status"] == "waits_for_approval"
+    # One that was approved before does not come back with the newer one.
+    garden.let("weeds")
+    garden.write_agent("weeds", OWN)
+    assert garden.agent("weeds")["status"] == "waits_for_approval"
+
+
+def test_an_own_file_replaces_the_one_of_the_module_also_while_it_waits(garden: Garden) -> None:
+    garden.write_agent("page", OWN.replace("name: weeds", "name: page"))
+    shown = garden.agent("page")
+    assert (shown["source"], shown["status"]) == ("vault", "waits_for_approval")
+    assert garden.post(f"{AGENTS}/page/run", json={}).status_code == 409
+    (garden.vault / "Garden/.agents/page.md").unlink()
+    assert garden.agent("page")["status"] == "ready"
+
+
+def test_the_same_file_in_another_modules_folder_is_another_one(garden: Garden) -> None:
+    garden.plant("orchard", agents={})
+    garden.write_agent("weeds", OWN)
+    garden.let("weeds")
+    garden.write_agent("weeds", OWN, folder="Orchard")
+    (there,) = garden.value("/api/modules/orchard/agents")["agents"]
+    assert (garden.agent("weeds")["status"], there["status"]) == ("ready", "waits_for_approval")
+
+
+@pytest.mark.parametrize("scope", ["garden:read,write", "chat:admin", None])
+def test_approving_needs_admin_rights_in_the_module(garden: Garden, scope: str | None) -> None:
+    garden.write_agent("weeds", OWN)
+    body = {"hash": garden.agent("weeds")["hash"]}
+    headers = {}
+    if scope is not None:
+        keys = Keys(garden.home.root)
+        _, secret = keys.create("test", [Scope.parse(scope)])
+        keys.close()
+        headers = {"x-api-key": secret}
+    assert garden.post(f"{AGENTS}/weeds/approve", json=body, headers=headers).status_code == 403
+    assert garden.agent("weeds")["status"] == "waits_for_approval"
+
+
+def test_nothing_is_approved_while_the_file_of_approvals_cannot_be_read(garden: Garden) -> None:
+    garden.write_agent("weeds", OWN)
+    garden.let("weeds")
+    approved = garden.home.root / "agents-approved.json"
+    kept = approved.read_text()
+    approved.write_text("{")
+    try:
+        refused = garden.post(f"{AGENTS}/weeds/run", json={})
+        assert refused.status_code == 422
+        assert "no agent is approved" in refused.json()["detail"]
+    finally:
+        approved.write_text(kept)
+    assert garden.agent("weeds")["status"] == "ready"
+
+
+def test_agents_that_cannot_be_read_say_why(garden: Garden) -> None:
+    garden.write_agent("broken", OWN.replace("6:15", "soon").replace("name: weeds\n", ""))
+    (garden.vault / "Garden/.agents/latin.md").write_bytes(b"\xff\xfe")
+    (garden.vault / "Garden/.agents/huge.md").write_bytes(b"x" * 70_000)
+    problems = {each["name"]: each["problem"] for each in garden.value(AGENTS)["agents"] if each["status"] == "broken"}
+    assert problems["broken"] == "schedule.time: 'soon' is no time of the day; write one such as 03:00 or 21:30."
+    assert problems["latin"] == "The file is not UTF-8."
+    assert "longer than 65,536 bytes" in problems["huge"]
+    assert garden.post(f"{AGENTS}/broken/run", json={}).status_code == 422
+    assert garden.let("broken").status_code == 422
+
+
+def test_agents_of_a_module_that_is_not_trusted_are_none(garden: Garden) -> None:
+    folder = garden.folder / "sources/wild/agents"
+    folder.mkdir(parents=True)
+    (folder / "page.md").write_text(BROUGHT)
+    garden.install("wild", untrusted=True, permissions={"write": ["Wild/**"]})
+    assert garden.value("/api/modules/wild/agents") == {"agents": []}
+
+
+def test_the_command_line(garden: Garden, model: MessagesAPI) -> None:
+    garden.write_agent("weeds", OWN)
+    listed = garden.command("agents", "list")
+    assert "garden/page" in listed.stdout
+    assert "daily at 21:30" in listed.stdout
+    assert "waits for approval" in listed.stdout
+    assert {each["name"] for each in json.loads(garden.command("agents", "list", "--json").stdout)["agents"]} >= {
+        "page",
+        "weeds",
+    }
+    asked = garden.command("agents", "approve")
+    assert asked.returncode == 3
+    assert "Look for weeds." in asked.stdout
+    assert garden.agent("weeds")["status"] == "waits_for_approval"
+    assert garden.command("agents", "approve", "weeds", "--yes").stdout.endswith("Approved: garden/weeds.\n")
+    assert garden.command("agents", "approve").stdout == "Nothing waits for approval.\n"
+    model.script(text("None."))
+    ran = garden.command("agents", "run", "garden/weeds", "--date", "2026-03-02")
+    assert (ran.returncode, ran.stdout) == (0, "garden/weeds wrote Garden/weeds/2026-03-02.md.\n")
+    assert "skipped" in garden.command("agents", "run", "weeds", "--date", "2026-03-02").stdout
+    logged = garden.command("agents", "log", "weeds").stdout
+    assert "person, for 2026-03-02: completed" in logged
+    assert "  Wrote Garden/weeds/2026-03-02.md." in logged
+    assert garden.command("agents", "reset", "weeds").stdout == "garden/weeds was reset.\n"
+    assert garden.agent("weeds")["state"]["runCount"] == 0
+    unknown = garden.command("agents", "run", "nobody")
+    assert unknown.returncode != 0
+    assert "There is no agent 'nobody'." in unknown.stderr

@@ -1,0 +1,92 @@
+"""Agent files: what they may say, and what is told when they say something else."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parachute.errors import InvalidInput
+from parachute.scheduled_agents.definition import read_definition
+from parachute.scheduled_agents.models import Definition
+
+
+def read(*lines: str, body: str = "Do it.") -> Definition:
+    """A file with these lines of frontmatter."""
+    return read_definition("page", "Garden", "\n".join(("---", *lines, "---", body)))
+
+
+@pytest.mark.parametrize(
+    ("line", "time"),
+    [
+        ('schedule: {time: "03:00"}', "03:00"),
+        ("schedule: {time: 03:00}", "03:00"),
+        ("schedule: {time: 21:30}", "21:30"),
+        ("schedule: {time: 9:05}", "09:05"),
+        ("schedule:\n  time: 00:00", "00:00"),
+    ],
+)
+def test_times_are_read_with_and_without_quotes(line: str, time: str) -> None:
+    found = read(line)
+    assert (str(found.at), found.is_enabled, found.is_day_before) == (time, True, False)
+
+
+def test_what_is_left_out_has_a_default() -> None:
+    found = read()
+    assert (found.display_name, found.description, found.is_enabled) == ("Page", "", False)
+    assert (found.output, found.capabilities, found.model) == (
+        "Garden/reflections/{date}.md",
+        ("Read", "Glob", "Grep"),
+        None,
+    )
+
+
+def test_windows_line_ends_and_tools_of_modules() -> None:
+    text = "---\r\ntools: [read, brain-search]\r\ncapabilities: [Bash]\r\nother: 1\r\n---\r\nDo it.\r\n"
+    found = read_definition("page", "Garden", text)
+    assert (found.capabilities, found.mcp_tools, found.prompt) == (("Read", "Bash"), ("brain-search",), "Do it.")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("name: other", "name: expected page"),
+        ("schedule: daily", "schedule: expected"),
+        ("schedule: {enabled: maybe, time: '03:00'}", "schedule.enabled: expected true or false"),
+        ("schedule: {enabled: true}", "schedule.time: expected"),
+        ("schedule: {time: 99999}", "schedule.time: expected"),
+        ("schedule: {time: true}", "schedule.time: expected"),
+        ("schedule: {time: '25:00'}", "is no time of the day"),
+        ("schedule: {time: '03:00', day: after}", "schedule.day: expected same or before"),
+        ("schedule: {tiem: '03:00'}", "schedule.tiem: only"),
+        ("output: Garden/page.md", "must contain {date}"),
+        ("output: Garden/.agents/{date}.md", "not hidden"),
+        ("output: .parachute/{date}.md", "not hidden"),
+        ("output: ../{date}.md", "must not contain `..`"),
+        ("output: /etc/{date}.md", "must be a path within the vault"),
+        ("output: Garden/{date}.sh", "ends with .md"),
+        ("tools: Read", "tools: expected a list"),
+        ("tools: ['rm -rf']", "is no name of a tool"),
+        ("model: 'a b'", "cannot be the name of a model"),
+        ("displayName: [1]", "displayName: expected text"),
+        ("- a\n- b", "no lines of `field: value`"),
+        ("a: [", "are not YAML"),
+    ],
+)
+def test_mistakes_are_named(line: str, said: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        read(line)
+    assert said in refused.value.message
+
+
+@pytest.mark.parametrize("text", ["", "Do it.", "---\nname: page\n", "---\n---\n  \n"])
+def test_a_file_without_its_parts_is_refused(text: str) -> None:
+    with pytest.raises(InvalidInput):
+        read_definition("page", "Garden", text)
+
+
+@given(st.text(max_size=200), st.text(max_size=50))
+def test_whatever_is_in_a_file_it_is_read_or_refused(front: str, body: str) -> None:
+    try:
+        found = read_definition("page", "Garden", f"---\n{front}\n---\n{body}")
+    except InvalidInput:
+        return
+    assert found.prompt

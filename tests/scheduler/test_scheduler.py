@@ -1,0 +1,170 @@
+"""The scheduler with a clock that the test sets: what begins, and what does not begin twice."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parachute.errors import Unavailable
+from parachute.scheduler.service import Clock, Job, Scheduler
+from parachute.scheduler.times import TimeOfDay, last_due
+
+ZONE = ZoneInfo("America/St_Johns")
+NOON = datetime(2026, 11, 1, 12, tzinfo=ZONE).astimezone(UTC)
+THREE = TimeOfDay(3, 0)
+
+
+class Diary:
+    """A source with one job, which notes its days; `gate` holds its runs up."""
+
+    def __init__(self, now: datetime = NOON, at: TimeOfDay = THREE) -> None:
+        self.now = now
+        self.at = at
+        self.clock = Clock(lambda: self.now, ZONE)
+        self.taken = last_due(at, now, ZONE)
+        self.days: list[tuple[date, bool]] = []
+        self.retry: datetime | None = None
+        self.fails_with: Exception | None = None
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.ran = asyncio.Event()
+
+    async def jobs(self) -> Sequence[Job]:
+        return [Job("diary", self.at, self.taken, self._run, self.retry)]
+
+    async def _run(self, day: date, again: bool) -> None:
+        self.taken, self.retry = day, None
+        self.days.append((day, again))
+        self.ran.set()
+        await self.gate.wait()
+        if self.fails_with is not None:
+            raise self.fails_with
+
+
+async def looked(diary: Diary, scheduler: Scheduler) -> list[tuple[date, bool]]:
+    """What one look begins, and brings to its end."""
+    before = len(diary.days)
+    await scheduler.look()
+    while scheduler.running and diary.gate.is_set():
+        await asyncio.sleep(0)
+    return diary.days[before:]
+
+
+def scheduler_of(diary: Diary) -> Scheduler:
+    scheduler = Scheduler(diary.clock)
+    scheduler.add(diary.jobs)
+    return scheduler
+
+
+async def test_it_is_due_once_a_day() -> None:
+    diary = Diary()
+    scheduler = scheduler_of(diary)
+    assert await looked(diary, scheduler) == []
+    diary.now = TimeOfDay(3, 0).on(date(2026, 11, 2), ZONE) - timedelta(seconds=1)
+    assert await looked(diary, scheduler) == []
+    diary.now += timedelta(seconds=1)
+    assert await looked(diary, scheduler) == [(date(2026, 11, 2), False)]
+    diary.now += timedelta(hours=20)
+    assert await looked(diary, scheduler) == []
+
+
+async def test_of_missed_days_the_last_one_is_made_up_for() -> None:
+    diary = Diary()
+    scheduler = scheduler_of(diary)
+    diary.now += timedelta(days=9)
+    assert await looked(diary, scheduler) == [(date(2026, 11, 10), False)]
+    assert await looked(diary, scheduler) == []
+
+
+async def test_one_that_runs_is_not_begun_again() -> None:
+    diary = Diary()
+    scheduler = scheduler_of(diary)
+    diary.gate.clear()
+    for _ in range(3):
+        diary.now += timedelta(days=1)
+        await scheduler.look()
+        await asyncio.wait_for(diary.ran.wait(), 10)
+    assert [day for day, _ in diary.days] == [date(2026, 11, 2)]
+    diary.gate.set()
+    while scheduler.running:
+        await asyncio.sleep(0)
+    assert await looked(diary, scheduler) == [(date(2026, 11, 4), False)]
+
+
+async def test_one_that_failed_is_tried_again_when_it_is_time() -> None:
+    diary = Diary()
+    scheduler = scheduler_of(diary)
+    diary.retry = diary.now + timedelta(minutes=10)
+    assert await looked(diary, scheduler) == []
+    diary.now += timedelta(minutes=10)
+    assert await looked(diary, scheduler) == [(date(2026, 11, 1), True)]
+    # A day that is due by now goes before another try of the one before.
+    diary.retry = diary.now
+    diary.now += timedelta(days=1)
+    assert await looked(diary, scheduler) == [(date(2026, 11, 2), False)]
+
+
+async def test_what_fails_stops_nothing_else() -> None:
+    async def broken() -> Sequence[Job]:
+        raise Unavailable("The list is away.")
+
+    diary = Diary()
+    diary.fails_with = RuntimeError("no paper")
+    scheduler = Scheduler(diary.clock)
+    scheduler.add(broken)
+    scheduler.add(diary.jobs)
+    for day in (2, 3):
+        diary.now += timedelta(days=1)
+        assert await looked(diary, scheduler) == [(date(2026, 11, day), False)]
+
+
+async def test_it_looks_by_itself_and_ends_what_runs() -> None:
+    diary = Diary()
+    scheduler = Scheduler(diary.clock, seconds=3600)
+    scheduler.start()
+    scheduler.add(diary.jobs)
+    diary.gate.clear()
+    diary.now += timedelta(days=1)
+    scheduler.reload()
+    await asyncio.wait_for(diary.ran.wait(), 10)
+    assert scheduler.running == {"diary"}
+    await asyncio.wait_for(scheduler.close(), 10)
+    assert scheduler.running == frozenset()
+
+
+async def test_it_looks_again_after_a_while() -> None:
+    diary = Diary()
+    scheduler = Scheduler(diary.clock, seconds=0.01)
+    scheduler.add(diary.jobs)
+    scheduler.start()
+    diary.now += timedelta(days=1)
+    await asyncio.wait_for(diary.ran.wait(), 10)
+    await scheduler.close()
+
+
+@given(
+    st.builds(TimeOfDay, st.integers(0, 23), st.integers(0, 59)),
+    st.datetimes(datetime(2005, 1, 1), datetime(2012, 1, 1), timezones=st.just(UTC)),
+    st.lists(st.timedeltas(timedelta(), timedelta(days=2)), max_size=40),
+)
+def test_each_day_runs_at_most_once_and_none_that_was_looked_at_is_left_out(
+    at: TimeOfDay, start: datetime, steps: list[timedelta]
+) -> None:
+    async def check() -> None:
+        diary = Diary(start, at)
+        scheduler = scheduler_of(diary)
+        expected = []
+        for step in steps:
+            diary.now += step
+            due = last_due(at, diary.now, ZONE)
+            if due > diary.taken:
+                expected.append((due, False))
+            await looked(diary, scheduler)
+        assert diary.days == expected
+        assert len({day for day, _ in diary.days}) == len(diary.days)
+        assert diary.taken == last_due(at, diary.now, ZONE)
+
+    asyncio.run(check())

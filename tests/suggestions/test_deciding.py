@@ -1,0 +1,191 @@
+"""Suggestions of a real module, applied by another: from the proposal to the decision."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from tests.suggestions.conftest import House
+
+
+def test_an_update_is_proposed_approved_and_applied_once(house: House, word: str) -> None:
+    person = house.person()
+    change = {"note": word}
+    made = house.propose(action="update", target_id=person, payload=change, reasoning="The journal says so.")
+    found = house.suggestion(made)
+    assert (found["title"], found["expected_version"], found["status"]) == ("Kevin", 1, "pending")
+    assert (found["source_agent"], found["source_session"]) == ("journal", None)
+    assert (found["action"], found["target_module"], found["target_id"]) == ("update", "people", person)
+    assert (found["payload"], found["reasoning"], found["resolutions"]) == (change, "The journal says so.", [])
+    assert house.made(**change) == 0
+    done = house.decide(made, "approve")
+    assert (done["status"], done["resolved_by"], done["result"]) == ("approved", "user", {"done": "update"})
+    assert done["resolved_at"] == done["applied_at"]
+    assert house.value(f"/api/para/{person}")["item"]["notes"] == [word]
+    again = house.decide(made, "approve", 409)
+    assert again["detail"] == f"The suggestion {made} is approved already."
+    assert house.made(**change) == 1
+    (logged,) = house.suggestion(made)["resolutions"]
+    assert (logged["outcome"], logged["resolved_by"], logged["error"]) == ("approved", "user", None)
+
+
+def test_a_rejected_one_changes_nothing(house: House, word: str) -> None:
+    made = house.propose(payload={"name": word})
+    rejected = house.decide(made, "reject", reason="Not now.")
+    assert (rejected["status"], rejected["resolved_by"], rejected["applied_at"]) == ("rejected", "user", None)
+    assert house.suggestion(made)["resolutions"][0]["reason"] == "Not now."
+    assert house.decide(made, "approve", 409)["key"] == "resolved"
+    assert house.decide(made, "modify", 409, payload={"name": word})["key"] == "resolved"
+    assert house.made(name=word) == 0
+    # The same may be proposed again, and is another one.
+    assert house.propose(payload={"name": word}) != made
+
+
+def test_a_target_that_changed_meanwhile_is_left_alone(house: House, word: str) -> None:
+    person = house.person()
+    made = house.propose(action="update", target_id=person, payload={"note": word})
+    house.ask("PUT", f"/api/people/people/{person}")
+    for _ in range(2):
+        refused = house.decide(made, "approve", 409)
+        assert refused["detail"] == "Kevin has changed since."
+    found = house.suggestion(made)
+    assert (found["status"], found["resolved_by"]) == ("pending", None)
+    assert found["error"].startswith("Kevin has changed since.")
+    assert [each["outcome"] for each in found["resolutions"]] == ["failed", "failed"]
+    assert house.made(note=word) == 0
+    done = house.decide(made, "modify", payload={"note": f"{word}!"})
+    assert (done["status"], done["modifications"], done["payload"]) == (
+        "modified",
+        {"note": f"{word}!"},
+        {"note": word},
+    )
+    assert done["error"] is None
+    assert house.value(f"/api/para/{person}")["item"]["notes"] == [f"{word}!"]
+
+
+def test_what_the_module_refuses_goes_on_waiting(house: House, word: str) -> None:
+    made = house.propose(payload={"name": word, "refuse": True})
+    assert house.decide(made, "approve", 422)["detail"] == "notes: this is not wanted here."
+    assert house.suggestion(made)["status"] == "pending"
+    assert house.decide(made, "modify", payload={"name": word})["status"] == "modified"
+    assert house.made(name=word) == 1
+
+
+def test_a_module_without_apply_suggestion_takes_none(house: House) -> None:
+    made = house.propose(target_module="silent")
+    assert house.decide(made, "approve", 403)["detail"] == "The module silent takes no suggestions."
+    assert house.decide(made, "reject")["status"] == "rejected"
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "reason"),
+    [
+        ({"target_module": "journal"}, 403, "may not make suggestions for 'journal'; it may for: people, silent"),
+        ({"action": "explode"}, 422, "action: one of create, update, delete, link"),
+        ({"action": "update"}, 422, "target_id: update needs the para-id"),
+        ({"action": "link", "target_id": "para:silent:aaaaaaaaaaaa"}, 422, "target_id: a para-id of people"),
+        ({"action": "link", "target_id": "Kevin"}, 422, "para-id"),
+        ({"action": "delete", "target_id": "para:people:aaaaaaaaaaaa"}, 404, "people knows no para:people:"),
+        ({"payload": {"text": "x" * 65_536}}, 422, "payload: 65,547 bytes are more than the 65,536 allowed"),
+        ({"payload": {"half": "\ud800"}}, 422, "payload: it cannot be written"),
+        ({"reasoning": "x" * 2001}, 422, "reasoning: text of at most 2,000"),
+    ],
+)
+def test_what_cannot_be_proposed(house: House, changes: dict[str, Any], status: int, reason: str) -> None:
+    before = house.value("/api/suggestions")["total"]
+    assert reason in house.propose(status, **changes)
+    assert house.value("/api/suggestions")["total"] == before
+
+
+def test_deep_payloads_are_refused(house: House) -> None:
+    payload: dict[str, Any] = {}
+    for _ in range(32):
+        payload = {"in": payload}
+    made = house.propose(payload=payload)
+    assert house.decide(made, "reject")["payload"] == payload
+    assert "levels" in house.propose(422, payload={"in": {"in": payload}})
+
+
+def test_the_same_is_not_proposed_twice(house: House, word: str) -> None:
+    made = house.propose(payload={"name": word}, reasoning="one")
+    assert house.propose(payload={"name": word}, reasoning="two") == made
+    assert house.propose(payload={"name": f"{word}!"}) != made
+
+
+def test_many_decisions_at_once_apply_it_once(house: House, word: str) -> None:
+    made = house.propose(payload={"name": word})
+    with ThreadPoolExecutor(8) as threads:
+        answers = list(threads.map(lambda _: house.post(f"/api/suggestions/{made}/approve").status_code, range(8)))
+    assert sorted(set(answers)) == [200, 409]
+    assert answers.count(200) == 1
+    assert house.made(name=word) == 1
+
+
+def test_modules_hear_of_it(house: House, word: str) -> None:
+    made = house.propose(payload={"name": word})
+    house.decide(made, "approve")
+    expected = [["suggestion.created", made, "pending"], ["suggestion.resolved", made, "approved"]]
+    house.eventually(
+        "/api/people/heard",
+        lambda value: [each for each in value["heard"] if each[1] == made] == expected,
+        "both events arrived",
+    )
+
+
+def test_pages_and_filters(house: House, word: str) -> None:
+    made = [house.propose(payload={"name": f"{word}{number}"}) for number in range(3)]
+    house.decide(made[1], "reject")
+    waiting = house.value("/api/suggestions?status=pending&module=people&limit=2")
+    assert [each["id"] for each in waiting["suggestions"]] == [made[2], made[0]]
+    assert waiting["total"] >= 2
+    following = house.value("/api/suggestions?status=pending&module=people&limit=1&offset=1")
+    assert [each["id"] for each in following["suggestions"]] == [made[0]]
+    assert house.value("/api/suggestions?module=nothing") == {"suggestions": [], "total": 0}
+    assert house.get("/api/suggestions?status=odd").status_code == 422
+    for path in ("nothing", "%2e%2e", "a" * 500):
+        assert house.get(f"/api/suggestions/{path}").status_code in (400, 404)
+        assert house.post(f"/api/suggestions/{path}/approve").status_code in (400, 404)
+
+
+def test_all_that_were_seen_are_approved_and_no_others(house: House, word: str) -> None:
+    seen = [
+        house.propose(payload={"name": f"{word}1"}),
+        house.propose(payload={"name": f"{word}2", "refuse": True}),
+        house.propose(payload={"name": f"{word}3"}),
+    ]
+    unseen = house.propose(payload={"name": f"{word}4"})
+    answer = house.post("/api/suggestions/approve-all", json={"ids": [*seen, "nothing"]}).json()
+    assert [(each["id"], each["status"]) for each in answer["results"]] == [
+        (seen[0], "approved"),
+        (seen[1], None),
+        (seen[2], "approved"),
+        ("nothing", None),
+    ]
+    assert answer["results"][1]["error"] == "notes: this is not wanted here."
+    assert house.suggestion(unseen)["status"] == "pending"
+    assert (house.made(name=f"{word}1"), house.made(name=f"{word}3"), house.made(name=f"{word}4")) == (1, 1, 0)
+    assert house.post("/api/suggestions/approve-all", json={}).status_code == 422
+
+
+def test_a_key_needs_the_right_to_change_the_target(house: House, word: str) -> None:
+    made = house.propose(payload={"name": word})
+    keys = {}
+    for label, scopes in (("reader", "suggestions:read"), ("half", "suggestions:write"), ("whole", "suggestions:write")):
+        arguments = ["keys", "create", label, "--scope", scopes]
+        if label == "whole":
+            arguments += ["--scope", "people:write"]
+        printed = house.command(*arguments, "--json")
+        assert printed.returncode == 0, printed.stderr
+        keys[label] = printed.stdout
+    def ask(label: str, method: str, path: str) -> int:
+        headers = {"Authorization": f"Bearer {json.loads(keys[label])['key']}"}
+        return house.ask(method, path, headers=headers).status_code
+
+    assert ask("reader", "GET", f"/api/suggestions/{made}") == 200
+    assert ask("reader", "POST", f"/api/suggestions/{made}/approve") == 403
+    assert ask("half", "POST", f"/api/suggestions/{made}/approve") == 403
+    assert ask("half", "POST", f"/api/suggestions/{made}/reject") == 403
+    assert house.suggestion(made)["status"] == "pending"
+    assert ask("whole", "POST", f"/api/suggestions/{made}/approve") == 200
+    assert house.made(name=word) == 1
