@@ -1,11 +1,13 @@
 """Errors between processes: a short list of kinds as JSON, never a pickled object."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from parachute.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError, Unavailable
 
 _LONGEST = 2_000
+_KEY = re.compile(r"[a-z][a-z0-9_]{0,59}")
 
 
 class ModuleError(ParachuteError):
@@ -27,7 +29,7 @@ def error_document(error: BaseException) -> dict[str, Any]:
         message = f"It failed with {type(error).__name__}; its log has the details."
         return {"error": {"type": "ModuleError", "message": message, "hint": None}}
     kind = next((name for name, known in _KINDS.items() if isinstance(error, known)), "ModuleError")
-    return {"error": {"type": kind, "message": error.message[:_LONGEST], "hint": error.hint}}
+    return {"error": {"type": kind, "message": error.message[:_LONGEST], "hint": error.hint, "key": error.key}}
 
 
 def error_from_document(document: object) -> ParachuteError:
@@ -36,5 +38,9 @@ def error_from_document(document: object) -> ParachuteError:
     if not isinstance(described, Mapping) or not isinstance(described.get("message"), str):
         return ModuleError("The answer is neither a result nor an error.")
     kind = _KINDS.get(str(described.get("type")), ModuleError)
-    hint = described.get("hint")
-    return kind(described["message"][:_LONGEST], hint[:_LONGEST] if isinstance(hint, str) else None)
+    hint, key = described.get("hint"), described.get("key")
+    return kind(
+        described["message"][:_LONGEST],
+        hint[:_LONGEST] if isinstance(hint, str) else None,
+        key=key if isinstance(key, str) and _KEY.fullmatch(key) else kind.key,
+    )

@@ -20,7 +20,7 @@ FILE_LIMIT = 64 * 1024
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 """What an agent may be called; its file is the name with `.md`."""
 
-_FRONT = re.compile(r"---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
+_FRONT = re.compile(r"\A---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _MODEL = re.compile(r"[A-Za-z0-9._:/@\[\]-]{1,100}")
 _KNOWN = {name.lower() for name in CAPABILITIES}
 _TOOLS = ("Read", "Glob", "Grep")

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from parachute.core.para_id import ParaId
@@ -126,7 +126,7 @@ class Suggestion:
     attempt: int = 0
     trying: Decision | None = None
     batch: str | None = None
-    members: tuple["Suggestion", ...] = field(default=())
+    members: tuple["Suggestion", ...] = ()
 
     @property
     def is_batch(self) -> bool:
@@ -161,7 +161,7 @@ class Suggestion:
             "expected_version": self.expected_version,
             "batch": self.batch,
         }
-        if self.is_batch:
+        if self.members:
             found["members"] = [member.as_json() for member in self.members]
         return found
 

@@ -153,7 +153,7 @@ class Suggestions:
             raise Conflict(f"The suggestion {settled.id} was applied in other words before this computer stopped.")
         ready = replace(settled, expected_version=suggestion.expected_version)
         payload = json.loads(ready.payload if decision.payload is None else decision.payload)
-        await self._store.begin(ready.id, decision, ready.expected_version)
+        await self._store.begin(ready.id, decision)
         try:
             result = await self._targets.apply(ready, payload)
         except Unknown as error:

@@ -71,10 +71,10 @@ class SuggestionStore:
             same = await _first(
                 connection,
                 f"{_SELECT} WHERE status = 'pending' AND source_module = ? AND source_agent = ? AND action = ? "
-                "AND target_module = ? AND target_id IS ? AND payload = ?",
+                "AND target_module = ? AND target_id IS ? AND payload = ? AND expected_version IS ?",
                 (
-                    *(source.module, source.name, proposal.action),
-                    *(proposal.target_module, proposal.target_id, proposal.payload),
+                    *(source.module, source.name, proposal.action, proposal.target_module),
+                    *(proposal.target_id, proposal.payload, _dumped(version)),
                 ),
             )
             if same is not None:
@@ -128,7 +128,7 @@ class SuggestionStore:
     async def get(self, identifier: str) -> Suggestion | None:
         """A row by its id, with its members if it is a batch."""
         row = await self._database.row(f"{_SELECT} WHERE id = ?", (identifier,))
-        return None if row is None else (await self._with_members([_suggestion(row)]))[0]
+        return None if row is None else await self._with_members(_suggestion(row))
 
     async def page(
         self, status: str | None, module: str | None, limit: int, offset: int
@@ -148,7 +148,9 @@ class SuggestionStore:
         )
         count = await self._database.row(f"SELECT count(*) FROM suggestions WHERE {where}", values)  # noqa: S608
         assert count is not None
-        return await self._with_members([_suggestion(row) for row in rows]), count[0]
+        # Of those that wait there are only so many; what was resolved may be long.
+        found = [_suggestion(row) for row in rows]
+        return [await self._with_members(each) if each.status == "pending" else each for each in found], count[0]
 
     async def resolutions(self, identifier: str) -> list[dict[str, Any]]:
         """Everything that was decided about a suggestion, oldest first."""
@@ -161,13 +163,10 @@ class SuggestionStore:
         found = [dict(zip(names, row, strict=True)) for row in rows]
         return [{**each, "modifications": _loaded(each["modifications"])} for each in found]
 
-    async def begin(self, identifier: str, decision: Decision, version: Version | None) -> None:
+    async def begin(self, identifier: str, decision: Decision) -> None:
         """A try begins; from here on nobody may believe that nothing was applied."""
         trying = json.dumps({"by": decision.by, "who": decision.who, "payload": decision.payload})
-        await self._database.write(
-            "UPDATE suggestions SET trying = ?, expected_version = ?, error = NULL WHERE id = ?",
-            (trying, _dumped(version), identifier),
-        )
+        await self._database.write("UPDATE suggestions SET trying = ?, error = NULL WHERE id = ?", (trying, identifier))
 
     async def failed(self, suggestion: Suggestion, decision: Decision, error: str) -> None:
         """A try has ended, and nothing was applied as far as the module knows; the next one has another number."""
@@ -226,13 +225,13 @@ class SuggestionStore:
         """The change to this status was published."""
         await self._database.write("UPDATE suggestions SET told = ? WHERE id = ?", (suggestion.status, suggestion.id))
 
-    async def _with_members(self, found: list[Suggestion]) -> list[Suggestion]:
-        return [replace(each, members=await self._members(each)) if each.is_batch else each for each in found]
-
-    async def _members(self, batch: Suggestion) -> tuple[Suggestion, ...]:
+    async def _with_members(self, batch: Suggestion) -> Suggestion:
+        if not batch.is_batch:
+            return batch
         rows = await self._database.rows(f"{_SELECT} WHERE batch = ?", (batch.id,))
         order = {identifier: place for place, identifier in enumerate(json.loads(batch.payload)["ids"])}
-        return tuple(sorted(map(_suggestion, rows), key=lambda member: order.get(member.id, len(order))))
+        members = sorted(map(_suggestion, rows), key=lambda member: order.get(member.id, len(order)))
+        return replace(batch, members=tuple(members))
 
 
 async def _first(connection: aiosqlite.Connection, query: str, values: Sequence[Any]) -> sqlite3.Row | None:

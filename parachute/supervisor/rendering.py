@@ -224,7 +224,8 @@ def _socket(unit: Unit, home: Home, instance: str, wanted_at_boot: bool) -> str:
 
 def _is_shared(unit: Unit, home: Home, instance: str) -> bool:
     paths = all(isinstance(address, Path) and _instance_path(address, home, instance) for address in unit.listen)
-    return unit.command[-1] == instance and paths and not unit.environment
+    # One that is always on is restarted in another way.
+    return unit.command[-1] == instance and paths and not unit.environment and unit.on_demand
 
 
 def _instance_path(path: Path, home: Home, instance: str) -> Path | None:

@@ -30,6 +30,7 @@ COMMANDS = (
     "modules",
     "events",
     "service",
+    "suggestions",
 )
 COSTLY = ("fastapi", "pydantic", "httpx2", "rich", "asyncio", "yaml", "http.client", "uvicorn", "claude_agent_sdk")
 

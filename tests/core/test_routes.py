@@ -238,7 +238,8 @@ async def test_answers_of_every_kind() -> None:
 async def test_a_stream_that_fails_says_so_in_its_last_event() -> None:
     async with run(Shapes) as shapes:
         late = (await shapes.get("/stream/late")).events()
-        assert late[-1] == {"type": "error", "error": {"type": "Conflict", "message": "It stopped.", "hint": None}}
+        error = {"type": "Conflict", "message": "It stopped.", "hint": None, "key": "conflict"}
+        assert late[-1] == {"type": "error", "error": error}
         crash = await shapes.get("/stream/crash")
         assert crash.events()[-1]["error"]["message"] == "It failed with RuntimeError; its log has the details."
         assert "secret" not in crash.text

@@ -1,11 +1,13 @@
 """What hooks of session.start want the agent to know."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from parachute.hooks import memory
 from parachute.hooks.context import LIMIT, joined
+from parachute.hooks.defaults import load_context
 from parachute.hooks.models import Added
 
 from .conftest import Place
@@ -54,6 +56,17 @@ async def test_the_default_hook_loads_the_memory_for_conversations_only(place: P
     assert added.hook == "load_context"
     assert "## 2026-01-31\n\n- The telescope is Ottilie's." in added.text
     assert (await place.fire(module="daily")).added == ()
+    assert place.messages() == []
+
+
+async def test_a_copy_of_the_default_hook_takes_its_place(place: Place) -> None:
+    text = Path(load_context.__file__).read_text().replace("Notes that", "Copied notes that")
+    (place.folder / "on-session-start.py").write_text(text)
+    await place.approve()
+    memory.append(place.vault, "2026-01-31", ["The telescope is Ottilie's."])
+    (added,) = (await place.fire(module="chat")).added
+    assert added.text.startswith("Copied notes that")
+    assert added.text.endswith("- The telescope is Ottilie's.")
     assert place.messages() == []
 
 

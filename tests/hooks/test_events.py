@@ -61,7 +61,7 @@ async def test_hooks_that_were_asked_before_are_not_run_by_the_bus(
     await place.approve()
     await events.publish("session.start", {"session_id": "1"})
     await events.publish("session.end", ENDED)
-    await until((tmp_path / "ran").exists)
+    await until(lambda: (tmp_path / "ran").exists() and (tmp_path / "ran").read_text())
     assert (tmp_path / "ran").read_text() == "session.end\n"
 
 

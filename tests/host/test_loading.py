@@ -105,7 +105,8 @@ class Mine(Module):
         call = {"interface": "WeatherInterface", "method": "forecast", "arguments": {"city": "Rome", "days": 2}}
         assert mine.post("/_parachute/interface", call).json() == {"result": {"city": "Rome", "days": 2}}
         failed = mine.post("/_parachute/interface", {**call, "arguments": {"city": "Rome", "days": 10}})
-        assert failed.json() == {"error": {"type": "InvalidInput", "message": "days: nobody knows.", "hint": None}}
+        error = {"type": "InvalidInput", "message": "days: nobody knows.", "hint": None, "key": "invalid_input"}
+        assert failed.json() == {"error": error}
         assert mine.post("/_parachute/interface", {**call, "method": "get_interface"}).status == 404
 
 

@@ -98,7 +98,7 @@ def test_nothing_is_approved_while_the_file_of_approvals_cannot_be_read(garden: 
 
 
 def test_agents_that_cannot_be_read_say_why(garden: Garden) -> None:
-    garden.write_agent("broken", OWN.replace("6:15", "soon").replace("name: weeds\n", ""))
+    garden.write_agent("broken", OWN.replace("6:15", "soon").replace("name: weeds", "displayName: Broken"))
     (garden.vault / "Garden/.agents/latin.md").write_bytes(b"\xff\xfe")
     (garden.vault / "Garden/.agents/huge.md").write_bytes(b"x" * 70_000)
     problems = {each["name"]: each["problem"] for each in garden.value(AGENTS)["agents"] if each["status"] == "broken"}
@@ -118,7 +118,7 @@ def test_agents_of_a_module_that_is_not_trusted_are_none(garden: Garden) -> None
 
 
 def test_the_command_line(garden: Garden, model: MessagesAPI) -> None:
-    garden.write_agent("weeds", OWN)
+    garden.write_agent("weeds", OWN.replace("weeds.", "nettles."))
     listed = garden.command("agents", "list")
     assert "garden/page" in listed.stdout
     assert "daily at 21:30" in listed.stdout
@@ -129,7 +129,7 @@ def test_the_command_line(garden: Garden, model: MessagesAPI) -> None:
     }
     asked = garden.command("agents", "approve")
     assert asked.returncode == 3
-    assert "Look for weeds." in asked.stdout
+    assert "Look for nettles." in asked.stdout
     assert garden.agent("weeds")["status"] == "waits_for_approval"
     assert garden.command("agents", "approve", "weeds", "--yes").stdout.endswith("Approved: garden/weeds.\n")
     assert garden.command("agents", "approve").stdout == "Nothing waits for approval.\n"

@@ -150,6 +150,26 @@ def _leave(garden: Garden) -> None:
         garden.post(f"{AGENTS}/page/run", json={"date": "2026-02-06"}, timeout=1)
 
 
+def test_what_a_crash_cuts_off_is_told(garden: Garden, model: MessagesAPI) -> None:
+    gate = Gate()
+    model.script(hold(gate, text("Never.")))
+    leaving = threading.Thread(target=_leave, args=(garden,))
+    leaving.start()
+    try:
+        gate.wait_reached()
+        leaving.join()
+        garden.kill_core()
+    finally:
+        gate.open()
+    garden.eventually(AGENTS, lambda found: found["agents"], "the module runs again")
+    shown = garden.agent("page")
+    assert (shown["status"], shown["lastStatus"]) == ("ready", "failed")
+    run = garden.value(f"{AGENTS}/page/runs")["runs"][0]
+    assert (run["status"], run["error"]) == ("failed", "The computer was stopped during this run.")
+    assert not page(garden, "2026-02-06").exists()
+    assert garden.value(f"{AGENTS}/page/transcript")["sessionId"] == run["session"]
+
+
 def test_others_hear_of_what_was_written(garden: Garden, model: MessagesAPI) -> None:
     garden.install(
         "listener",

@@ -34,6 +34,8 @@ def test_an_entry_is_approved_as_a_whole_in_its_order(house: House, word: str) -
     assert order(house, word) == [f"{word}2", f"{word}0", f"{word}1"]
     assert {house.suggestion(each)["resolved_by"] for each in (one, two, three)} == {f"orchestrator:{entry}"}
     assert house.decide(entry, "approve", 409)["key"] == "resolved"
+    resolved = house.value("/api/suggestions?status=approved&module=people&limit=4")["suggestions"]
+    assert {each["id"] for each in resolved} == {entry, one, two, three}
 
 
 def test_it_stops_at_the_first_that_fails_and_says_which(house: House, word: str) -> None:

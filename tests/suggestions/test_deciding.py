@@ -30,6 +30,13 @@ def test_an_update_is_proposed_approved_and_applied_once(house: House, word: str
     assert (logged["outcome"], logged["resolved_by"], logged["error"]) == ("approved", "user", None)
 
 
+def test_a_module_that_sleeps_is_woken(house: House, word: str) -> None:
+    made = house.propose(payload={"name": word})
+    house.put_to_sleep("people")
+    assert house.decide(made, "approve")["status"] == "approved"
+    assert house.made(name=word) == 1
+
+
 def test_a_rejected_one_changes_nothing(house: House, word: str) -> None:
     made = house.propose(payload={"name": word})
     rejected = house.decide(made, "reject", reason="Not now.")
@@ -54,6 +61,13 @@ def test_a_target_that_changed_meanwhile_is_left_alone(house: House, word: str) 
     assert found["error"].startswith("Kevin has changed since.")
     assert [each["outcome"] for each in found["resolutions"]] == ["failed", "failed"]
     assert house.made(note=word) == 0
+    # A modification that fails makes nobody believe that the proposed change was seen beside what is there now.
+    house.decide(made, "modify", 422, payload={"note": word, "refuse": True})
+    house.decide(made, "approve", 409)
+    # The same, proposed with what is there now in view, is another suggestion.
+    renewed = house.propose(action="update", target_id=person, payload={"note": word})
+    assert renewed != made
+    assert house.suggestion(renewed)["expected_version"] == 2
     done = house.decide(made, "modify", payload={"note": f"{word}!"})
     assert (done["status"], done["modifications"], done["payload"]) == (
         "modified",
@@ -171,13 +185,18 @@ def test_all_that_were_seen_are_approved_and_no_others(house: House, word: str) 
 def test_a_key_needs_the_right_to_change_the_target(house: House, word: str) -> None:
     made = house.propose(payload={"name": word})
     keys = {}
-    for label, scopes in (("reader", "suggestions:read"), ("half", "suggestions:write"), ("whole", "suggestions:write")):
+    for label, scopes in (
+        ("reader", "suggestions:read"),
+        ("half", "suggestions:write"),
+        ("whole", "suggestions:write"),
+    ):
         arguments = ["keys", "create", label, "--scope", scopes]
         if label == "whole":
             arguments += ["--scope", "people:write"]
         printed = house.command(*arguments, "--json")
         assert printed.returncode == 0, printed.stderr
         keys[label] = printed.stdout
+
     def ask(label: str, method: str, path: str) -> int:
         headers = {"Authorization": f"Bearer {json.loads(keys[label])['key']}"}
         return house.ask(method, path, headers=headers).status_code

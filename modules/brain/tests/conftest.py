@@ -41,7 +41,9 @@ def add(brain: Running) -> Callable[..., Any]:
     """Create an entity and give what was answered."""
 
     async def added(type_: str, name: str, content: str = "", **data: Any) -> dict[str, Any]:
-        answer = await brain.post("/entities", {"entity_type": type_, "data": {"name": name, **data}, "content": content})
+        answer = await brain.post(
+            "/entities", {"entity_type": type_, "data": {"name": name, **data}, "content": content}
+        )
         assert answer.status == 201, answer.text
         found: dict[str, Any] = answer.json()
         return found

@@ -95,9 +95,7 @@ async def test_names_of_signs_only_have_files_too(brain: Running, add: Any) -> N
     assert len(Path(long["path"]).name.encode()) < 100
 
 
-async def test_a_change_leaves_the_rest_of_the_file_as_it_is(
-    brain: Running, write: Callable[[str, str], str]
-) -> None:
+async def test_a_change_leaves_the_rest_of_the_file_as_it_is(brain: Running, write: Callable[[str, str], str]) -> None:
     path = write("projects/parachute.md", PARACHUTE.replace("\n", "\r\n"))
     await brain.emit("vault.changed", paths=[path])
     before = (await brain.get("/entities/project-parachute")).json()
@@ -145,7 +143,9 @@ async def test_changes_at_the_same_time_lose_nothing(brain: Running, add: Any) -
 
 async def test_a_rename_keeps_links_and_the_id(brain: Running, add: Any, write: Callable[[str, str], str]) -> None:
     kevin = await add("person", "Kevin", "See [[Kevin]].")
-    text = "---\npara_id: para:brain:bbbbbbbbbbbb\nrelationships:\n  - {target: kevin, type: advisor}  # him\n---\n# LVB\n"
+    text = (
+        "---\npara_id: para:brain:bbbbbbbbbbbb\nrelationships:\n  - {target: kevin, type: advisor}  # him\n---\n# LVB\n"
+    )
     text += "[[Kevin]], [[kevin|him]], [[people/kevin#Work]], [[Kevin Bacon]], `[[Kevin]]`\n```\n[[Kevin]]\n```\n"
     path = write("projects/lvb.md", text)
     await brain.emit("vault.changed", paths=[path])
@@ -156,7 +156,8 @@ async def test_a_rename_keeps_links_and_the_id(brain: Running, add: Any, write: 
     new = (brain.vault / path).read_text()
     assert "target: kevin-nguyen" in new
     assert (
-        "[[Kevin Nguyen]], [[kevin-nguyen|him]], [[people/kevin-nguyen#Work]], [[Kevin Bacon]], `[[Kevin]]`\n```\n[[Kevin]]" in new
+        "[[Kevin Nguyen]], [[kevin-nguyen|him]], [[people/kevin-nguyen#Work]], [[Kevin Bacon]], `[[Kevin]]`\n```\n[[Kevin]]"
+        in new
     )
     assert "# Kevin Nguyen\n\nSee [[Kevin Nguyen]]." in (brain.vault / answer.json()["path"]).read_text()
     assert (await brain.get("/entities/by_id", id=kevin["entity_id"])).json()["name"] == "Kevin Nguyen"

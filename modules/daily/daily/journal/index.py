@@ -115,12 +115,12 @@ class Index:
         return int(await self._database.run(lambda connection: connection.execute(query, bounds).fetchone()[0]))
 
     async def search(self, text: str, first: str, last: str, limit: int) -> list[Found]:
-        """Entries with all the words of a text, the last one perhaps unfinished, newest first; error: InvalidInput."""
+        """Entries with all the words of a text, the last one perhaps unfinished (from two letters on), newest first; error: InvalidInput."""
         words = _WORD.findall(text)[:_MOST_WORDS]
         bounds = _first(first), _first(last, 1)
         columns = ", ".join(f"entries.{name.strip()}" for name in _COLUMNS.split(","))
         if words:
-            wanted = " ".join(f'"{word}"' for word in words) + "*"
+            wanted = " ".join(f'"{word}"' for word in words) + ("*" if len(words[-1]) > 1 else "")
             query = (
                 f"SELECT {columns}, snippet(words, -1, '', '', '…', 24) FROM words JOIN entries ON number = words.rowid "  # noqa: S608
                 "WHERE words MATCH ? AND words.rowid >= ? AND words.rowid < ? ORDER BY words.rowid DESC LIMIT ?"

@@ -11,7 +11,7 @@ from daily.journal.names import CONFLICT, JOURNALS, date_of
 from parachute.core import ParachuteError
 
 _BATCH = 100
-_PATIENCE_SECONDS = 3.0
+_PATIENCE_SECONDS = 10.0
 _JUST_NOW_NS = 100_000_000
 """A file that changed so lately may change again without a new time of change."""
 

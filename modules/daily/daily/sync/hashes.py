@@ -16,6 +16,7 @@ CREATE TABLE IF NOT EXISTS hashes (
     path TEXT PRIMARY KEY, modified INTEGER NOT NULL, size INTEGER NOT NULL, hash TEXT NOT NULL
 ) WITHOUT ROWID;
 """
+_AT_ONCE = 1024 * 1024
 _JUST_NOW_NS = 100_000_000
 """A file that changed so lately may change again without a new time of change."""
 
@@ -61,7 +62,7 @@ class Hashes:
                 digest = cached[2]
             else:
                 try:
-                    digest = await self._hash(path)
+                    digest = await self._hash(path, size)
                 except ParachuteError:
                     continue
                 if time.time_ns() - modified > _JUST_NOW_NS:
@@ -77,7 +78,9 @@ class Hashes:
             await self._database.run(work)
         return found
 
-    async def _hash(self, path: str) -> str:
+    async def _hash(self, path: str, size: int) -> str:
+        if size <= _AT_ONCE:
+            return hashlib.sha256(await self._files.read_bytes(f"{ROOT}/{path}")).hexdigest()
         digest = hashlib.sha256()
         async for chunk in self._files.read_stream(f"{ROOT}/{path}"):
             digest.update(chunk)

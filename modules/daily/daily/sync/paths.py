@@ -1,6 +1,6 @@
 """Which files are the same on all devices."""
 
-import fnmatch
+import re
 from pathlib import PurePosixPath
 
 from daily.journal.names import ROOT, checked_date
@@ -12,16 +12,7 @@ BINARY = frozenset([".wav", ".mp3", ".m4a", ".ogg", ".opus", ".png", ".jpg", ".j
 _LONGEST = 800
 _LONGEST_NAME = 240
 _SECRET_ENDINGS = (".key", ".pem", ".p12", ".pfx", ".kdbx", ".keystore", ".ppk", ".asc", ".gpg")
-_SECRET_NAMES = (
-    "id_rsa*",
-    "id_dsa*",
-    "id_ecdsa*",
-    "id_ed25519*",
-    "credentials",
-    "credentials.*",
-    "secrets",
-    "secrets.*",
-)
+_SECRET_NAME = re.compile(r"id_(rsa|dsa|ecdsa|ed25519)|(credentials|secrets)(\.|$)")
 
 
 def checked_root(root: str) -> None:
@@ -54,7 +45,7 @@ def is_shared(path: str) -> bool:
     name = rest[-1].lower()
     if any(part.startswith(".") for part in rest) or name.endswith(_SECRET_ENDINGS):
         return False
-    return not any(fnmatch.fnmatchcase(name, pattern) for pattern in _SECRET_NAMES)
+    return not _SECRET_NAME.match(name)
 
 
 def is_binary(path: str) -> bool:

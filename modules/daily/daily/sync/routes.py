@@ -1,6 +1,5 @@
 """The routes of the app's file sync, and earlier versions."""
 
-import dataclasses
 import datetime
 import json
 from typing import Any
@@ -33,7 +32,7 @@ class SyncRoutes:
         """All files with their hashes; hashes come from a cache, so that `quick` changes nothing."""
         checked_root(root)
         files = await self.sync.manifest(pattern, include_binary, date)
-        return {"root": ROOT, "files": [dataclasses.asdict(file) for file in files], "generated_at": _now()}
+        return {"root": ROOT, "files": files, "generated_at": _now()}
 
     @route("GET", "/sync/changes")
     async def sync_changes(
@@ -44,7 +43,7 @@ class SyncRoutes:
         files = await self.sync.changes(since, pattern, include_binary)
         return {
             "root": ROOT,
-            "files": [dataclasses.asdict(file) for file in files],
+            "files": files,
             "since": since,
             "generated_at": _now(),
         }

@@ -1,0 +1,140 @@
+"""Finding entities: by words, by names as people write them, and in texts."""
+
+from typing import Any
+
+import pytest
+
+from parachute.core.testing import Running
+
+ENTRY = "Met with Kevin about the LVB curriculum. He suggested we add a module on prompt engineering."
+
+
+@pytest.fixture
+async def ids(add: Any) -> dict[str, str]:
+    """Some people and projects."""
+    rows = [
+        ("person", "Kevin Nguyen", ["Kevin"], "Advisor from the Regen Hub, likes tea."),
+        ("person", "José Núñez", [], "Baker."),
+        ("person", "Will Smith", ["Will"], "Smith."),
+        ("project", "Learn Vibe Build", ["LVB"], "A course about building. Kevin Nguyen helps."),
+        ("topic", "Building", [], "How houses are made."),
+    ]
+    return {name: (await add(type_, name, text, aliases=names))["entity_id"] for type_, name, names, text in rows}
+
+
+async def _resolve(brain: Running, text: str) -> tuple[str | None, str, float]:
+    answer = (await brain.post("/resolve", {"text": text})).json()
+    best = answer["candidates"][0] if answer["candidates"] else {"match": "", "confidence": 0.0}
+    return answer["para_id"], best["match"], best["confidence"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "match"),
+    [
+        ("Kevin Nguyen", "Kevin Nguyen", "exact"),
+        ("Kevin", "Kevin Nguyen", "alias"),
+        ("kevin", "Kevin Nguyen", "folded"),
+        ("[[kevin-nguyen]]", "Kevin Nguyen", "folded"),
+        ("[[people/kevin-nguyen|he]]", "Kevin Nguyen", "folded"),
+        ("jose nunez", "José Núñez", "folded"),
+        ("JOSÉ  NÚÑEZ", "José Núñez", "folded"),
+        ("lvb", "Learn Vibe Build", "folded"),
+        ("Learn Vibe Biuld", "Learn Vibe Build", "fuzzy"),
+        ("Kevin Nguyn", "Kevin Nguyen", "fuzzy"),
+        ("Learn Vibe", "Learn Vibe Build", "part"),
+    ],
+)
+async def test_a_name_is_resolved(brain: Running, ids: dict[str, str], text: str, name: str, match: str) -> None:
+    para_id, found, confidence = await _resolve(brain, text)
+    assert (para_id, found) == (ids[name], match)
+    assert 0.8 <= confidence <= 1.0
+    assert await brain.interface("BrainInterface", "resolve", text=text) == ids[name]
+
+
+@pytest.mark.parametrize("text", ["", "   ", "x" * 5000, "Nobody Atall", "Kxvxn", "%", "\"'; DROP", "[[]]"])
+async def test_what_nobody_is_called_resolves_to_nothing(brain: Running, ids: dict[str, str], text: str) -> None:
+    assert (await _resolve(brain, text))[0] is None
+    assert await brain.interface("BrainInterface", "resolve", text=text) is None
+
+
+async def test_a_name_of_two_is_no_answer(brain: Running, ids: dict[str, str], add: Any) -> None:
+    other = await add("person", "Kevin Bacon", aliases=["Kevin"])
+    para_id, _, confidence = await _resolve(brain, "Kevin")
+    assert (para_id, confidence) == (None, 0.5)
+    assert (await brain.get("/resolve/Kevin")).status == 404
+    assert "Kevin Bacon" in (await brain.get("/resolve/Kevin")).json()["hint"]
+    assert (await _resolve(brain, "Kevin Bacon"))[0] == other["entity_id"]
+
+
+async def test_search_prefers_names_and_shows_where(brain: Running, ids: dict[str, str]) -> None:
+    found = (await brain.get("/search", q="building")).json()
+    assert found["query"] == "building"
+    assert [entry["name"] for entry in found["results"]] == ["Building", "Learn Vibe Build"]
+    assert "**building**" in found["results"][1]["snippet"]
+    assert 1.0 == found["results"][0]["score"] > found["results"][1]["score"] >= 0
+    assert [entry["name"] for entry in (await brain.get("/search", q="kevin", type="project")).json()["results"]] == [
+        "Learn Vibe Build"
+    ]
+    names = [entry["name"] for entry in (await brain.get("/search", q="nunez")).json()["results"]]
+    assert names == ["José Núñez"]
+    assert (await brain.get("/search", q="te")).json()["count"] == 0  # a beginning, but of no name
+    assert (await brain.get("/search", q="ngu")).json()["results"][0]["name"] == "Kevin Nguyen"
+    assert (await brain.get("/search", q="hous")).json()["results"][0]["name"] == "Building"
+    assert (await brain.get("/search", q="kevin unicorns")).json()["count"] >= 1
+    hits = await brain.interface("BrainInterface", "search", query="advisor")
+    assert [(hit["name"], hit["para_id"]) for hit in hits] == [("Kevin Nguyen", ids["Kevin Nguyen"])]
+
+
+@pytest.mark.parametrize(
+    "query", ["", '"', "AND", "a OR", "NEAR(a b)", "name:x", "*", "^", "(" * 50, "x" * 5000, "🎉", "-a"]
+)
+async def test_any_text_may_be_searched_for(brain: Running, ids: dict[str, str], query: str) -> None:
+    assert (await brain.get("/search", q=query)).status == 200
+
+
+async def test_mistakes_of_a_search_are_said(brain: Running) -> None:
+    assert (await brain.get("/search", q="x", type="planet")).status == 422
+    assert (await brain.get("/search", q="x", limit=0)).status == 422
+    assert (await brain.get("/entities", limit=5000)).status == 422
+
+
+async def test_the_example_of_the_journal(brain: Running, ids: dict[str, str]) -> None:
+    answer = (await brain.post("/suggest", {"text": ENTRY})).json()
+    mentions = {entry["text"]: (entry["para_id"], entry["confidence"] > 0.8) for entry in answer["mentions"]}
+    assert mentions == {"Kevin": (ids["Kevin Nguyen"], True), "LVB": (ids["Learn Vibe Build"], True)}
+    assert [(entry["text"], entry["type"]) for entry in answer["candidates"]] == [("prompt engineering", "topic")]
+    found = await brain.interface("BrainInterface", "suggest", text=ENTRY)
+    assert [entry["para_id"] for entry in found] == [ids["Kevin Nguyen"], ids["Learn Vibe Build"], None]
+
+
+@pytest.mark.parametrize(
+    ("text", "mentions", "candidates"),
+    [
+        ("kevin nguyen's idea", {"Kevin Nguyen"}, set()),
+        ("I will go.", set(), set()),
+        ("Will called.", {"Will Smith"}, set()),
+        ("Lunch with Aaron Gabriel in Lisbon.", set(), {"Aaron Gabriel", "Lisbon"}),
+        ("The weather was fine. Everybody laughed.", set(), set()),
+        ("[[Kevin]] and [[Maria Rossi|her]] came", {"Kevin Nguyen"}, {"Maria Rossi"}),
+        ("read about #gardening, not issue #12", set(), {"gardening"}),
+        ("Jose\u0301 Nu\u0301n\u0303ez bakes", {"José Núñez"}, set()),
+        ("Learn\nVibe Build", {"Learn Vibe Build"}, set()),
+        ("", set(), set()),
+        ("🎉 \0 ]] [[", set(), set()),
+    ],
+)
+async def test_mentions(
+    brain: Running, ids: dict[str, str], text: str, mentions: set[str], candidates: set[str]
+) -> None:
+    answer = (await brain.post("/suggest", {"text": text})).json()
+    assert {entry["name"] for entry in answer["mentions"] if entry["confidence"] > 0.8} == mentions
+    assert {entry["text"] for entry in answer["candidates"]} == candidates
+
+
+async def test_each_entity_is_suggested_once_and_the_longest_name_wins(
+    brain: Running, ids: dict[str, str], add: Any
+) -> None:
+    hub = await add("project", "Kevin Nguyen Archive")
+    answer = (await brain.post("/suggest", {"text": "Kevin Nguyen Archive. Kevin, Kevin and Kevin."})).json()
+    assert sorted(entry["para_id"] for entry in answer["mentions"]) == sorted([hub["entity_id"], ids["Kevin Nguyen"]])
+    assert (await brain.post("/suggest", {"text": "x" * 100_001})).status == 422

@@ -1,0 +1,43 @@
+"""What hooks add reaches the model whole in the first turn, once, and stays out of what the app shows."""
+
+import json
+import os
+import subprocess
+import sys
+
+from tests.runs.answers import answered, ended
+from tests.support.computer import Computer
+from tests.support.messages_api import MessagesAPI, text
+
+_PARTS = {"one": 15_000, "two": 15_000}
+"""Characters; more than the agent's program takes from one hook of its own."""
+
+
+async def test_all_of_it_arrives_with_the_first_message(computer: Computer, api: MessagesAPI) -> None:
+    folder = computer.home.root / "hooks"
+    for name, size in _PARTS.items():
+        told = f"BEGIN-{name} " + "abc " * (size // 4) + f"END-{name}"
+        (folder / f"{name}.json").write_text(json.dumps({"additionalContext": told}))
+    lines = "".join(f"    - command: cat {name}.json\n      name: {name}\n" for name in _PARTS)
+    (computer.home.root / "hooks.yaml").write_text(f"hooks:\n  session.start:\n{lines}")
+    environment = {"PATH": os.environ["PATH"], "HOME": str(computer.folder), "PARACHUTE_HOME": str(computer.home.root)}
+    command = [sys.executable, "-m", "parachute.cli", "hooks", "approve", "--yes"]
+    subprocess.run(command, env=environment, check=True, capture_output=True, timeout=30)
+    api.default(text("Yes."))
+    async with computer.client() as client:
+        first = await answered(client, "Good morning")
+        (metadata,) = first.of_type("prompt_metadata")
+        assert metadata["contextFiles"] == ["hook one", "hook two"]
+        assert metadata["contextTokens"] > 7_000
+        said = str(api.conversation[-1].body["messages"])
+        marks = [f"{mark}-{name}" for name in _PARTS for mark in ("BEGIN", "END")]
+        assert [said.count(mark) for mark in marks] == [1, 1, 1, 1]
+        assert [said.index(mark) for mark in marks] == sorted(said.index(mark) for mark in marks)
+        # A few are cut in two where one piece ends and the next begins.
+        assert said.count("abc") > sum(_PARTS.values()) // 4 - 10
+        assert "BEGIN-one" not in str(api.conversation[-1].body["system"])
+        second = await answered(client, "And again", ended(first)["sessionId"])
+        assert second.of_type("prompt_metadata")[0]["contextFiles"] == []
+        assert str(api.conversation[-1].body["messages"]).count("BEGIN-one") == 1
+        shown = (await client.get(f"/api/chat/{ended(first)['sessionId']}")).json()["messages"]
+        assert [message["content"][0]["text"] for message in shown] == ["Good morning", "Yes.", "And again", "Yes."]
