@@ -63,6 +63,7 @@ from parachute.status.supervisor_api import router as supervisor_routes
 from parachute.suggestions import store as suggestion_store
 from parachute.suggestions.api import router as suggestion_routes
 from parachute.suggestions.service import Suggestions
+from parachute.suggestions.tools import AgentTools
 from parachute.supervisor.credentials import Credentials
 from parachute.vault.service import Vault
 from parachute.watching.service import VaultWatcher
@@ -178,7 +179,8 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
         stack.push_async_callback(hooks.close)
         await hooks.start(events)
         stack.push_async_callback(events.close)
-        sessions = Sessions(vault, session_store, TrustStore(trust_database), transcripts, events)
+        trust_store = TrustStore(trust_database)
+        sessions = Sessions(vault, session_store, trust_store, transcripts, events)
         await sessions.start()
         source = CredentialSource(home, state.credentials)
         gateway = Gateway(home, settings, source, UsageStore(trust_database), audit)
@@ -193,7 +195,8 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
         module_prompts = ModulePrompts(hosts, vault)
         suggestions = Suggestions(suggestion_store.SuggestionStore(suggestions_database), hosts, events, audit)
         await suggestions.start()
-        pool = AgentPool(settings.agents, prepare_files(home), hosts)
+        tools = AgentTools(hosts, suggestions, trust_store.owner)
+        pool = AgentPool(settings.agents, prepare_files(home), tools)
         pool.start()
         stack.push_async_callback(pool.close)
         services = Services(
@@ -205,7 +208,7 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
             sandboxes,
             Prompts(vault, module_prompts.kind),
             pool,
-            hosts,
+            tools,
             contexts,
             events,
             hooks,

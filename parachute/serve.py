@@ -50,6 +50,8 @@ def main() -> int:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     # It would write a line for every request to the model.
     logging.getLogger("httpx2").setLevel(logging.WARNING)
+    # And one for every change of a file.
+    logging.getLogger("watchfiles").setLevel(logging.WARNING)
     keep_private()
     count = os.environ.pop("LISTEN_FDS", "")
     if not count.isdigit() or int(count) < 1:

@@ -25,7 +25,7 @@ PROMPT_SECONDS = 10
 _PIECE = 9_500
 """UTF-16 units that one hook adds to a message: of more than 10,000 the agent's program shows the model a preview only."""
 
-_PIECES = 6
+_PIECES = 3
 """How often the program asks for a piece; together they hold whatever modules and hooks may add."""
 
 _FIXED_ENVIRONMENT = {

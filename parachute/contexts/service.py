@@ -10,8 +10,8 @@ from parachute.hosts.interfaces import Interfaces
 log = logging.getLogger(__name__)
 
 INTERFACE = "ContextInterface"
-BUDGET = 12_000
-"""Characters, some 3,000 tokens: what is known must not crowd out what is said."""
+BUDGET = 9_000
+"""Characters, some 2,300 tokens: what is known must not crowd out what is said."""
 
 _SECONDS = 3.0
 _NAMES = 20

@@ -79,12 +79,13 @@ class Files:
         replacement = await asyncio.to_thread(self._replacement, parts)
         size = 0
         try:
-            with _said(parts):
-                async for chunk in chunks:
-                    size += len(chunk)
-                    if size > largest:
-                        raise InvalidInput(f"path: {path} would be larger than {largest:,} bytes.")
+            async for chunk in chunks:
+                size += len(chunk)
+                if size > largest:
+                    raise InvalidInput(f"path: {path} would be larger than {largest:,} bytes.")
+                with _said(parts):
                     await asyncio.to_thread(replacement.write, chunk)
+            with _said(parts):
                 await asyncio.to_thread(replacement.commit)
         except BaseException:
             replacement.abandon()
@@ -157,7 +158,10 @@ class Files:
 
     def _read_bytes(self, parts: tuple[str, ...]) -> bytes:
         with self._opened(parts) as file, _said(parts):
-            data = file.read(LARGEST_READ + 1)
+            # Not the limit itself: as much memory would be taken at once, whatever the file holds.
+            data = file.read(min(os.fstat(file.fileno()).st_size, LARGEST_READ) + 1)
+            while len(data) <= LARGEST_READ and (more := file.read(_PIECE)):
+                data += more
         if len(data) > LARGEST_READ:
             raise InvalidInput(f"path: {'/'.join(parts)} is larger than {LARGEST_READ:,} bytes.")
         return data

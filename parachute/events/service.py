@@ -30,6 +30,7 @@ from parachute.events.store import EventStore
 log = logging.getLogger(__name__)
 
 SESSION_START = "session.start"
+SESSION_MESSAGE = "session.message"
 CONTEXT_LIMIT = "context.limit.approaching"
 SESSION_END = "session.end"
 

@@ -6,7 +6,7 @@ from typing import Any
 from parachute.errors import InvalidInput
 from parachute.hooks.models import Added
 
-LIMIT = 32 * 1024
+LIMIT = 16 * 1024
 """Bytes of what all hooks of one event add together."""
 
 _KEY = "additionalContext"

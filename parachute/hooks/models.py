@@ -7,6 +7,7 @@ from parachute.errors import ParachuteError
 
 EVENTS: dict[str, dict[str, Any]] = {
     "session.start": {"session_id": "example", "module": "chat", "working_directory": None},
+    "session.message": {"session_id": "example", "message_count": 4},
     "session.end": {
         "session_id": "example",
         "message_count": 12,
@@ -21,6 +22,7 @@ EVENTS: dict[str, dict[str, Any]] = {
 
 MEANINGS: dict[str, str] = {
     "session.start": "A conversation, or the session of a module's agent, is about to begin.",
+    "session.message": "A message in a person's conversation was answered.",
     "session.end": "Nothing was said in a session for `session_idle_minutes`; again after it went on.",
     "daily.entry.created": "The module `daily` has a new journal entry.",
     "context.limit.approaching": "A conversation fills the share `threshold` of what the model can hold.",
@@ -33,6 +35,7 @@ BLOCKABLE = frozenset(("session.start",))
 
 SCRIPTS = {
     "on-session-start": "session.start",
+    "on-session-message": "session.message",
     "on-session-end": "session.end",
     "on-daily-entry": "daily.entry.created",
     "on-context-limit": "context.limit.approaching",

@@ -15,6 +15,7 @@ from parachute.hooks import memory
 NOTHING = "NOTHING"
 """What the model says when there is nothing."""
 
+_SUBSCRIPTION = "oauth"
 _WORDS = 20_000
 _LINES, _LINE = 12, 400
 _SESSIONS = 500
@@ -87,6 +88,8 @@ def _without_model() -> str | None:
         return "The model on this machine is too small to tell what is worth remembering; nothing is done."
     if server["provider"] == "anthropic" and server["credential"] is None:
         return "There are no credentials for the model; nothing is done."
+    if (server["credential"] or {}).get("kind") == _SUBSCRIPTION:
+        return "The token of a subscription is for conversations only; without an API key nothing is done."
     return None
 
 

@@ -21,7 +21,6 @@ from parachute.prompts.service import Prompt
 from parachute.runs.preparation import Preparation, Services
 from parachute.sandbox.bubblewrap import EGRESS_SOCKET
 from parachute.sessions.models import Owner, Session
-from parachute.suggestions.proposing import targets_of_agent
 from parachute.suggestions.tools import suggest_tool
 
 RUN_SECONDS = 15 * 60.0
@@ -79,8 +78,8 @@ class AgentProfile:
         module_tools = () if offline else services.tools.tools()
         for listed in self.mcp:
             module_tools = permitted(module_tools, listed)
-        if (targets := targets_of_agent(self.module, self.owner.agent)) and not offline:
-            module_tools = (*module_tools, suggest_tool(targets))
+        if self.config.can_suggest and not offline:
+            module_tools = (*module_tools, suggest_tool(self.config.can_suggest))
         policy = Policy(
             level="sandboxed",
             vault=services.vault.root,

@@ -23,6 +23,7 @@ from parachute.modules.staging import one_at_a_time, staging_folder
 from parachute.modules.tree import Signature, check_tree, remove, signature
 from parachute.modules.verification import CODE, Runnable, verify
 from parachute.settings.home import Home
+from parachute.supervisor.logs import log_path, older
 
 # Inside of the class below, `list` is a method.
 Names = list[str]
@@ -167,13 +168,16 @@ class Modules:
                 if module.dev is None and not self.places.sources.is_symlink():
                     remove(self.places.source(name))
                 if purge:
-                    remove(self.places.data(name))
                     self.settings.forget(name)
+                    for path in self.private(name):
+                        remove(path)
                 self._hashes.pop(name, None)
 
     def private(self, name: str) -> tuple[Path, ...]:
         """What is kept of a module outside of the vault, and goes only when it is removed with `purge`."""
-        return tuple(path for path in (self.places.data(name), self.settings.path(name)) if os.path.lexists(path))
+        log = log_path(self.places.home, f"module@{name}")
+        paths = (self.places.data(name), self.settings.path(name), log, older(log))
+        return tuple(path for path in paths if os.path.lexists(path))
 
     def manifest(self, name: str) -> Manifest:
         """The manifest that the user approved; errors: NotFound, NotApproved, Damaged, ManifestInvalid."""

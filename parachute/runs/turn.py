@@ -10,7 +10,7 @@ from typing import Any
 
 from parachute.agents.client import AgentClient, AgentEnded
 from parachute.contexts.service import Knowledge
-from parachute.events.service import CONTEXT_LIMIT
+from parachute.events.service import CONTEXT_LIMIT, SESSION_MESSAGE
 from parachute.hooks.context import joined
 from parachute.permissions.policy import Policy
 from parachute.runs import attachments, events, failures
@@ -100,6 +100,9 @@ class Turn:
             run.log.append(failures.of_result(session.id, result, services.gateway.take_problem(session.id)))
         else:
             run.status = "done"
+            if run.profile is None and stored is not None:
+                count = {"session_id": session.id, "message_count": stored.message_count}
+                await services.events.publish(SESSION_MESSAGE, count)
             run.log.append(
                 {
                     "type": "done",

@@ -1,5 +1,7 @@
 """What an agent leaves: its answer as a file of the vault, within what the module may write."""
 
+import asyncio
+import os
 from datetime import date
 from pathlib import Path
 
@@ -24,6 +26,7 @@ class Output:
         self._agent = agent.name
         self._title = definition.display_name
         self._day = day
+        self._vault = vault
         self._files = Files(vault, write=patterns)
         if not may_write(agent.module, self.path):
             raise NotAllowed(
@@ -34,6 +37,14 @@ class Output:
     async def exists(self) -> bool:
         """Whether there is a file already."""
         return await self._files.exists(self.path)
+
+    async def is_taken(self) -> bool:
+        """Whether something is in its place already, a link included; error: InvalidInput for a link on the way there."""
+        try:
+            await self._files.list(self.path.rpartition("/")[0])
+        except NotFound:
+            return False
+        return await asyncio.to_thread(os.path.lexists, self._vault / self.path)
 
     async def replaceable(self) -> bytes | None:
         """What is there, None for nothing; error: Conflict if it is not from this agent, and must not be lost."""

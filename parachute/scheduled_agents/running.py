@@ -63,7 +63,7 @@ class AgentRun:
         expected: bytes | None = None
         if force:
             expected = await output.replaceable()
-        elif await output.exists():
+        elif await output.is_taken():
             record.status, record.error = "skipped", f"{output.path} is there already."
             record.note(record.error)
             return

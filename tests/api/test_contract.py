@@ -230,7 +230,15 @@ async def test_everything_is_audited_and_nothing_secret(house: Computer, owner: 
         ("run", "run"),
     ):
         assert seen(kind, endpoint), (kind, endpoint)
-    assert {event["source_type"] for event in events()} <= {"cli", "local", "agent", "core", "api_key", "anonymous"}
+    assert {event["source_type"] for event in events()} <= {
+        "cli",
+        "local",
+        "agent",
+        "core",
+        "api_key",
+        "anonymous",
+        "hook",
+    }
     everything = vault_text(house, "audit/*.jsonl") + house.logs()
     token = owner.headers["authorization"].removeprefix("Bearer ")
     for secret in (KEY, key, token, "hunter2", "telescope"):

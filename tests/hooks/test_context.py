@@ -45,7 +45,7 @@ async def test_what_is_too_long_is_left_out_and_told(place: Place) -> None:
     place.write(session__start=["./one.sh", "./two.sh", "./three.sh"])
     await place.approve()
     assert [each.hook for each in (await place.fire()).added] == ["one", "three"]
-    assert "32,768 bytes, and 2 are left" in place.messages()[0]
+    assert "16,384 bytes, and 2 are left" in place.messages()[0]
 
 
 async def test_the_default_hook_loads_the_memory_for_conversations_only(place: Place) -> None:

@@ -93,5 +93,6 @@ def garden(house: Garden, model: MessagesAPI) -> Iterator[Garden]:
     """The same, with nothing left of the test before."""
     yield house
     model.forget_script()
-    for path in sorted((house.vault / "Garden").rglob("*"), reverse=True):
-        path.rmdir() if path.is_dir() else path.unlink()
+    for folder in house.vault.glob("[!.]*"):
+        for path in sorted(folder.rglob("*"), reverse=True):
+            path.rmdir() if path.is_dir() else path.unlink()

@@ -70,7 +70,7 @@ def test_the_same_file_in_another_modules_folder_is_another_one(garden: Garden) 
 
 @pytest.mark.parametrize("scope", ["garden:read,write", "chat:admin", None])
 def test_approving_needs_admin_rights_in_the_module(garden: Garden, scope: str | None) -> None:
-    garden.write_agent("weeds", OWN)
+    garden.write_agent("weeds", OWN.replace("weeds.", f"weeds of {scope}."))
     body = {"hash": garden.agent("weeds")["hash"]}
     headers = {}
     if scope is not None:

@@ -220,8 +220,14 @@ def test_no_link_leads_out(garden: Garden, model: MessagesAPI, tmp_path: Path) -
     (garden.vault / "Garden/.agents/link.md").symlink_to(secret)
     assert [each["name"] for each in garden.value(AGENTS)["agents"]] == ["page", "weeds"]
     (garden.vault / "Garden/reflections").symlink_to(tmp_path)
-    model.script(text("Into the open."))
+    asked = len(model.requests)
     ended = garden.run("page", date="2026-02-08")
-    assert ended["status"] == "failed"
+    assert (ended["status"], "is a link" in ended["error"]) == ("failed", True)
     assert [path.name for path in tmp_path.iterdir()] == ["secret.md"]
     (garden.vault / "Garden/reflections").unlink()
+    page(garden, "2026-02-08").parent.mkdir()
+    page(garden, "2026-02-08").symlink_to(secret)
+    assert garden.run("page", date="2026-02-08")["status"] == "skipped"
+    assert garden.run("page", date="2026-02-08", force=True)["status"] == "failed"
+    assert secret.read_text().endswith("Steal.")
+    assert len(model.requests) == asked

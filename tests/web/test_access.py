@@ -259,7 +259,9 @@ def test_the_agents_of_a_module_are_used_like_the_module(gate: MakeGate) -> None
     _, secret = made.keys.create("phone", [Scope.parse("daily:read,write")])
     assert made.call("POST", "/api/modules/daily/agents/reflection/run", {"X-API-Key": secret}).status == 200
     assert made.call("POST", "/api/modules/brain/agents/x/run", {"X-API-Key": secret}).status == 403
-    assert made.call("PUT", "/api/modules/daily/prompt", {"X-API-Key": secret}).status == 403
+    assert made.call("PUT", "/api/modules/daily/prompt", {"X-API-Key": secret}).status == 200
+    assert made.call("PUT", "/api/modules/brain/prompt", {"X-API-Key": secret}).status == 403
+    assert made.call("POST", "/api/modules/daily/enable", {"X-API-Key": secret}).status == 403
 
 
 def test_the_token_of_the_command_line_grants_everything(gate: MakeGate) -> None:

@@ -44,7 +44,7 @@ CREATE TABLE mentions (
 CREATE INDEX mentions_of ON mentions (para_id, at);
 CREATE INDEX mentions_path ON mentions (path);
 CREATE VIRTUAL TABLE texts USING fts5 (
-    name, aliases, tags, body, tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3'
+    name, aliases, tags, body, tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3 4'
 );
 INSERT INTO texts (texts, rank) VALUES ('rank', 'bm25(10.0, 8.0, 4.0, 1.0)');
 INSERT INTO texts (texts, rank) VALUES ('automerge', 8);

@@ -18,7 +18,7 @@ from .following import Following
 from .found import Found, by_number, by_para_id, by_path
 from .names import LONGEST, fold, slug
 from .resolving import target_of
-from .types_file import TypesFile
+from .types_file import TypesFile, find
 
 _NAME = re.compile(r"[^\[\]|\x00-\x1f\x7f]+")
 _TRIES = 3
@@ -73,7 +73,8 @@ class Editing:
         """Change an entity; it, and how many others were changed since they link to it. Errors: NotFound, InvalidInput, Conflict."""
         async with self._following.lock:
             found, data, entity = await self._opened(para_id, expected_version)
-            kind = await self._types.get(change.type or found.type) if change.type or found.type else None
+            # A type that only the file knows has no rules.
+            kind = await self._types.get(change.type) if change.type else find(await self._types.all(), found.type)
             before = yaml_text.read(entity.front)
             fields = dict(change.fields)
             if kind is not None:

@@ -10,6 +10,7 @@ LIMIT = 200
 
 _WORD = re.compile(r"\w+")
 _MOST_WORDS = 16
+_COMMON = 2_500
 _BEGINNING_OF_A_NAME, _BEGINNING_OF_ANY = 2, 4
 
 
@@ -49,19 +50,27 @@ def _expression(words: list[str], joint: str) -> str:
 
 
 def _matching(connection: sqlite3.Connection, expression: str, type_: str | None, limit: int) -> list[Hit]:
+    (count,) = connection.execute(
+        "SELECT count(*) FROM (SELECT 1 FROM texts WHERE texts MATCH ? LIMIT ?)", (expression, _COMMON)
+    ).fetchone()
+    if count < _COMMON:
+        return _hits(connection, expression, type_, limit, "rank")
+    # What so many texts hold tells none of them apart, and to rank them would take long: names count, then the newest.
+    hits = _hits(connection, f"{{name aliases tags}} : ({expression})", type_, limit, "rank")
+    known = {hit.number for hit in hits}
+    newest = _hits(connection, expression, type_, limit, "texts.rowid DESC")
+    return [*hits, *(Hit(hit.number, 0.0, hit.snippet) for hit in newest if hit.number not in known)][:limit]
+
+
+def _hits(connection: sqlite3.Connection, expression: str, type_: str | None, limit: int, order: str) -> list[Hit]:
     # In one statement: it makes snippets of those only that it gives, and looks a beginning up once.
-    columns = "texts.rowid, rank, snippet(texts, 3, '**', '**', '…', 24) AS snippet"
-    if type_ is None:
-        rows = connection.execute(
-            f"SELECT {columns} FROM texts WHERE texts MATCH ? ORDER BY rank LIMIT ?",  # noqa: S608 - our own columns
-            (expression, limit),
-        )
-    else:
-        rows = connection.execute(
-            f"SELECT {columns} FROM texts JOIN entities ON entities.id = texts.rowid"  # noqa: S608
-            " WHERE texts MATCH ? AND entities.type = ? ORDER BY rank LIMIT ?",
-            (expression, type_, limit),
-        )
+    score = "rank" if order == "rank" else "0.0 AS rank"
+    columns = f"texts.rowid, {score}, snippet(texts, 3, '**', '**', '…', 24) AS snippet"
+    joined, where = ("", "") if type_ is None else ("JOIN entities ON entities.id = texts.rowid", "AND type = ?")
+    rows = connection.execute(
+        f"SELECT {columns} FROM texts {joined} WHERE texts MATCH ? {where} ORDER BY {order} LIMIT ?",  # noqa: S608 - our own words
+        (expression, *([] if type_ is None else [type_]), limit),
+    )
     return [Hit(row["rowid"], _score(row["rank"]), " ".join(row["snippet"].split())) for row in rows]
 
 

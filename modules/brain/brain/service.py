@@ -17,6 +17,7 @@ from .entity import KNOWN, Entity
 from .entity_types import Kind
 from .following import MANY, Following, Status
 from .found import Found
+from .names import fold
 from .resolving import SURE, Candidate
 from .types_file import PATH as TYPES
 from .types_file import TypesFile, find
@@ -267,13 +268,10 @@ def _suggest(connection: sqlite3.Connection, text: str) -> list[tuple[suggesting
 def _known(connection: sqlite3.Connection, text: str, kinds: Mapping[str, Kind]) -> Found | None:
     if text.startswith("para:") and (entity := found.by_para_id(connection, text)) is not None:
         return entity
-    row = (
-        connection.execute(
-            "SELECT entity FROM names WHERE text = ? AND kind = ? ORDER BY entity LIMIT 1", (text, index.ID)
-        ).fetchone()
-        if not text.startswith("para:")
-        else None
-    )
+    row = connection.execute(
+        "SELECT entity FROM names WHERE key = ? AND kind = ? AND text = ? ORDER BY entity LIMIT 1",
+        (fold(text), index.ID, text),
+    ).fetchone()
     if row is not None:
         return found.by_number(connection, [row["entity"]])[0]
     type_, slash, name = text.partition("/")

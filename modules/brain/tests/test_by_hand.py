@@ -157,3 +157,13 @@ async def test_a_file_in_a_vault_that_cannot_be_written_is_a_problem(tmp_path: P
     async with run(BrainModule, folder=tmp_path, permissions={"read": ["Brain/**"]}) as brain:
         assert "no para_id can be written" in (await _problems(brain))[path]
         assert (await brain.post("/entities", {"entity_type": "person", "data": {"name": "Bob"}})).status == 403
+
+
+async def test_a_type_and_an_id_that_only_the_file_knows(brain: Running, write: Write) -> None:
+    path = write("misc/x.md", "---\npara_id: para:brain:short\ntype: alien\neyes: 3\n---\n# Zork\n")
+    await brain.emit("vault.changed", paths=[path])
+    found = (await brain.get("/entities/para:brain:short")).json()
+    assert (found["type"], found["legacy_id"], len(found["para_id"])) == ("alien", "para:brain:short", 23)
+    answer = await brain.put(f"/entities/{found['para_id']}", {"data": {"eyes": 4}, "append": "Friendly."})
+    assert answer.json()["eyes"] == 4
+    assert "para_id: para:brain:short\n" in (brain.vault / path).read_text()

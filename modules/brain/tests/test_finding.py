@@ -138,3 +138,20 @@ async def test_each_entity_is_suggested_once_and_the_longest_name_wins(
     answer = (await brain.post("/suggest", {"text": "Kevin Nguyen Archive. Kevin, Kevin and Kevin."})).json()
     assert sorted(entry["para_id"] for entry in answer["mentions"]) == sorted([hub["entity_id"], ids["Kevin Nguyen"]])
     assert (await brain.post("/suggest", {"text": "x" * 100_001})).status == 422
+
+
+async def test_a_word_that_most_texts_hold_finds_names_first(
+    brain: Running, add: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("brain.search._COMMON", 5)
+    await add("topic", "Common Sense")
+    for number in range(8):
+        await add("person", f"Person {number}", "A common word.")
+    for type_, wanted in (
+        (None, ["Common Sense", "Person 7", "Person 6"]),
+        ("person", ["Person 7", "Person 6", "Person 5"]),
+    ):
+        query = {"q": "common", "limit": 3} | ({"type": type_} if type_ else {})
+        found = (await brain.get("/search", **query)).json()["results"]
+        assert [entry["name"] for entry in found] == wanted
+        assert "**common**" in found[-1]["snippet"]

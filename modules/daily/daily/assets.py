@@ -25,8 +25,9 @@ class AssetRoutes:
     core: Core
 
     @route("POST", "/assets/{name}")
-    async def add_asset(self, request: Request, name: str, date: str | None = None) -> dict[str, Any]:
-        """Keep a file, for today unless a date is given; up to 512 MiB."""
+    async def add_asset(self, request: Request, name: str) -> dict[str, Any]:
+        """Keep the body as a file, for today unless the query has a `date`; up to 512 MiB."""
+        date = request.query.get("date", [""])[-1]
         day = checked_date(date) if date else f"{datetime.datetime.now():%Y-%m-%d}"
         place = await self._free(f"{ASSETS}/{day}", name)
         size = await self.core.files.write_stream(place, request.stream(), _LARGEST)

@@ -110,9 +110,14 @@ async def test_what_one_device_removes_is_removed(daily: Running) -> None:
     block = "# para:daily:aaaaaaaaaaaa 10:00\n\none\n\n---\n\n"
     assert block in phone.files[PATH].decode()
     await daily.post("/entries", {"content": "of the computer"})
+    await daily.module.journal.mention("para:daily:aaaaaaaaaaaa", {"para:brain:aaaaaaaaaaaa"})
+    await daily.module.journal.mention("para:daily:bbbbbbbbbbbb", {"para:brain:aaaaaaaaaaaa"})
     phone.edit(block, "")
+    phone.edit("two", "two, changed")
     await phone.sync()
-    assert sorted(await texts(daily)) == ["of the computer", "two"]
+    assert sorted(await texts(daily)) == ["of the computer", "two, changed"]
+    entry = (await daily.get("/entries/para:daily:bbbbbbbbbbbb")).json()
+    assert entry["mentions"] == ["para:brain:aaaaaaaaaaaa"]
 
 
 async def test_an_entry_that_was_just_pushed_can_be_removed(daily: Running) -> None:
@@ -254,6 +259,19 @@ async def test_deleted_files_can_be_brought_back(daily: Running) -> None:
     answer = await daily.delete("/sync/files", root="Daily", paths=[PATH])
     assert answer.json()["deleted"] == 0
     assert await texts(daily) == ["Text", "nobody has seen this"]
+
+
+@pytest.mark.parametrize("size", [100, 9_000_000, 40_000_000])
+async def test_a_large_recording_comes_back(daily: Running, size: int) -> None:
+    path = daily.vault / "Daily/assets/x.wav"
+    path.parent.mkdir(parents=True)
+    data = os.urandom(size)
+    path.write_bytes(data)
+    assert (await daily.delete("/sync/files", root="Daily", paths=["assets/x.wav"])).json()["deleted"] == 1
+    assert not path.exists()
+    assert (await daily.get("/versions/1")).body == data
+    assert (await daily.post("/versions/1/restore")).status == 200
+    assert path.read_bytes() == data
 
 
 async def test_nothing_else_can_be_reached(daily: Running) -> None:

@@ -8,7 +8,6 @@ import typer
 from parachute.cli.commands import group
 
 if TYPE_CHECKING:
-    from parachute.modules.installation import Installation
     from parachute.modules.service import Modules
     from parachute.settings.home import Home
 
@@ -82,6 +81,7 @@ def install(
     as_json: bool = _JSON,
 ) -> None:
     """Install a module, or bring it up to date from where it came; nothing of it runs before you say yes."""
+    from parachute.cli.module_installing import print_installed, put_in_place
     from parachute.cli.module_output import Steps
 
     home, modules = _modules()
@@ -90,25 +90,26 @@ def install(
         with modules.installing(
             source, subfolder=path, dev=dev, untrusted=untrusted, folder=Path.cwd(), progress=steps
         ) as installation:
-            changed = _put_in_place(installation, yes, as_json)
+            changed = put_in_place(installation, yes, as_json)
     finally:
         steps.close()
     what = "updated and approved" if installation.previous else "installed and approved"
-    _print_installed(home, modules, installation.module.name, what if changed else "up to date", as_json)
+    print_installed(home, modules, installation.module.name, what if changed else "up to date", as_json)
 
 
 def approve(name: str = _NAME, yes: bool = _YES, as_json: bool = _JSON) -> None:
     """Approve the changes of a module; `parachute modules diff` shows them."""
+    from parachute.cli.module_installing import print_installed, put_in_place
     from parachute.cli.module_output import Steps
 
     home, modules = _modules()
     steps = Steps(as_json)
     try:
         with modules.approving(name, steps, modules.limits.wait_seconds) as installation:
-            changed = _put_in_place(installation, yes, as_json)
+            changed = put_in_place(installation, yes, as_json)
     finally:
         steps.close()
-    _print_installed(home, modules, name, "approved" if changed else "approved already", as_json)
+    print_installed(home, modules, name, "approved" if changed else "approved already", as_json)
 
 
 def diff(name: str = _NAME, as_json: bool = _JSON) -> None:
@@ -265,45 +266,3 @@ def _modules() -> "tuple[Home, Modules]":
 
     home = Home.find()
     return home, Modules(home, load(home).vault)
-
-
-def _put_in_place(installation: "Installation", yes: bool, as_json: bool) -> bool:
-    """Put a staged module in place if the person says yes; else exit, and nothing is left. False if it is there already."""
-    from parachute.cli.module_output import ask, can_ask
-    from parachute.cli.output import clean, print_json, print_note
-
-    if installation.is_unchanged:
-        return False
-    question = installation.question
-    if not as_json:
-        print(f"\n{clean(question.as_text())}\n", flush=True)
-    elif not yes:
-        print_json(question.as_json())
-    if not yes:
-        if not can_ask(as_json):
-            print_note("Nothing was changed: say --yes to agree.")
-            raise typer.Exit(_NOT_ANSWERED)
-        if not ask(question.sentence):
-            print_note("Nothing was changed.")
-            raise typer.Exit(1)
-    installation.finish()
-    return True
-
-
-def _print_installed(home: "Home", modules: "Modules", name: str, what: str, as_json: bool) -> None:
-    from parachute.cli.module_output import tell_core
-    from parachute.cli.output import print_json
-
-    address = tell_core(home)
-    found = modules.status(name)
-    if as_json:
-        print_json(found.as_json())
-        return
-    print(f"✓ Module '{name}' {what if 'approved' in what else f'is {what}'}")
-    print(f"  Path: {found.folder}")
-    if found.reason:
-        print(f"  {found.reason}")
-    elif address:
-        print(f"  It answers at {address}/api/{name}/")
-    else:
-        print("\nStart the computer to load it: parachute start")

@@ -138,8 +138,8 @@ class Day:
             date_line = f"date: {date}{self.eol}"
             opening, closing = _FENCE + self.eol, _FENCE + self.eol * 2
             day = replace(day, frontmatter=Frontmatter.parse(date_line), opening=opening, closing=closing)
-        elif not position and not self.closing.endswith("\n"):
-            day = replace(day, closing=self.closing + self.eol * 2)
+        elif not self.blocks:
+            day = replace(day, closing=self.closing.rstrip("\r\n") + self.eol * 2)
         return day
 
     def say(self, key: str, name: str, fields: Mapping[str, Any]) -> "Day":

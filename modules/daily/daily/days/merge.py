@@ -40,7 +40,7 @@ def merge(ours: Day, theirs: Day, date: str, base: Day | None = None) -> Merged:
     theirs.check()
     state = _State(ours, date)
     mine, yours, before = _entries(ours), _entries(theirs), _entries(base) if base else {}
-    for key in [key for key in mine if key not in yours and before.get(key) == mine[key]]:
+    for key in [key for key in mine if key not in yours and _unchanged(before.get(key), mine[key])]:
         state.day = state.day.remove(key)
     previous = ""
     for block in theirs.blocks:
@@ -50,7 +50,7 @@ def merge(ours: Day, theirs: Day, date: str, base: Day | None = None) -> Merged:
         if key in mine:
             if mine[key] != yours[key]:
                 _choose(state, key, mine[key], yours[key], before.get(key), theirs)
-        elif before.get(key) != yours[key]:
+        elif not _unchanged(before.get(key), yours[key]):
             _insert(state, block, previous, theirs)
         if _first(state.day, key) is not None:
             previous = key
@@ -71,6 +71,11 @@ def _entries(day: Day) -> dict[str, _Said]:
         if entry.key:
             found.setdefault(entry.key, (entry.title, entry.content, entry.fields))
     return found
+
+
+def _unchanged(before: _Said | None, now: _Said) -> bool:
+    # What Brain found in an entry since does not keep it from being removed.
+    return before is not None and before[:2] == now[:2]
 
 
 def _first(day: Day, key: str) -> Block | None:

@@ -91,8 +91,8 @@ class SyncRoutes:
     @route("GET", "/versions/{number}")
     async def get_version(self, number: int) -> Response:
         """The content of an earlier version, as it was."""
-        _, data = await self.versions.get(number)
-        return Response(data, media_type="application/octet-stream")
+        _, chunks = await self.versions.get(number)
+        return Response(chunks, media_type="application/octet-stream")
 
     @route("POST", "/versions/{number}/restore")
     async def restore_version(self, number: int) -> dict[str, Any]:

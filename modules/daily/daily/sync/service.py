@@ -117,9 +117,9 @@ class Sync:
 
     async def restore(self, number: int) -> str:
         """Bring an earlier version of a file back, and keep the one that it replaces; its path. Error: NotFound."""
-        version, data = await self._versions.get(number)
+        version, chunks = await self._versions.get(number)
         await self._keep(version.path, "restored")
-        await self._files.write(version.path, data)
+        await self._files.write_stream(version.path, chunks)
         await self._journal.reconciler.some([version.path])
         return version.path
 

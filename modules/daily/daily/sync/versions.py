@@ -27,6 +27,7 @@ _COLUMNS = "number, path, hash, size, at, why"
 _OF_A_FILE = 50
 _BYTES = 512 * 1024 * 1024
 _COMPRESSED = 8 * 1024 * 1024
+_PIECE = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +84,13 @@ class Versions:
         rows = await self._database.run(lambda connection: connection.execute(query, values).fetchall())
         return [Version(*row) for row in rows]
 
-    async def get(self, number: int) -> tuple[Version, bytes]:
-        """A version with its content; error: NotFound."""
+    async def get(self, number: int) -> tuple[Version, AsyncIterator[bytes]]:
+        """A version with its content in pieces; error: NotFound."""
         query = f"SELECT {_COLUMNS} FROM versions WHERE number = ?"  # noqa: S608
         row = await self._database.run(lambda connection: connection.execute(query, (number,)).fetchone())
-        data = await asyncio.to_thread(self._content, row[2]) if row else None
-        if data is None:
+        if row is None or not (self._folder / row[2]).exists():
             raise NotFound(f"There is no version {number}.")
-        return Version(*row), data
+        return Version(*row), self._pieces(Version(*row))
 
     async def has_seen(self, path: str, digest: str) -> bool:
         """Whether a device had this content of a file."""
@@ -175,6 +175,17 @@ class Versions:
             for digest in {digest for _, digest in old}
             if connection.execute("SELECT 1 FROM versions WHERE hash = ? LIMIT 1", (digest,)).fetchone() is None
         ]
+
+    async def _pieces(self, version: Version) -> AsyncIterator[bytes]:
+        if version.size <= _COMPRESSED:
+            content: bytes | None = await asyncio.to_thread(self._content, version.hash)
+            yield content or b""
+            return
+        with (self._folder / version.hash).open("rb") as file:
+            # A sign may stand in front of the bytes.
+            file.seek(os.fstat(file.fileno()).st_size - version.size)
+            while piece := await asyncio.to_thread(file.read, _PIECE):
+                yield piece
 
     def _content(self, digest: str) -> bytes | None:
         try:

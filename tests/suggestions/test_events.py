@@ -1,0 +1,100 @@
+"""What became of a suggestion is told at least once, whatever happens in between."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from parachute.audit.service import Audit
+from parachute.database import Database
+from parachute.errors import Unavailable
+from parachute.events.models import Event
+from parachute.events.service import Events
+from parachute.hosts.models import ApprovedModule
+from parachute.hosts.service import Hosts
+from parachute.suggestions.models import Decision, Proposal, Source
+from parachute.suggestions.service import Suggestions
+from parachute.suggestions.store import ALL, SuggestionStore
+from tests.module_agents.modules import approved
+
+DOCUMENT = {"action": "create", "target_module": "people", "payload": {"name": "Ann"}}
+
+
+class FullDisk(Events):
+    """A bus that keeps nothing as long as `is_full`."""
+
+    is_full = False
+
+    async def publish(self, name: str, data: dict[str, Any], source: str = "core") -> Event:
+        """Refuse, or publish."""
+        if self.is_full:
+            raise Unavailable("The disk is full.")
+        return await super().publish(name, data, source)
+
+
+class Everybody:
+    """Every module is there."""
+
+    async def host(self, name: str) -> None:
+        """It is."""
+
+
+class Place:
+    """The queue on a database of its own, and what was told."""
+
+    def __init__(self, database: Database, events: FullDisk, audit: Audit, module: ApprovedModule) -> None:
+        self.store = SuggestionStore(database)
+        self.events = events
+        self.module = module
+        self.told: list[tuple[str, str]] = []
+        self._audit = audit
+        events.subscribe(self._hear)
+
+    async def _hear(self, name: str, data: dict[str, Any]) -> None:
+        self.told.append((name, data["id"]))
+
+    def process(self) -> Suggestions:
+        """What a process makes of the database."""
+        return Suggestions(self.store, cast(Hosts, Everybody()), self.events, self._audit)
+
+
+@pytest.fixture
+async def place(tmp_path: Path) -> AsyncIterator[Place]:
+    """One with a module `journal` that may make suggestions."""
+    audit = Audit(tmp_path / "audit")
+    database = Database(tmp_path / "suggestions.db", ALL)
+    await database.open()
+    module = approved(tmp_path / "modules", "journal", agents={"reflection": {"can_suggest": ["people"]}})
+    yield Place(database, FullDisk(audit), audit, module)
+    await database.close()
+
+
+async def test_what_a_killed_process_wrote_the_next_one_tells(place: Place) -> None:
+    made, _ = await place.store.add(Source("journal"), Proposal.read(DOCUMENT), None)
+    await place.process().start()
+    assert place.told == [("suggestion.created", made.id)]
+    await place.store.resolve(made, Decision("user", "somebody"), None, rejected=True)
+    await place.process().start()
+    await place.process().start()
+    assert place.told[1:] == [("suggestion.resolved", made.id)]
+
+
+async def test_what_could_not_be_told_is_told_with_the_next(place: Place) -> None:
+    suggestions = place.process()
+    place.events.is_full = True
+    made = await suggestions.suggest(place.module, DOCUMENT)
+    place.events.is_full = False
+    other = await suggestions.suggest(place.module, {**DOCUMENT, "payload": {"name": "Bob"}})
+    assert place.told == [("suggestion.created", made["id"]), ("suggestion.created", other["id"])]
+
+
+async def test_many_at_once_are_told_once_each(place: Place) -> None:
+    suggestions = place.process()
+    documents = [{**DOCUMENT, "payload": {"number": number % 20}} for number in range(60)]
+    answers = await asyncio.gather(*(suggestions.suggest(place.module, each) for each in documents))
+    found, total = await suggestions.page(limit=100)
+    assert total == 20
+    assert {answer["id"] for answer in answers} == {each.id for each in found}
+    assert sorted(identifier for _, identifier in place.told) == sorted(each.id for each in found)
