@@ -191,7 +191,7 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
         stack.push_async_callback(egress.close_all)
         hosts = Hosts(home, state.modules, events, egress)
         interfaces = Interfaces(hosts)
-        contexts = Contexts(interfaces)
+        contexts = Contexts(interfaces, sandboxes.check_directory)
         module_prompts = ModulePrompts(hosts, vault)
         suggestions = Suggestions(suggestion_store.SuggestionStore(suggestions_database), hosts, events, audit)
         await suggestions.start()

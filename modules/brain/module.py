@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from brain import shapes
+from brain import shapes, suggestions
 from brain.entity_routes import EntityRoutes
 from brain.service import Brain
 from brain.tools import Tools
@@ -42,6 +42,13 @@ class BrainModule(TypeRoutes, EntityRoutes, Tools, Module):
         except NotFound:
             return None
 
+    async def apply_suggestion(
+        self, action: str, target_id: str | None, payload: dict[str, Any], expected_version: str | int | None
+    ) -> dict[str, Any]:
+        """Make a change that the user approved."""
+        version = None if expected_version is None else str(expected_version)
+        return await suggestions.apply(self.brain, action, target_id, payload, version)
+
     async def search(self, query: str, type: str | None = None, limit: int = 20) -> list[Entity]:
         """Find entities by words."""
         hits = await self.brain.search(query, type, limit)
@@ -78,4 +85,5 @@ class BrainModule(TypeRoutes, EntityRoutes, Tools, Module):
     async def context(self, topic: str) -> Context:
         """What an agent should know about a topic."""
         gathered = await self.gathered(topic)
-        return Context(gathered.text, [shapes.interface_entity(found) for found in gathered.entities])
+        entities = [shapes.interface_entity(found) for found in gathered.entities]
+        return Context(gathered.text, entities, gathered.outside)

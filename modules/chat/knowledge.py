@@ -26,14 +26,18 @@ class Knowledge:
         if not mentions:
             return Context("")
         found = await asyncio.gather(*(self._subject(mention) for mention in mentions))
+        told = "\n".join(each.text for each in found if each is not None)
         entries = await self._entries([mention.name or mention.text for mention in mentions])
+        # Brain tells of entries as well.
+        entries = [entry for entry in entries if entry.content.strip()[:80] not in told]
         for_journal = int(budget * _JOURNAL_SHARE) if entries else 0
         parts, sources = _fitting([each for each in found if each is not None], budget - for_journal)
         if entries:
             journal = _journal(entries, budget - sum(map(len, parts)) - 2 * len(parts))
             parts += [journal] if journal else []
             sources += [Entity(each.id, each.title or each.date, "entry", path=each.path) for each in entries]
-        return Context("\n\n".join(parts), sources if parts else [])
+        outside = [path for each in found if each is not None for path in each.outside]
+        return Context("\n\n".join(parts), sources if parts else [], list(dict.fromkeys(outside)))
 
     async def _mentions(self, text: str) -> list[Mention]:
         brain = self._module.get_interface("BrainInterface")

@@ -1,9 +1,10 @@
 """Conversations: what agents know in them, what is proposed after them, and how other modules reach them."""
 
 from knowledge import Knowledge
+from updates import Updates
+
 from parachute.core import Event, Module, event, mcp_tool, route
 from parachute.core.interfaces import Context, Conversation, Message
-from updates import Updates
 
 _CHAT_BUDGET = 12_000
 

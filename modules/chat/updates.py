@@ -1,6 +1,7 @@
 """After a conversation: an agent proposes what to write down about the people and projects that it was about."""
 
 from knowledge import SURE
+
 from parachute.core import Module
 from parachute.core.interfaces import Entity, Message
 

@@ -105,7 +105,7 @@ class DailyModule(EntryRoutes, AssetRoutes, ReflectionRoutes, SyncRoutes, Module
     async def _link(self, entry_id: str) -> None:
         brain = self.get_interface("BrainInterface")
         if brain is not None:
-            await link_mentions(self.journal, brain, entry_id)
+            await link_mentions(self.core, self.journal, brain, entry_id)
 
 
 def _shown(document: dict[str, Any]) -> dict[str, Any]:

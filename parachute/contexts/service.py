@@ -1,10 +1,14 @@
 """Asking the module that knows, within a time and a length."""
 
+import asyncio
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from parachute.errors import ParachuteError
+from parachute.files import read_regular
 from parachute.hosts.interfaces import Interfaces
 
 log = logging.getLogger(__name__)
@@ -15,6 +19,8 @@ BUDGET = 9_000
 
 _SECONDS = 3.0
 _NAMES = 20
+_INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md")
+_FILES, _FILE_LIMIT, _SHORTEST = 6, 64 * 1024, 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +34,9 @@ class Knowledge:
 class Contexts:
     """Knowledge for turns; a turn goes on without it when nobody provides any, or not in time."""
 
-    def __init__(self, interfaces: Interfaces) -> None:
+    def __init__(self, interfaces: Interfaces, check_directory: Callable[[Path], Path]) -> None:
         self._interfaces = interfaces
+        self._check_directory = check_directory
 
     async def for_message(self, session: str, message: str) -> Knowledge:
         """What is known of the subjects of a message."""
@@ -41,7 +48,30 @@ class Contexts:
         except ParachuteError as error:
             log.warning("What is known of a message could not be looked up: %s", error)
             return Knowledge()
-        return _knowledge(answer)
+        known = _knowledge(answer)
+        outside = answer.get("outside") if isinstance(answer, dict) else None
+        if not isinstance(outside, list) or not outside:
+            return known
+        return await asyncio.to_thread(self._with_instructions, known, outside[:_FILES])
+
+    def _with_instructions(self, known: Knowledge, paths: list[Any]) -> Knowledge:
+        """Add files of projects outside of the vault, each only from a folder in which the user lets agents work."""
+        parts, sources = [known.text] if known.text else [], list(known.sources)
+        for text in paths:
+            left = BUDGET - sum(len(part) + 2 for part in parts)
+            if not isinstance(text, str) or left < _SHORTEST:
+                continue
+            try:
+                path = Path(text).expanduser()
+                if path.name not in _INSTRUCTIONS:
+                    continue
+                # Without links: what is read must be what lies in that folder.
+                content = read_regular(self._check_directory(path.parent) / path.name, _FILE_LIMIT)
+            except (OSError, RuntimeError, ParachuteError):
+                continue
+            parts.append(f"### {text}\n\n{content.decode(errors='replace').strip()}"[:left])
+            sources.append(text)
+        return Knowledge("\n\n".join(parts), tuple(sources))
 
 
 def _knowledge(answer: Any) -> Knowledge:

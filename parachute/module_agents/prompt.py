@@ -1,10 +1,9 @@
 """The system prompt of a module's agent: its own file, and what is true of its box."""
 
-import os
-import stat
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from parachute.errors import InvalidInput, NotFound
+from parachute.files import read_below
 from parachute.hosts.models import ApprovedModule
 from parachute.sandbox.models import Mount
 
@@ -45,26 +44,3 @@ def describe_box(mounts: tuple[Mount, ...], hosts: tuple[str, ...]) -> str:
     else:
         parts.append("You were given none of the owner's files.")
     return " ".join(parts)
-
-
-def read_below(folder: Path, name: PurePosixPath, limit: int) -> bytes | None:
-    """Up to one byte more than `limit` of a file in a folder, reached without following a link; None for what is no file.
-
-    Waits for the disk. Error: OSError.
-    """
-    if name.is_absolute() or ".." in name.parts or not name.parts:
-        return None
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        for part in name.parts[:-1]:
-            below = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=descriptor)
-            os.close(descriptor)
-            descriptor = below
-        # O_NONBLOCK: opening a named pipe would wait for its writer.
-        last = os.open(name.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=descriptor)
-    finally:
-        os.close(descriptor)
-    with os.fdopen(last, "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            return None
-        return file.read(limit + 1)

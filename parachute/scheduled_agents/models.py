@@ -2,42 +2,17 @@
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import date
 from typing import Any, Literal, Protocol
 
+from parachute.agent_files.models import Definition
 from parachute.hosts.models import ApprovedModule
 from parachute.module_agents.task import Task
-from parachute.scheduler.times import TimeOfDay
 
 Trigger = Literal["schedule", "retry", "person"]
 Status = Literal["running", "completed", "completed_no_output", "skipped", "failed"]
 
 LOG_LINES = 100
 _LINE = 300
-
-DATE, PREVIOUS_DATE = "{date}", "{previous_date}"
-"""What stands in prompts and outputs for the day of a run, and for the day before it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Definition:
-    """What an agent file says. `is_day_before`: a scheduled run is about the day before the one that it runs on."""
-
-    display_name: str
-    description: str
-    is_enabled: bool
-    at: TimeOfDay
-    is_day_before: bool
-    output: str
-    capabilities: tuple[str, ...]
-    mcp_tools: tuple[str, ...]
-    model: str | None
-    prompt: str
-
-    def output_on(self, day: date) -> str:
-        """The path within the vault that a run about a day writes."""
-        return self.output.replace(DATE, day.isoformat())
-
 
 @dataclass(frozen=True, slots=True)
 class AgentFile:

@@ -147,7 +147,9 @@ async def core(launcher: Launcher, url: str, tools: ModuleTools, **chosen: Any) 
             prompts=Prompts(vault),
             pool=pool,
             tools=tools,
-            contexts=Contexts(Interfaces(Hosts(home, Modules(home, vault.root), events, Egress(audit)))),
+            contexts=Contexts(
+                Interfaces(Hosts(home, Modules(home, vault.root), events, Egress(audit))), sandboxes.check_directory
+            ),
             events=events,
             hooks=hooks,
             audit=audit,

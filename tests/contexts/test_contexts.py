@@ -1,9 +1,13 @@
 """Knowledge of a module reaches the model with the message, and the app sees where it came from."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from parachute.contexts.service import Contexts
+from parachute.errors import InvalidInput
+from parachute.hosts.interfaces import Interfaces
 from parachute.modules.service import Modules
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text
@@ -15,7 +19,7 @@ version: 1.0.0
 module: module.py
 provides: [ContextInterface]
 """
-MODULE = '''
+MODULE = """
 import asyncio
 from parachute.core import Module, NotFound
 from parachute.core.interfaces import Context, Entity
@@ -31,7 +35,7 @@ class Knowing(Module):
         if "LVB" not in message:
             return Context("")
         return Context("LVB is a curriculum.", [Entity("para:knowing:abcdefghijkl", "LVB", path="Brain/lvb.md")])
-'''
+"""
 
 
 async def _chat(computer: Computer, message: str, session: str = "new") -> ChatStream:
@@ -67,3 +71,48 @@ async def test_what_is_known_travels_with_the_message(tmp_path: Path) -> None:
                 assert shown["contextFiles"] == []
             # What was told once stays in the transcript and is not told again.
             assert str(api.conversation[-1].body["messages"]).count("LVB is a curriculum.") == 1
+
+
+async def test_instructions_outside_of_the_vault_come_only_from_project_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    allowed, other = tmp_path / "Projects" / "lvb", tmp_path / "Secret"
+    for folder in (allowed, other):
+        folder.mkdir(parents=True)
+        (folder / "AGENTS.md").write_text(f"Rules of {folder.name}.")
+        (folder / "notes.md").write_text("private")
+    (allowed / "CLAUDE.md").symlink_to(other / "AGENTS.md")
+
+    def check(folder: Path) -> Path:
+        if not folder.resolve().is_relative_to(tmp_path / "Projects"):
+            raise InvalidInput("It is not a project's folder.")
+        return folder.resolve()
+
+    asked = ["~/Projects/lvb/AGENTS.md", "~/Projects/lvb/CLAUDE.md", "~/Secret/AGENTS.md", "~/Projects/lvb/notes.md"]
+    answer = {"text": "LVB.", "entities": [], "outside": [*asked, "~/Projects/../Secret/AGENTS.md", 5, "/etc/passwd"]}
+    known = await Contexts(Answering(answer), check).for_message("session", "LVB")
+    assert known.text == "LVB.\n\n### ~/Projects/lvb/AGENTS.md\n\nRules of lvb."
+    assert known.sources == ("~/Projects/lvb/AGENTS.md",)
+
+
+@pytest.mark.parametrize(
+    "answer", [None, [], {"text": 5}, {"text": "x", "entities": "y", "outside": "z"}, {"entities": []}]
+)
+async def test_an_answer_that_is_none_is_left_out(answer: Any) -> None:
+    known = await Contexts(Answering(answer), lambda folder: folder).for_message("session", "Hello")
+    assert known.sources == ()
+    assert known.text in ("", "x")
+
+
+class Answering(Interfaces):
+    """A module's answer, without the module."""
+
+    def __init__(self, answer: Any) -> None:
+        self._answer = answer
+
+    def is_provided(self, interface: str) -> bool:
+        return True
+
+    async def call_for_core(self, interface: str, method: str, arguments: dict[str, Any], seconds: float) -> Any:
+        return self._answer

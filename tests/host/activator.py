@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from parachute.supervisor.host_specification import HostSpecification
 from parachute.modules.hashing import copy_verified
+from parachute.supervisor.host_specification import HostSpecification
 from tests.host.core import FakeCore
 
 DEADLINE = 60.0

@@ -30,6 +30,8 @@ class Gathered:
     text: str
     entities: list[Found]
     truncated: bool
+    outside: list[str]
+    """Instructions of projects outside of the vault, which only the computer itself can read."""
 
 
 class _Budget:
@@ -60,7 +62,18 @@ async def gather(
     for entity in entities:
         async for part, most in _parts(brain, files, journal, entity, budget.left):
             budget.add(part, most)
-    return Gathered("\n\n".join(budget.parts), entities, budget.truncated)
+    outside = [path for entity in entities for path in _outside(entity)]
+    return Gathered("\n\n".join(budget.parts), entities, budget.truncated, list(dict.fromkeys(outside)))
+
+
+def _outside(found: Found) -> list[str]:
+    """Where the instructions of a project may be whose folder is not in the vault."""
+    named, folder = found.fields.get("agents_path"), found.fields.get("work_path")
+    if isinstance(named, str) and named.startswith(("~/", "/")):
+        return [named]
+    if isinstance(folder, str) and folder.startswith(("~/", "/")) and not named:
+        return [f"{folder.rstrip('/')}/{name}" for name in ("AGENTS.md", "CLAUDE.md")]
+    return []
 
 
 async def _about(brain: Brain, topic: str) -> list[Found]:

@@ -87,15 +87,19 @@ class Journal:
 async def test_what_is_known_of_a_message_comes_from_brain_and_the_journal(chat: Any) -> None:
     others = {"BrainInterface": Brain(), "JournalInterface": Journal()}
     async with run(chat, settings=dict(SETTINGS), interfaces=others) as module:
-        known = await module.interface("ContextInterface", "context_for", message="Kevin and LVB", session_id="s", budget=4000)
+        known = await module.interface(
+            "ContextInterface", "context_for", message="Kevin and LVB", session_id="s", budget=4000
+        )
         assert "# Kevin\nAdvisor." in known["text"]
         assert "A curriculum." in known["text"]
         assert "2026-01-03: Met Kevin." in known["text"]
         assert len(known["text"]) <= 4000
         paths = [entity["path"] for entity in known["entities"] if entity["path"]]
         assert paths == ["Brain/kevinkevin00.md", "Brain/lvblvblvb000.md"]
-        nothing = await module.interface("ContextInterface", "context_for", message="Hello", session_id="s", budget=4000)
-        assert nothing == {"text": "", "entities": []}
+        nothing = await module.interface(
+            "ContextInterface", "context_for", message="Hello", session_id="s", budget=4000
+        )
+        assert nothing == {"text": "", "entities": [], "outside": []}
 
 
 @pytest.mark.parametrize("others", [{}, {"JournalInterface": Journal()}, {"BrainInterface": BrokenBrain()}])

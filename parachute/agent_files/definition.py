@@ -7,11 +7,11 @@ from typing import Any
 
 import yaml
 
+from parachute.agent_files.models import DATE, Definition
 from parachute.core.agents import CAPABILITIES, capability
 from parachute.core.decorators import TOOL_NAME
 from parachute.core.patterns import parts_of
 from parachute.errors import InvalidInput
-from parachute.scheduled_agents.models import DATE, Definition
 from parachute.scheduler.times import TimeOfDay
 
 FILE_LIMIT = 64 * 1024

@@ -1,0 +1,65 @@
+"""What others propose and the user approves."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from parachute.core import Conflict, InvalidInput, NotFound
+from parachute.core.testing import Running
+
+
+async def test_a_proposed_entity_is_created(brain: Running) -> None:
+    payload = {"type": "topic", "name": "Prompt engineering", "content": "Asking well.", "data": {"aliases": ["PE"]}}
+    made = await brain.apply("create", payload)
+    assert (brain.vault / made["path"]).read_text().endswith("Asking well.\n")
+    assert await brain.interface("BrainInterface", "resolve", text="PE") == made["para_id"]
+
+
+async def test_a_proposed_change_is_made_only_to_what_was_looked_at(brain: Running, add: Callable[..., Any]) -> None:
+    kevin = await add("person", "Kevin", "Advisor.")
+    seen = await brain.module.resolve_para_id(kevin["para_id"])
+    options = {"target_id": kevin["para_id"], "expected_version": seen["version"]}
+    changed = await brain.apply("update", {"append": "- Moved to Berlin"}, **options)
+    text = (brain.vault / changed["path"]).read_text()
+    assert "Advisor." in text
+    assert "- Moved to Berlin" in text
+    with pytest.raises(Conflict):
+        await brain.apply("update", {"append": "- Moved to Rome"}, **options)
+    with pytest.raises(Conflict):
+        await brain.apply("delete", {}, **options)
+    assert (brain.vault / changed["path"]).read_text() == text
+    linked = await brain.apply("link", {"source_id": "para:daily:abcdefghijkl"}, target_id=kevin["para_id"])
+    assert linked["para_id"] == kevin["para_id"]
+    now = await brain.module.resolve_para_id(kevin["para_id"])
+    await brain.apply("delete", {}, target_id=kevin["para_id"], expected_version=now["version"])
+    assert not (brain.vault / changed["path"]).exists()
+
+
+@pytest.mark.parametrize(
+    ("action", "payload", "target"),
+    [
+        ("create", {"name": "X"}, None),
+        ("create", {"type": "topic", "name": "X", "path": "../x.md"}, None),
+        ("create", {"type": "topic", "name": ["X"]}, None),
+        ("create", {"type": "no such type", "name": "X"}, None),
+        ("update", {"append": "x"}, None),
+        ("update", {}, "KEVIN"),
+        ("delete", {"really": True}, "KEVIN"),
+        ("link", {}, "KEVIN"),
+    ],
+)
+async def test_what_cannot_be_meant_changes_nothing(
+    brain: Running, add: Callable[..., Any], action: str, payload: dict[str, Any], target: str | None
+) -> None:
+    kevin = await add("person", "Kevin")
+    before = {path: path.read_bytes() for path in (brain.vault / "Brain").rglob("*.md")}
+    with pytest.raises((InvalidInput, NotFound)):
+        await brain.apply(action, payload, target_id=kevin["para_id"] if target else None)
+    assert {path: path.read_bytes() for path in (brain.vault / "Brain").rglob("*.md")} == before
+
+
+async def test_instructions_outside_of_the_vault_are_named(brain: Running, add: Callable[..., Any]) -> None:
+    await add("project", "Learn Vibe Build", aliases=["LVB"], work_path="~/Projects/lvb")
+    known = await brain.interface("BrainInterface", "context", topic="LVB")
+    assert known["outside"] == ["~/Projects/lvb/AGENTS.md", "~/Projects/lvb/CLAUDE.md"]

@@ -1,0 +1,29 @@
+"""What the file of an agent says."""
+
+from dataclasses import dataclass
+from datetime import date
+
+from parachute.scheduler.times import TimeOfDay
+
+DATE, PREVIOUS_DATE = "{date}", "{previous_date}"
+"""What stands in prompts and outputs for the day of a run, and for the day before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """What an agent file says. `is_day_before`: a scheduled run is about the day before the one that it runs on."""
+
+    display_name: str
+    description: str
+    is_enabled: bool
+    at: TimeOfDay
+    is_day_before: bool
+    output: str
+    capabilities: tuple[str, ...]
+    mcp_tools: tuple[str, ...]
+    model: str | None
+    prompt: str
+
+    def output_on(self, day: date) -> str:
+        """The path within the vault that a run about a day writes."""
+        return self.output.replace(DATE, day.isoformat())

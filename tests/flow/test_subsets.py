@@ -1,0 +1,69 @@
+"""With each choice of the official modules: what can work works, and nothing fails."""
+
+import itertools
+
+import pytest
+
+from tests.flow.official import ENTRY, MODULES, RULE, OfficialHousehold, tools_of
+from tests.support.messages_api import MessagesAPI
+
+CHOICES = [choice for count in range(len(MODULES) + 1) for choice in itertools.combinations(MODULES, count)]
+TOOLS = {
+    "brain": {f"brain-{name}" for name in ("search", "resolve", "link", "suggest", "types", "context")},
+    "daily": {f"daily-{name}" for name in ("search", "today", "create")},
+    "chat": {"chat-sessions", "chat-context"},
+}
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("chosen", CHOICES, ids=lambda chosen: "+".join(chosen) or "none")
+def test_what_can_work_works(chosen: tuple[str, ...], api: MessagesAPI) -> None:
+    brain, daily, chat = (name in chosen for name in MODULES)
+    with OfficialHousehold(api) as household:
+        if chosen:
+            household.set_up(chosen)
+        project = household.vault / "Projects" / "lvb"
+        project.mkdir(parents=True)
+        (project / "AGENTS.md").write_text(RULE)
+        if brain:
+            kevin, lvb = household.write_down_both("Projects/lvb")
+            assert "Learn Vibe Build" in household.told("brain", "search", "lessons")
+        _journal(household, is_there=daily)
+
+        first = household.say("I am working on LVB today, and Kevin helps.")
+        (shown,) = first.of_type("prompt_metadata")
+        sent = str(api.conversation[-1].body["messages"])
+        assert ("A course in twelve lessons." in sent) == (RULE in sent) == (brain and chat)
+        assert (ENTRY in sent) == (brain and chat and daily)
+        assert bool(shown["contextFiles"]) == (brain and chat)
+        offered = tools_of(api.conversation[-1].body)
+        assert offered == set().union(*(TOOLS[name] for name in chosen))
+        session = first.of_type("session")[0]["sessionId"]
+        assert household.say("Kevin teaches there from May on.", session).text == "Noted."
+
+        if chat:
+            household.wait_for_end(session, 4)
+        household.wait_for_events()
+        proposed = {each["source_agent"] for each in household.suggestions()}
+        expected = {"daily": brain and daily, "chat/updater": brain and chat}
+        assert proposed == {source for source, wanted in expected.items() if wanted}
+        assert bool(household.asked_to_propose()) == (brain and chat)
+        if daily:
+            (entry,) = household.value("/api/daily/today")["entries"]
+            assert set(entry["mentions"]) == ({kevin, lvb} if brain else set())
+        assert {module["name"] for module in household.value("/api/modules")["modules"]} == set(chosen)
+        for name in set(MODULES) - set(chosen):
+            assert household.get(f"/api/{name}/search?q=Kevin").status_code in (404, 405)
+        household.assert_nothing_failed()
+
+
+def _journal(household: OfficialHousehold, *, is_there: bool) -> None:
+    if is_there:
+        household.told("daily", "add", ENTRY)
+        assert ENTRY in household.told("daily", "today")
+        household.wait_for_events()
+        return
+    refused = household.command("daily", "add", ENTRY)
+    assert refused.returncode == 1
+    assert "Traceback" not in refused.stderr
+    assert "daily" in refused.stderr
