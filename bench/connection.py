@@ -35,6 +35,13 @@ class Connection:
         """The body of the answer to a request without a body."""
         return self._request("POST", path, 200, None)
 
+    def send(self, path: str, document: Mapping[str, Any]) -> Any:
+        """The JSON of the answer to a POST with a JSON body."""
+        response = self._send("POST", path, json.dumps(document).encode(), {"content-type": "application/json"})
+        body = response.read()
+        assert response.status in (200, 201), (path, response.status, body[:500])
+        return json.loads(body)
+
     def etag(self, path: str) -> str:
         """The ETag of a resource."""
         response = self._send("GET", path)

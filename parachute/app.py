@@ -192,6 +192,7 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
         hosts = Hosts(home, state.modules, events, egress)
         interfaces = Interfaces(hosts)
         contexts = Contexts(interfaces, sandboxes.check_directory)
+        stack.push_async_callback(contexts.close)
         module_prompts = ModulePrompts(hosts, vault)
         suggestions = Suggestions(suggestion_store.SuggestionStore(suggestions_database), hosts, events, audit)
         await suggestions.start()

@@ -1,9 +1,11 @@
 """Conversations: what agents know in them, what is proposed after them, and how other modules reach them."""
 
+from typing import Any
+
 from knowledge import Knowledge
 from updates import Updates
 
-from parachute.core import Event, Module, event, mcp_tool, route
+from parachute.core import Event, Module, event, mcp_tool
 from parachute.core.interfaces import Context, Conversation, Message
 
 _CHAT_BUDGET = 12_000
@@ -22,14 +24,8 @@ class ChatModule(Module):
         self.knowledge = Knowledge(self)
         self.updates = Updates(self)
 
-    @route("GET", "/context")
-    async def show_context(self, topic: str) -> dict:
-        """What is known about a topic, as agents would be told."""
-        known = await self.knowledge.about(topic, _CHAT_BUDGET)
-        return {"topic": topic, "text": known.text, "entities": known.entities}
-
     @mcp_tool("chat-sessions")
-    async def find_sessions(self, topic: str = "", limit: int = 10) -> list[dict]:
+    async def find_sessions(self, topic: str = "", limit: int = 10) -> list[dict[str, Any]]:
         """Find earlier conversations by their words, newest first.
 
         Args:

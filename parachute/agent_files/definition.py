@@ -21,11 +21,30 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 """What an agent may be called; its file is the name with `.md`."""
 
 _FRONT = re.compile(r"\A---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_SCHEDULE = re.compile(r"^schedule[ \t]*:", re.MULTILINE)
 _MODEL = re.compile(r"[A-Za-z0-9._:/@\[\]-]{1,100}")
 _KNOWN = {name.lower() for name in CAPABILITIES}
 _TOOLS = ("Read", "Glob", "Grep")
 _TEXT = 1_000
 _MINUTES = 24 * 60
+
+
+def front_of(text: str) -> str | None:
+    """The text between the `---` at the beginning; None without any."""
+    match = _FRONT.match(text.replace("\r\n", "\n"))
+    return match[1] if match else None
+
+
+def has_schedule(text: str) -> bool:
+    """Whether a file is meant to be an agent that works once a day, also if nobody could read the schedule."""
+    try:
+        fields, _ = front_matter(text)
+    except InvalidInput:
+        fields = None
+    if fields is not None:
+        return "schedule" in fields
+    front = front_of(text)
+    return text.startswith("---") and bool(_SCHEDULE.search(text if front is None else front))
 
 
 def front_matter(text: str) -> tuple[dict[str, Any] | None, str]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ BUDGET = 9_000
 """Characters, some 2,300 tokens: what is known must not crowd out what is said."""
 
 _SECONDS = 3.0
+_WAKE_SECONDS = 60.0
 _NAMES = 20
 _INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md")
 _FILES, _FILE_LIMIT, _SHORTEST = 6, 64 * 1024, 200
@@ -37,6 +39,21 @@ class Contexts:
     def __init__(self, interfaces: Interfaces, check_directory: Callable[[Path], Path]) -> None:
         self._interfaces = interfaces
         self._check_directory = check_directory
+        self._woken = -_WAKE_SECONDS
+        self._waking: asyncio.Task[None] | None = None
+
+    def app_seen(self) -> None:
+        """An app is around: wake who will be asked, since a module that sleeps would delay the first message."""
+        now = time.monotonic()
+        if now - self._woken > _WAKE_SECONDS and (self._waking is None or self._waking.done()):
+            self._woken = now
+            self._waking = asyncio.create_task(self._interfaces.wake(INTERFACE), name="waking what is known")
+
+    async def close(self) -> None:
+        """Stop waking."""
+        if self._waking is not None:
+            self._waking.cancel()
+            await asyncio.gather(self._waking, return_exceptions=True)
 
     async def for_message(self, session: str, message: str) -> Knowledge:
         """What is known of the subjects of a message."""

@@ -1,5 +1,6 @@
 """Who provides which interface, and calls from one module to another."""
 
+import asyncio
 from collections import Counter
 from typing import Any
 
@@ -43,6 +44,15 @@ class Interfaces:
     def is_provided(self, interface: str) -> bool:
         """Whether a module provides an interface that core itself uses."""
         return self._provider(InterfaceName(interface)) is not None
+
+    async def wake(self, interface: str) -> None:
+        """Start whoever provides an interface, and whoever provides what that module uses, so that the next call is quick."""
+        provider = self._provider(InterfaceName(interface))
+        if provider is None:
+            return
+        used = (self._provider(wanted) for wanted in provider.manifest.optional_requires)
+        hosts = {host.module.name: host for host in (provider, *used) if host is not None}
+        await asyncio.gather(*(host.control("GET", "health") for host in hosts.values()), return_exceptions=True)
 
     async def call_for_core(self, interface: str, method: str, arguments: dict[str, Any], seconds: float) -> Any:
         """Call a method of an interface for core itself; errors: Unavailable, HostDown, and what it answers."""

@@ -158,13 +158,17 @@ class Hosts:
         for tool in self.tools():
             if tool.name == name:
                 document = {"name": name, "arguments": arguments, "caller": caller}
-                answer = await self._ask(tool.module, "tool", document, _TOOL_SECONDS)
+                answer = await self.ask(tool.module, "tool", document, _TOOL_SECONDS)
                 return str(answer.get("content", "")) if isinstance(answer, dict) else ""
         raise NotFound(f"There is no tool {name[:64]!r}.")
 
     async def ask(self, name: str, what: str, document: Any, seconds: float = 60) -> Any:
         """Ask a module something other than its routes; errors: NotFound, Conflict, HostDown, and what it answers."""
-        return await self._ask(name, what, document, seconds)
+        host = await self.host(name)
+        try:
+            return await host.control("POST", what, document, seconds)
+        except HostDown as error:
+            raise await self.explained(name, error) from error
 
     async def unit_states(self) -> dict[str, dict[str, Any]]:
         """Of each module: what its unit does, how many events wait for it, and why it has none if it should."""
@@ -281,14 +285,7 @@ class Hosts:
 
     async def _deliver(self, subscriber: str, event: Event) -> None:
         document = {"id": event.id, "name": event.name, "data": event.data, "timestamp": event.timestamp}
-        await self._ask(subscriber, "event", document, _DELIVERY_SECONDS)
-
-    async def _ask(self, name: str, what: str, document: Any, seconds: float) -> Any:
-        host = await self.host(name)
-        try:
-            return await host.control("POST", what, document, seconds)
-        except HostDown as error:
-            raise await self.explained(name, error) from error
+        await self.ask(subscriber, "event", document, _DELIVERY_SECONDS)
 
     def _later(self, work: Coroutine[Any, Any, None], name: str) -> None:
         task = asyncio.create_task(work, name=name)

@@ -1,6 +1,6 @@
 """`manifest.yaml`: what a module says about itself, and what the user is asked to allow."""
 
-from parachute.manifest.consents import AgentConsent, Consent, ConsentDifference, consent, difference
+from parachute.manifest.consents import AgentConsent, Consent, ConsentDifference, ScheduledConsent, consent, difference
 from parachute.manifest.loading import FILE_NAME, ManifestInvalid, load, parse
 from parachute.manifest.models import (
     Hook,
@@ -23,6 +23,7 @@ __all__ = [
     "Manifest",
     "ManifestInvalid",
     "Permissions",
+    "ScheduledConsent",
     "Service",
     "Setting",
     "ToolDeclaration",

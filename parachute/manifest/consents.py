@@ -8,6 +8,8 @@ from parachute.core.agents import WORKING_DIRECTORY, AgentConfig
 from parachute.core.patterns import Pattern
 from parachute.manifest.models import Manifest
 
+_AGENTS, _SCHEDULED = "Agents this module can run", "Agents that work once a day"
+_DETAIL = "  - "
 _CONVERSATIONS = {
     "read": "Read all of your conversations",
     "write": "Read all of your conversations, and send messages in them as if you had",
@@ -28,6 +30,23 @@ class AgentConsent:
     can_suggest: tuple[str, ...]
     sandboxed: bool
     limits: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledConsent:
+    """What one agent that works once a day does, in words; `time` is that of a clock on the wall, `HH:MM`.
+
+    `by_itself` is whether the schedule is switched on; if not, it runs when the user says so.
+    """
+
+    name: str
+    display_name: str
+    description: str
+    time: str
+    by_itself: bool
+    output: str
+    tools: tuple[str, ...]
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +71,7 @@ class Consent:
     always_on: bool
     limits: str
     conversations: str = "none"
+    scheduled: tuple[ScheduledConsent, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """As JSON, for an API and for `modules.yaml`."""
@@ -62,10 +82,11 @@ class Consent:
 
     @classmethod
     def from_json(cls, document: dict[str, Any]) -> "Consent":
-        """Read back what `as_json` gave; errors: KeyError, TypeError, ValueError for anything else."""
+        """Read back what `as_json` gave, now or in an earlier version; errors: KeyError, TypeError, ValueError."""
         values = _tuples(document)
         values["mcp_tools"] = tuple((tool["name"], tool["description"]) for tool in document["mcp_tools"])
         values["agents"] = tuple(AgentConsent(**_tuples(agent)) for agent in document["agents"])
+        values["scheduled"] = tuple(ScheduledConsent(**_tuples(agent)) for agent in document.get("scheduled", ()))
         return cls(**values)
 
     def as_text(self) -> list[str]:
@@ -93,7 +114,8 @@ class Consent:
         return [
             ("This module requests access to", access or ["nothing in the vault"]),
             ("Network", [f"Reach {host}" for host in self.network] or ["none"]),
-            ("Agents this module can run", [line for agent in self.agents for line in _agent_lines(agent)]),
+            (_AGENTS, [line for agent in self.agents for line in _agent_lines(agent)]),
+            (_SCHEDULED, [line for agent in self.scheduled for line in _scheduled_lines(agent)]),
             ("MCP tools provided", [f"{name}: {text}" for name, text in self.mcp_tools]),
             ("Reacts to", list(self.hooks)),
             ("Interfaces provided", list(self.provides)),
@@ -121,8 +143,8 @@ class ConsentDifference:
         return [f"+ {line}" for line in self.added] + [f"- {line}" for line in self.removed]
 
 
-def consent(manifest: Manifest) -> Consent:
-    """What the manifest asks for."""
+def consent(manifest: Manifest, scheduled: tuple[ScheduledConsent, ...]) -> Consent:
+    """What the manifest asks for, and the agents that work once a day, which are files of their own."""
     permissions = manifest.permissions
     bash = permissions.bash
     return Consent(
@@ -144,6 +166,7 @@ def consent(manifest: Manifest) -> Consent:
         always_on=manifest.service.start == "always",
         limits=f"{manifest.service.memory} of memory, {manifest.service.pids} processes",
         conversations=permissions.conversations,
+        scheduled=scheduled,
     )
 
 
@@ -158,13 +181,13 @@ def difference(old: Consent, new: Consent) -> ConsentDifference:
 def _flat(value: Consent) -> list[str]:
     lines: list[str] = []
     for title, entries in value.sections():
-        agent = ""
-        for entry in entries:
-            if title.startswith("Agents"):
-                agent = agent if entry.startswith("  ") else entry.partition(":")[0]
-                lines.append(f"Agent {agent}: {entry.strip(' -')}")
-            else:
-                lines.append(f"{title}: {entry}")
+        if title == _AGENTS:
+            by_name = [(f"Agent {agent.name}", _agent_lines(agent)) for agent in value.agents]
+        elif title == _SCHEDULED:
+            by_name = [(f"Agent file {agent.name}", _scheduled_lines(agent)) for agent in value.scheduled]
+        else:
+            by_name = [(title, entries)]
+        lines += [f"{what}: {entry.removeprefix(_DETAIL)}" for what, entries in by_name for entry in entries]
     return lines
 
 
@@ -211,17 +234,28 @@ def _path(path: str) -> str:
 def _agent_lines(agent: AgentConsent) -> list[str]:
     lines = [f"{agent.name}: {agent.description}" if agent.description else f"{agent.name}:"]
     if not agent.sandboxed:
-        lines.append("  - Runs WITHOUT a sandbox, with all of your rights, after you approve it each time")
-    lines += [f"  - Network access: {agent.network}", f"  - File access: {agent.files}"]
-    lines.append(f"  - Commands: {agent.commands}")
+        lines.append(f"{_DETAIL}Runs WITHOUT a sandbox, with all of your rights, after you approve it each time")
+    lines += [f"{_DETAIL}Network access: {agent.network}", f"{_DETAIL}File access: {agent.files}"]
+    lines.append(f"{_DETAIL}Commands: {agent.commands}")
     if agent.tools:
-        lines.append(f"  - Tools: {', '.join(agent.tools)}")
+        lines.append(f"{_DETAIL}Tools: {', '.join(agent.tools)}")
     if agent.interfaces:
-        lines.append(f"  - Uses: {', '.join(agent.interfaces)}")
+        lines.append(f"{_DETAIL}Uses: {', '.join(agent.interfaces)}")
     if agent.can_suggest:
-        lines.append(f"  - Can suggest: changes in {', '.join(agent.can_suggest)}")
-    lines.append(f"  - Limits: {agent.limits}")
+        lines.append(f"{_DETAIL}Can suggest: changes in {', '.join(agent.can_suggest)}")
+    lines.append(f"{_DETAIL}Limits: {agent.limits}")
     return lines
+
+
+def _scheduled_lines(agent: ScheduledConsent) -> list[str]:
+    when = f"Runs by itself each day at {agent.time}" if agent.by_itself else "Runs when you say so"
+    shown = f"{agent.display_name} — {agent.description}" if agent.description else agent.display_name
+    lines = [
+        f"{when}: {shown}",
+        f"{_DETAIL}Writes: {agent.output}",
+        f"{_DETAIL}Tools: {', '.join(agent.tools) or 'none'}",
+    ]
+    return [*lines, f"{_DETAIL}Model: {agent.model}"] if agent.model else lines
 
 
 def _folder(pattern: str) -> str:

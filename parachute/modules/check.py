@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from parachute.agent_files.brought import problems_of
 from parachute.errors import InvalidInput, ParachuteError
 from parachute.files import read_regular
 from parachute.manifest import Manifest, ManifestInvalid, load
@@ -61,6 +62,7 @@ def check_folder(folder: Path) -> Report:
         except InvalidInput as error:
             if error.message not in report.problems:
                 report.problems.append(error.message)
+    report.problems += _agent_problems(folder, manifest)
     return report
 
 
@@ -77,11 +79,21 @@ def check_entry(folder: Path, manifest: Manifest) -> None:
         )
 
 
+def check_agents(folder: Path, manifest: Manifest) -> None:
+    """Error: ModuleInvalid if an agent that works once a day could never run; the message names each with its line."""
+    if problems := _agent_problems(folder, manifest):
+        raise ModuleInvalid(" ".join(problems), "The page about scheduled agents describes every field.")
+
+
 def check_syntax(folder: Path) -> None:
     """Error: ModuleInvalid for the first file that is not Python."""
     for entry, relative in walk(folder):
         if relative.endswith(".py") and entry.is_file(follow_symlinks=False):
             _parsed(folder, relative)
+
+
+def _agent_problems(folder: Path, manifest: Manifest) -> tuple[str, ...]:
+    return problems_of(folder, manifest.name, manifest.permissions.write)
 
 
 def _parsed(folder: Path, relative: str) -> ast.Module:

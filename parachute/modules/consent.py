@@ -3,9 +3,11 @@
 import shutil
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from parachute.manifest import Consent, ConsentDifference, Manifest, consent, difference
+from parachute.agent_files.brought import BroughtAgent, brought_agents
+from parachute.manifest import Consent, ConsentDifference, Manifest, ScheduledConsent, consent, difference
 from parachute.modules.models import InstalledModule, Trust
 from parachute.modules.requirements import Lock
 
@@ -14,7 +16,7 @@ from parachute.modules.requirements import Lock
 class Question:
     """What the user is asked about a staged module, as lines for a terminal and as JSON for an app."""
 
-    manifest: Manifest
+    asked: Consent
     module: InstalledModule
     previous: InstalledModule | None
     lock: Lock
@@ -28,12 +30,12 @@ class Question:
 
     def permissions(self) -> dict[str, Any]:
         """What is stored as approved."""
-        return consent(self.manifest).as_json()
+        return self.asked.as_json()
 
     def difference(self) -> ConsentDifference | None:
         """What changes against what was approved; None if nothing was, or if nobody can tell."""
         old = approved_consent(self.previous)
-        return None if old is None else difference(old, consent(self.manifest))
+        return None if old is None else difference(old, self.asked)
 
     def as_json(self) -> dict[str, Any]:
         """For an app, and for `--json`."""
@@ -60,7 +62,7 @@ class Question:
         """Lines for a terminal: everything about a new module, and only what changes about one that is there."""
         changes = self.difference()
         if changes is None:
-            lines = consent(self.manifest).as_text()
+            lines = self.asked.as_text()
         else:
             assert self.previous is not None
             before, now = self.previous.version, self.module.version
@@ -77,11 +79,35 @@ class Question:
             Trust.TRUSTED: ["Nobody but you vouches for it."],
             Trust.UNTRUSTED: ["Untrusted: whatever it asks for, it gets no network and only its own folder."],
         }[self.module.trust]
+        if self.module.trust is Trust.UNTRUSTED and self.asked.scheduled:
+            lines.append("As long as it is untrusted, its agents that work once a day do not run.")
         if self.module.dev:
             lines.append(f"It runs in place, from {self.module.dev}: its changes are not asked about again.")
         if not is_enforced():
             lines.append("On this computer nothing enforces these limits: it has neither bubblewrap nor systemd.")
         return lines
+
+
+def consent_of(folder: Path, manifest: Manifest) -> Consent:
+    """What the module in a folder asks for, with the agents that its files make; waits for the disk."""
+    agents = brought_agents(folder, manifest.name)
+    return consent(manifest, tuple(found for agent in agents if (found := _scheduled(agent)) is not None))
+
+
+def _scheduled(agent: BroughtAgent) -> ScheduledConsent | None:
+    definition = agent.definition
+    if definition is None:
+        return None  # it cannot run, and no module that has it can be installed
+    return ScheduledConsent(
+        name=agent.name,
+        display_name=definition.display_name,
+        description=definition.description,
+        time=str(definition.at),
+        by_itself=definition.is_enabled,
+        output=definition.output,
+        tools=(*definition.capabilities, *definition.mcp_tools),
+        model=definition.model or "",
+    )
 
 
 def approved_consent(module: InstalledModule | None) -> Consent | None:

@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from parachute.errors import Conflict, InvalidInput, NotFound
-from parachute.manifest import Manifest, load
+from parachute.manifest import Consent, Manifest, load
 from parachute.modules import dependencies, sources
 from parachute.modules.approved import check_fits_installed
-from parachute.modules.check import check_entry
-from parachute.modules.consent import Question
+from parachute.modules.check import check_agents, check_entry
+from parachute.modules.consent import Question, consent_of
 from parachute.modules.hashing import copy_verified, tree_hash
 from parachute.modules.models import InstalledModule, Limits, Places, Progress, Trust
 from parachute.modules.names import check_name
@@ -50,6 +50,7 @@ class Installation:
 
     workshop: Workshop
     manifest: Manifest
+    asked: Consent
     module: InstalledModule
     previous: InstalledModule | None
     lock: Lock
@@ -71,7 +72,7 @@ class Installation:
     @property
     def question(self) -> Question:
         """What the user is asked."""
-        return Question(self.manifest, self.module, self.previous, self.lock)
+        return Question(self.asked, self.module, self.previous, self.lock)
 
     def finish(self) -> InstalledModule:
         """Unpack the packages, put everything in place, and write the registry last; the user has said yes.
@@ -196,7 +197,8 @@ def _stage_dev(shop: Workshop, source: sources.Source, subfolder: str | None, un
         dev=folder,
     )
     shop.version.mkdir()
-    return Installation(shop, manifest, entry, previous, _locked(shop, manifest, previous), brings_source=False)
+    lock = _locked(shop, manifest, previous)
+    return Installation(shop, manifest, consent_of(folder, manifest), entry, previous, lock, brings_source=False)
 
 
 def _staged(
@@ -218,7 +220,8 @@ def _staged(
     if previous is not None:
         module = module.switched(previous.enabled)
     lock = _locked(shop, manifest, previous)
-    return Installation(shop, manifest, module, previous, lock, brings_source)
+    asked = consent_of(shop.version / CODE, manifest)
+    return Installation(shop, manifest, asked, module, previous, lock, brings_source)
 
 
 def _validated(shop: Workshop, folder: Path) -> Manifest:
@@ -226,6 +229,7 @@ def _validated(shop: Workshop, folder: Path) -> Manifest:
     manifest = load(folder)
     check_name(manifest.name)
     check_entry(folder, manifest)
+    check_agents(folder, manifest)
     shop.progress.step(f"  Name: {manifest.name}")
     shop.progress.step(f"  Version: {manifest.version}")
     if manifest.provides:

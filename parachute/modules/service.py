@@ -7,11 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from parachute.errors import Conflict, ParachuteError
-from parachute.manifest import ConsentDifference, Manifest, consent, difference, load
+from parachute.manifest import ConsentDifference, Manifest, difference, load
 from parachute.modules import dependencies
 from parachute.modules.approved import approved_manifest, check_fits_installed
 from parachute.modules.changes import FileChange, file_changes
-from parachute.modules.consent import approved_consent
+from parachute.modules.check import check_agents
+from parachute.modules.consent import approved_consent, consent_of
 from parachute.modules.hashing import tree_hash
 from parachute.modules.installation import Installation, Workshop, stage_approval, stage_install
 from parachute.modules.models import InstalledModule, Limits, ModuleStatus, Places, Progress, Silent, State
@@ -205,7 +206,9 @@ class Modules:
         if source.is_symlink() or not source.is_dir():
             return None, f"There is no folder {source}."
         try:
-            now = consent(load(source))
+            manifest = load(source)
+            check_agents(source, manifest)
+            now = consent_of(source, manifest)
         except ParachuteError as error:
             return None, error.message
         before = approved_consent(module)

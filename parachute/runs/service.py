@@ -212,8 +212,9 @@ class Runs:
             self._reserved.discard(session)
 
     def app_seen(self) -> None:
-        """An app is around: have a spare agent ready for its next new chat."""
+        """An app is around: have a spare agent ready for its next new chat, and whoever knows what it will be about."""
         self._spare.want()
+        self._services.contexts.app_seen()
 
     async def _stop(self, run: Run) -> None:
         """Interrupt a run, or end it with its process; returns when its terminal event is in the log."""

@@ -4,23 +4,19 @@ import asyncio
 import hashlib
 import json
 from pathlib import Path, PurePosixPath
-from typing import Literal
 
+from parachute.agent_files.brought import MOST, brought_agents, is_name, own_folder
+from parachute.agent_files.definition import FILE_LIMIT, read_definition
 from parachute.approvals import ApprovedHashes
 from parachute.core.files import Files
 from parachute.core.patterns import Pattern
 from parachute.errors import InvalidInput, ParachuteError
+from parachute.files import read_below
 from parachute.hosts.models import ApprovedModule
-from parachute.module_agents.prompt import read_below
 from parachute.modules.models import Trust
-from parachute.scheduled_agents.definition import FILE_LIMIT, NAME, front_matter, read_definition
 from parachute.scheduled_agents.models import AgentFile
 
-_MOST = 50
-_BROUGHT = "agents"
 _OWN = ".agents"
-_RESERVED = frozenset({"status"})
-"""Names that are parts of addresses."""
 
 
 class AgentFiles:
@@ -37,28 +33,13 @@ class AgentFiles:
         """
         if module.trust is Trust.UNTRUSTED:
             return ()
-        folder = own_folder(module)
-        found: dict[str, AgentFile] = {}
-        for name in await _names(module.code, _BROUGHT):
-            agent = await asyncio.to_thread(self._brought, module, folder, name)
-            if agent is not None:
-                found[name] = agent
+        folder = own_folder(module.name)
+        found = await asyncio.to_thread(_brought, module)
         if _is_written(module, folder):
             names = await _names(self._vault, f"{folder}/{_OWN}")
             if names:
                 found |= await asyncio.to_thread(self._own, module, folder, names)
         return tuple(found[name] for name in sorted(found))
-
-    def _brought(self, module: ApprovedModule, folder: str, name: str) -> AgentFile | None:
-        path = f"{_BROUGHT}/{name}.md"
-        try:
-            content = _content(module.code, path)
-            fields, _ = front_matter(content)
-        except ParachuteError:
-            return None  # it is no agent of ours: a module may keep prompts of other agents there
-        if fields is None or "schedule" not in fields:
-            return None
-        return _agent(module, folder, name, "module", path, content, None)
 
     def _own(self, module: ApprovedModule, folder: str, names: list[str]) -> dict[str, AgentFile]:
         approved = self._approved.digests()
@@ -66,35 +47,30 @@ class AgentFiles:
         for name in names:
             path = f"{folder}/{_OWN}/{name}.md"
             try:
-                found[name] = _agent(module, folder, name, "vault", path, _content(self._vault, path), approved)
+                content = _content(self._vault, path)
             except ParachuteError as error:
                 found[name] = AgentFile(module, name, "vault", path, "", "", None, error.message, False)
+                continue
+            digest = _digest(module.name, name, content)
+            definition, problem = None, None
+            try:
+                definition = read_definition(name, folder, content)
+            except InvalidInput as error:
+                problem = error.message
+            is_approved = digest in approved
+            found[name] = AgentFile(module, name, "vault", path, content, digest, definition, problem, is_approved)
         return found
 
 
-def own_folder(module: ApprovedModule) -> str:
-    """The folder of the vault in which a module's agents may lie: its name with a capital letter."""
-    return module.name.title()
-
-
-def _agent(
-    module: ApprovedModule,
-    folder: str,
-    name: str,
-    source: Literal["module", "vault"],
-    path: str,
-    content: str,
-    approved: frozenset[str] | None,
-) -> AgentFile:
-    """An agent as its file is; `approved` None means that the user agreed to it with the module."""
-    digest = _digest(module.name, name, content)
-    definition, problem = None, None
-    try:
-        definition = read_definition(name, folder, content)
-    except InvalidInput as error:
-        problem = error.message
-    is_approved = approved is None or digest in approved
-    return AgentFile(module, name, source, path, content, digest, definition, problem, is_approved)
+def _brought(module: ApprovedModule) -> dict[str, AgentFile]:
+    """The agents to which the user agreed with the module."""
+    found: dict[str, AgentFile] = {}
+    for agent in brought_agents(module.code, module.name):
+        digest = _digest(module.name, agent.name, agent.content)
+        found[agent.name] = AgentFile(
+            module, agent.name, "module", agent.path, agent.content, digest, agent.definition, agent.problem, True
+        )
+    return found
 
 
 def _digest(module: str, name: str, content: str) -> str:
@@ -124,7 +100,7 @@ async def _names(root: Path, folder: str) -> list[str]:
     except ParachuteError:
         return []  # there is no such folder, or a link in its place
     names = [entry.name.removesuffix(".md") for entry in entries if entry.kind == "file"]
-    return [name for name in names if NAME.fullmatch(name) and name not in _RESERVED][:_MOST]
+    return [name for name in names if is_name(name)][:MOST]
 
 
 def _is_written(module: ApprovedModule, folder: str) -> bool:

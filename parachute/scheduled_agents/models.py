@@ -14,6 +14,7 @@ Status = Literal["running", "completed", "completed_no_output", "skipped", "fail
 LOG_LINES = 100
 _LINE = 300
 
+
 @dataclass(frozen=True, slots=True)
 class AgentFile:
     """An agent of a module. `path` is within the vault, or within the module for one that it brings.

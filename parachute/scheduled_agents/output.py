@@ -5,13 +5,14 @@ import os
 from datetime import date
 from pathlib import Path
 
+from parachute.agent_files.definition import front_matter
+from parachute.agent_files.models import Definition
 from parachute.clock import now
 from parachute.core.files import Files
 from parachute.core.patterns import Pattern, matches_any, parts_of
 from parachute.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from parachute.hosts.models import ApprovedModule
-from parachute.scheduled_agents.definition import front_matter
-from parachute.scheduled_agents.models import AgentFile, Definition
+from parachute.scheduled_agents.models import AgentFile
 
 NO_OUTPUT = "NO_OUTPUT"
 """What an agent answers that has nothing to write; models seldom manage to say nothing at all."""

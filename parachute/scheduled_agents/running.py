@@ -6,14 +6,12 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
+from parachute.agent_files.models import DATE, PREVIOUS_DATE, Definition
 from parachute.errors import ParachuteError, Unavailable
 from parachute.module_agents.task import Task
 from parachute.scheduled_agents.models import (
-    DATE,
-    PREVIOUS_DATE,
     AgentFile,
     AgentState,
-    Definition,
     RunRecord,
     TaskAgents,
 )

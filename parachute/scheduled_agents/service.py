@@ -8,17 +8,17 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from parachute.agent_files.definition import NAME
+from parachute.agent_files.models import Definition
 from parachute.approvals import ApprovedHashes
 from parachute.clock import as_text, now
 from parachute.errors import Conflict, InvalidInput, NotFound, ParachuteError
 from parachute.events.service import Events
 from parachute.hosts.models import ApprovedModule
-from parachute.scheduled_agents.definition import NAME
 from parachute.scheduled_agents.finding import AgentFiles
 from parachute.scheduled_agents.models import (
     AgentFile,
     AgentState,
-    Definition,
     RunningModules,
     RunRecord,
     TaskAgents,

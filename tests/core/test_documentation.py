@@ -65,7 +65,7 @@ def test_the_first_module_runs_in_its_own_process() -> None:
 def test_the_manifest_with_everything() -> None:
     manifest = _manifest("everything")
     assert manifest.agents["enricher"].can_suggest == ("brain",)
-    assert "  Create folder: Contacts/" in consent(manifest).as_text()
+    assert "  Create folder: Contacts/" in consent(manifest, ()).as_text()
 
 
 @pytest.mark.parametrize("field", _FIELDS)

@@ -87,7 +87,7 @@ class OfficialHousehold(Household):
     def assert_nothing_failed(self) -> None:
         """No module is down, and no log tells of an error."""
         for module in self.value("/api/modules")["modules"]:
-            assert module["state"] in ("running", "asleep"), module
+            assert module["state"] == "ready", module
         logs = self.logs()
         assert not re.search(r"Traceback| ERROR | WARNING ", logs), logs
 
@@ -130,7 +130,7 @@ def tools_of(body: dict[str, Any]) -> set[str]:
 
 
 def _is_reading(body: dict[str, Any]) -> bool:
-    return any(tool["name"] == SUGGEST for tool in body["tools"])
+    return any(tool["name"] == SUGGEST for tool in body.get("tools") or ())
 
 
 def _results(body: dict[str, Any]) -> bool:

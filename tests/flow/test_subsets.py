@@ -20,11 +20,11 @@ TOOLS = {
 def test_what_can_work_works(chosen: tuple[str, ...], api: MessagesAPI) -> None:
     brain, daily, chat = (name in chosen for name in MODULES)
     with OfficialHousehold(api) as household:
-        if chosen:
-            household.set_up(chosen)
         project = household.vault / "Projects" / "lvb"
         project.mkdir(parents=True)
         (project / "AGENTS.md").write_text(RULE)
+        if chosen:
+            household.set_up(chosen)
         if brain:
             kevin, lvb = household.write_down_both("Projects/lvb")
             assert "Learn Vibe Build" in household.told("brain", "search", "lessons")
@@ -33,7 +33,8 @@ def test_what_can_work_works(chosen: tuple[str, ...], api: MessagesAPI) -> None:
         first = household.say("I am working on LVB today, and Kevin helps.")
         (shown,) = first.of_type("prompt_metadata")
         sent = str(api.conversation[-1].body["messages"])
-        assert ("A course in twelve lessons." in sent) == (RULE in sent) == (brain and chat)
+        assert ("A course in twelve lessons." in sent) == (brain and chat), sent
+        assert (RULE in sent) == (brain and chat), sent
         assert (ENTRY in sent) == (brain and chat and daily)
         assert bool(shown["contextFiles"]) == (brain and chat)
         offered = tools_of(api.conversation[-1].body)

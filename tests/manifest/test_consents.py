@@ -1,13 +1,20 @@
 """The consent screen, and what changes with an update."""
 
 import json
+from dataclasses import replace
 
-from parachute.manifest import Consent, consent, difference, parse
+from parachute.manifest import Consent, ScheduledConsent, consent, difference, parse
 from tests.manifest.test_loading import COMPLETE, EVERYTHING, MINIMAL
+
+REFLECTION = ScheduledConsent(
+    "reflection", "Reflection", "Looks back at the day", "04:00", True, "Daily/reflections/{date}.md", ("Read", "Glob")
+)
+BY_HAND = ScheduledConsent("tidy", "Tidy", "", "03:00", False, "Contacts/{date}.md", (), "a-model")
+SCHEDULED = (REFLECTION, BY_HAND)
 
 
 def test_the_screen_says_everything() -> None:
-    assert consent(parse(EVERYTHING.encode())).as_text() == [
+    assert consent(parse(EVERYTHING.encode()), SCHEDULED).as_text() == [
         "contacts 2.1.0-rc.1",
         "Contacts with everything.",
         "",
@@ -46,6 +53,15 @@ def test_the_screen_says_everything() -> None:
         "    - Commands: none",
         "    - Limits: none",
         "",
+        "Agents that work once a day:",
+        "  Runs by itself each day at 04:00: Reflection — Looks back at the day",
+        "    - Writes: Daily/reflections/{date}.md",
+        "    - Tools: Read, Glob",
+        "  Runs when you say so: Tidy",
+        "    - Writes: Contacts/{date}.md",
+        "    - Tools: none",
+        "    - Model: a-model",
+        "",
         "MCP tools provided:",
         "  contacts_search: Search contacts",
         "",
@@ -66,24 +82,24 @@ def test_the_screen_says_everything() -> None:
 
 
 def test_a_module_that_asks_for_nothing() -> None:
-    lines = consent(parse(MINIMAL.encode())).as_text()
+    lines = consent(parse(MINIMAL.encode()), ()).as_text()
     assert "  nothing in the vault" in lines
     assert lines[lines.index("Network:") + 1] == "  none"
 
 
 def test_a_consent_survives_json() -> None:
     for text in (EVERYTHING, MINIMAL, COMPLETE.read_text()):
-        asked = consent(parse(text.encode()))
+        asked = consent(parse(text.encode()), SCHEDULED)
         assert Consent.from_json(json.loads(json.dumps(asked.as_json()))) == asked
 
 
 def test_an_update_shows_only_what_changes() -> None:
-    old = consent(parse(EVERYTHING.encode()))
+    old = consent(parse(EVERYTHING.encode()), SCHEDULED)
     assert not difference(old, old)
     text = (
         EVERYTHING.replace("2.1.0-rc.1", "3.0.0").replace("Brain/**", "Daily/**").replace("[api.example.com]", "bridge")
     )
-    change = difference(old, consent(parse(text.replace("memory: 1g", "memory: 2g").encode())))
+    change = difference(old, consent(parse(text.replace("memory: 1g", "memory: 2g").encode()), SCHEDULED))
     assert change.as_text() == [
         "+ This module requests access to: Read: Daily/**",
         "+ Agent enricher: Network access: the hosts that you allow in the settings",
@@ -98,5 +114,36 @@ def test_an_update_shows_only_what_changes() -> None:
 def test_the_same_right_for_another_agent_is_a_change() -> None:
     one = MINIMAL + "agents: {a: {paths: [X/], capabilities: [read]}, b: {}}\n"
     other = MINIMAL + "agents: {a: {}, b: {paths: [X/], capabilities: [read]}}\n"
-    added = difference(consent(parse(one.encode())), consent(parse(other.encode()))).added
+    added = difference(consent(parse(one.encode()), ()), consent(parse(other.encode()), ())).added
     assert "Agent b: File access: X/ (read only)" in added
+
+
+def test_a_consent_that_was_stored_without_scheduled_agents_is_read() -> None:
+    old = consent(parse(MINIMAL.encode()), ())
+    document = old.as_json()
+    del document["scheduled"]
+    assert Consent.from_json(document) == old
+    with_agent = consent(parse(MINIMAL.encode()), (REFLECTION,))
+    assert difference(Consent.from_json(document), with_agent).as_text() == [
+        "+ Agent file reflection: Runs by itself each day at 04:00: Reflection — Looks back at the day",
+        "+ Agent file reflection: Writes: Daily/reflections/{date}.md",
+        "+ Agent file reflection: Tools: Read, Glob",
+    ]
+
+
+def test_each_change_of_a_scheduled_agent_is_told() -> None:
+    manifest = parse(MINIMAL.encode())
+    old = consent(manifest, SCHEDULED)
+    for field, value, said in (
+        ("time", "05:00", "reflection: Runs by itself each day at 05:00: Reflection — Looks back at the day"),
+        ("by_itself", False, "reflection: Runs when you say so: Reflection — Looks back at the day"),
+        ("output", "Daily/{date}.md", "reflection: Writes: Daily/{date}.md"),
+        ("tools", ("Read", "Bash"), "reflection: Tools: Read, Bash"),
+        ("model", "other", "reflection: Model: other"),
+    ):
+        new = consent(manifest, (replace(REFLECTION, **{field: value}), BY_HAND))
+        assert difference(old, new).added == (f"Agent file {said}",)
+    # What one agent may do already is new for the other.
+    assert difference(old, consent(manifest, (REFLECTION, replace(BY_HAND, tools=("Read", "Glob"))))).added == (
+        "Agent file tidy: Tools: Read, Glob",
+    )

@@ -227,7 +227,10 @@ def test_all_mistakes_are_told_at_once_with_line_and_field() -> None:
         ("hooks: [{event: a.b, async: 1}]", "line 4: hooks[0].async: Write true or false."),
         ("mcp_tools: [{name: a b, description: x}]", "line 4: mcp_tools[0].name:"),
         ("mcp_tools: [{name: a}]", "line 4: mcp_tools[0].description: This is required."),
-        ("mcp_tools: [{name: suggest, description: x}]", "line 4: mcp_tools[0].name: The tool suggest is the computer's"),
+        (
+            "mcp_tools: [{name: suggest, description: x}]",
+            "line 4: mcp_tools[0].name: The tool suggest is the computer's",
+        ),
         ("mcp_tools: [{name: a, description: x}, {name: a, description: y}]", "line 4: mcp_tools: a is there twice."),
         ("routes: {prefix: /api/chat}", "line 4: routes.prefix: It must be /api/notes"),
         ("service: sometimes", "line 4: service: One of socket-activated, always"),

@@ -61,7 +61,7 @@ def search(
     from parachute.settings.home import Home
 
     found = Api.find(Home.find()).get("/api/daily/search", q=" ".join(words), limit=limit)
-    _print(found["results"], as_json, "No entry has these words.")
+    _print(found["entries"], as_json, "No entry has these words.")
 
 
 def _print(entries: list[dict[str, object]], as_json: bool, none: str) -> None:

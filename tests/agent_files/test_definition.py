@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from parachute.agent_files.definition import read_definition
+from parachute.agent_files.models import Definition
 from parachute.errors import InvalidInput
-from parachute.scheduled_agents.definition import read_definition
-from parachute.scheduled_agents.models import Definition
 
 
 def read(*lines: str, body: str = "Do it.") -> Definition:

@@ -1,0 +1,97 @@
+"""A computer with official modules, and what is measured of each of them."""
+
+import importlib.util
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from statistics import median, quantiles
+from types import ModuleType
+from typing import Any, Self
+from urllib.parse import quote
+
+from psutil import Process
+
+from bench.computers import MeasuredComputer
+from bench.memory import proportional_megabytes
+from parachute.modules.service import Modules
+
+MODULES = Path(__file__).parents[1] / "modules"
+_STARTS = 7
+
+
+class OfficialComputer(MeasuredComputer):
+    """A computer that is not started yet, with some official modules installed; its vault may be filled before."""
+
+    installed: tuple[str, ...] = ()
+
+    def __enter__(self) -> Self:
+        super().__enter__()
+        self.wait_until(lambda: self._units() == set(self.installed), "the modules are open")
+        return self
+
+    def install(self, *names: str) -> None:
+        """Install modules as `parachute setup` does."""
+        self.installed = names
+        self.vault.mkdir(exist_ok=True)
+        modules = Modules(self.home, self.vault)
+        for name in names:
+            with modules.installing(f"parachute://{name}") as installation:
+                installation.finish()
+
+    def processes_of(self, name: str) -> list[Process]:
+        """The host of a module that runs, with the processes of its box."""
+        for unit in self.ask_supervisor("status")["units"]:
+            if unit["name"] == f"module@{name}" and unit["process"]:
+                host = Process(unit["process"])
+                return [host, *host.children(recursive=True)]
+        raise AssertionError(f"the module {name} does not run")
+
+    def megabytes_of(self, name: str) -> float:
+        """PSS of a module's host."""
+        return proportional_megabytes(self.processes_of(name))
+
+    def put_to_sleep(self, name: str) -> None:
+        """End the host of a module; the next request starts it again."""
+        for operation in ("close", "open"):
+            self.ask_supervisor(operation, unit=f"module@{name}")
+
+    def milliseconds_to_wake(self, name: str, path: str, status: int = 200) -> float:
+        """From asking a module that sleeps to its answer: the median of several starts."""
+        spent = []
+        for _ in range(_STARTS):
+            self.put_to_sleep(name)
+            with self.connect() as connection:
+                begun = time.perf_counter()
+                connection.get(path, status=status)
+                spent.append((time.perf_counter() - begun) * 1000)
+        return median(spent)
+
+    def _units(self) -> set[str]:
+        names = {str(unit["name"]) for unit in self.ask_supervisor("status")["units"]}
+        return {name.removeprefix("module@") for name in names if name.startswith("module@")}
+
+
+def generator(module: str) -> ModuleType:
+    """The file of a module's tests that fills a vault: `tests/many.py`."""
+    path = MODULES / module / "tests" / "many.py"
+    spec = importlib.util.spec_from_file_location(f"{module}_many", path)
+    assert spec is not None
+    assert spec.loader is not None
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+def p95_milliseconds(action: Callable[[Any], object], items: Iterable[Any]) -> float:
+    """What 19 of 20 calls stay below."""
+    spent = []
+    for item in items:
+        begun = time.perf_counter()
+        action(item)
+        spent.append((time.perf_counter() - begun) * 1000)
+    return quantiles(spent, n=20)[-1]
+
+
+def paths(pattern: str, words: Sequence[str]) -> list[str]:
+    """A path for each word, which takes the place of `%s`."""
+    return [pattern.replace("%s", quote(word, safe="")) for word in words]

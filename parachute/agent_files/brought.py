@@ -1,0 +1,117 @@
+"""The agents that a module brings in its folder `agents`: the same for the question before it is installed and for its runs."""
+
+import os
+import stat
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path, PurePosixPath
+
+from parachute.agent_files.definition import FILE_LIMIT, NAME, front_of, has_schedule, read_definition
+from parachute.agent_files.lines import line_of
+from parachute.agent_files.models import Definition
+from parachute.core.patterns import Pattern, matches_any, parts_of
+from parachute.errors import InvalidInput
+from parachute.files import read_below
+
+MOST = 50
+"""Files of one folder that are looked at."""
+
+_FOLDER = "agents"
+_ENDING = ".md"
+_RESERVED = frozenset({"status"})
+"""Names that are parts of addresses."""
+
+_ANY_DAY = date(2000, 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class BroughtAgent:
+    """A file with a schedule; `path` is within the module. Without a `definition` the `problem` on `line` says why."""
+
+    name: str
+    path: str
+    content: str
+    definition: Definition | None = None
+    problem: str | None = None
+    line: int = 1
+
+
+def own_folder(module: str) -> str:
+    """The folder of the vault in which a module's agents may lie: its name with a capital letter."""
+    return module.title()
+
+
+def is_name(name: str) -> bool:
+    """Whether an agent can be called so."""
+    return bool(NAME.fullmatch(name)) and name not in _RESERVED
+
+
+def brought_agents(code: Path, module: str) -> tuple[BroughtAgent, ...]:
+    """The agents in a module's folder, by name; no link is followed. Waits for the disk."""
+    names = [name for name in _names(code) if is_name(name)][:MOST]
+    found = (_brought(code, module, name) for name in names)
+    return tuple(agent for agent in found if agent is not None)
+
+
+def problems_of(code: Path, module: str, write: tuple[str, ...]) -> tuple[str, ...]:
+    """What keeps agents of a module from running, that may write what the patterns `write` name; waits for the disk."""
+    names = _names(code)
+    if len(names) > MOST:
+        return (f"{_FOLDER}: there are more than {MOST} files in it, and no more are looked at.",)
+    problems: list[str] = []
+    patterns = [Pattern.parse(text) for text in write]
+    for name in names:
+        agent = _brought(code, module, name)
+        if agent is None:
+            continue
+        problem = agent.problem
+        if not is_name(name):
+            problem = (
+                f"An agent cannot be called {name!r}: 1 to 64 letters, digits, `-` and `_` are allowed, not `status`."
+            )
+        elif agent.definition and not matches_any(patterns, parts_of(agent.definition.output_on(_ANY_DAY))):
+            problem = f"output: {agent.definition.output} is not within what the manifest lets the module write."
+        if problem:
+            line = agent.line if problem == agent.problem else line_of(front_of(agent.content) or "", problem)
+            problems.append(f"{agent.path}, line {line}: {problem}")
+    return tuple(problems)
+
+
+def _brought(code: Path, module: str, name: str) -> BroughtAgent | None:
+    path = f"{_FOLDER}/{name}{_ENDING}"
+    try:
+        data = read_below(code, PurePosixPath(path), FILE_LIMIT)
+    except OSError:
+        data = None
+    text = (data or b"")[:FILE_LIMIT].decode(errors="replace")
+    if data is None or not has_schedule(text):
+        return None  # it is no agent of ours: a module may keep prompts of other agents there
+    if len(data) > FILE_LIMIT:
+        return BroughtAgent(name, path, "", problem=f"The file is longer than {FILE_LIMIT:,} bytes.")
+    try:
+        content = data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        return BroughtAgent(name, path, "", problem="The file is not UTF-8.", line=line)
+    try:
+        return BroughtAgent(name, path, content, read_definition(name, own_folder(module), content))
+    except InvalidInput as error:
+        line = line_of(front_of(content) or "", error.message)
+        return BroughtAgent(name, path, content, problem=error.message, line=line)
+
+
+def _names(code: Path) -> list[str]:
+    """Names of all Markdown files of the folder, without their ending, in order."""
+    try:
+        descriptor = os.open(code / _FOLDER, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return []  # there is no such folder, or a link in its place
+    try:
+        with os.scandir(descriptor) as entries:
+            return sorted(
+                entry.name.removesuffix(_ENDING)
+                for entry in entries
+                if entry.name.endswith(_ENDING) and stat.S_ISREG(entry.stat(follow_symlinks=False).st_mode)
+            )
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,110 @@
+"""A module that gives every route of modules something to answer with, and a call of each."""
+
+import textwrap
+from typing import Any
+
+from tests.hosts.household import Household
+
+BODY = """
+async def resolve_para_id(self, para_id):
+    return await self.core.storage.get(para_id)
+
+async def apply_suggestion(self, action, target_id, payload, expected_version):
+    return {"planted": payload}
+
+@route("POST", "/propose")
+async def propose(self, what: str):
+    return {"id": await self.core.suggest("create", "garden", {"what": what})}
+
+@route("POST", "/beds")
+async def add(self):
+    new = self.new_para_id()
+    await self.core.storage.set(new, {"name": "Bed"})
+    return {"id": new}
+"""
+AGENT = """
+    ---
+    schedule: {enabled: true, time: "21:30"}
+    ---
+    Look back.
+"""
+
+
+def furnish(house: Household) -> None:
+    """Install the module `garden`, and put an agent of the user's own into its folder."""
+    agents = house.folder / "sources" / "garden" / "agents"
+    agents.mkdir(parents=True)
+    (agents / "page.md").write_text(textwrap.dedent(AGENT).lstrip())
+    house.install(
+        "garden",
+        BODY,
+        permissions={"write": ["Garden/**"]},
+        agents={"gardener": {"capabilities": ["read"], "can_suggest": ["garden"]}},
+        settings={"depth": {"type": "integer", "default": 3}},
+    )
+    own = house.vault / "Garden" / ".agents" / "weeds.md"
+    own.parent.mkdir(parents=True)
+    own.write_text(textwrap.dedent(AGENT).lstrip())
+
+
+async def call_modules(house: Household, call: Any) -> None:
+    """Use every route that leads to a module; the last one removes it."""
+    module = {"name": "garden"}
+    await call("GET /api/modules")
+    await call("GET /api/modules/{name}", **module)
+    await call("GET /api/modules/{name}/settings", **module)
+    setting = {**module, "setting": "depth"}
+    changed = await call("PUT /api/modules/{name}/settings/{setting}", {"value": 5}, **setting)
+    assert changed["settings"][0]["value"] == 5
+    await call("DELETE /api/modules/{name}/settings/{setting}", **setting)
+    await call("PUT /api/modules/{name}/prompt", {"content": "Be kind."}, **module)
+    assert (await call("GET /api/modules/{name}/prompt", **module))["content"] == "Be kind."
+    await _agents(call)
+    await _suggestions(house, call)
+    bed = house.post("/api/garden/beds").json()["id"]
+    assert (await call("GET /api/para/{identifier}", identifier=bed))["item"] == {"name": "Bed"}
+    for path in ("disable", "enable"):
+        await call(f"POST /api/modules/{{name}}/{path}", **module)
+    house.edit("garden", "planted", "sown")
+    asked = await call("GET /api/modules/{name}/approval", **module)
+    approved = await call("POST /api/modules/{name}/approve", {"hash": asked["hash"]}, **module)
+    assert approved["state"] == "ready"
+    await call("POST /api/modules/reload")
+    await call("DELETE /api/modules/{name}", **module)
+
+
+async def _agents(call: Any) -> None:
+    place = "/api/modules/{module}/agents"
+    page, weeds = {"module": "garden", "name": "page"}, {"module": "garden", "name": "weeds"}
+    listed = await call(f"GET {place}", module="garden")
+    assert [(agent["name"], agent["status"]) for agent in listed["agents"]] == [
+        ("page", "ready"),
+        ("weeds", "waits_for_approval"),
+    ]
+    await call("GET /api/scheduler")
+    await call("POST /api/scheduler/reload")
+    await call(f"GET {place}/status", module="garden")
+    shown = await call(f"GET {place}/{{name}}", **weeds)
+    approved = await call(f"POST {place}/{{name}}/approve", {"hash": shown["hash"]}, **weeds)
+    assert approved["status"] == "ready"
+    run = await call(f"POST {place}/{{name}}/run", {}, **page)
+    assert run["status"] == "completed", run
+    for path in ("transcript", "runs"):
+        await call(f"GET {place}/{{name}}/{path}", **page)
+    await call(f"POST {place}/{{name}}/reset", **page)
+
+
+async def _suggestions(house: Household, call: Any) -> None:
+    def propose(what: str) -> str:
+        return str(house.post("/api/garden/propose", json={"what": what}).json()["id"])
+
+    peas, leek, kale, dill, mint, sage = (propose(what) for what in ("peas", "leek", "kale", "dill", "mint", "sage"))
+    await call("GET /api/suggestions")
+    await call("GET /api/suggestions/{identifier}", identifier=peas)
+    await call("POST /api/suggestions/{identifier}/approve", identifier=peas)
+    modified = {"payload": {"what": "chard"}}
+    await call("POST /api/suggestions/{identifier}/modify", modified, identifier=leek)
+    await call("POST /api/suggestions/{identifier}/reject", {"reason": "Too cold."}, identifier=kale)
+    await call("POST /api/suggestions/batch", {"title": "Herbs", "ids": [dill, mint]})
+    done = await call("POST /api/suggestions/approve-all", {"ids": [sage]})
+    assert done["results"][0]["status"] == "approved"
