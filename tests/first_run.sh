@@ -57,6 +57,21 @@ PYTHON
 echo "== a chat in the terminal"
 [ -n "$(.venv/bin/parachute chat hello)" ] || fail "parachute chat said nothing"
 .venv/bin/parachute status
+
+echo "== the official modules, and one written a minute ago"
+.venv/bin/parachute setup --yes
+.venv/bin/parachute daily add "Met with Kevin about the LVB curriculum."
+.venv/bin/parachute daily today | grep -q "LVB curriculum" || fail "the journal has no entry"
+.venv/bin/parachute modules new reading
+git -C reading init --quiet
+git -C reading -c user.name=me -c user.email=me@example.org add --all
+git -C reading -c user.name=me -c user.email=me@example.org commit --quiet -m first
+.venv/bin/parachute modules install "file://$PWD/reading" --yes
+curl -sSf -X POST "$url/api/reading/notes" -H 'content-type: application/json' -d '{"text":"Momo"}'
+curl -sSf "$url/api/reading/notes" | grep -q Momo || fail "the module did not keep its note"
+echo "# edited" >> "$HOME/Parachute/.modules/reading/module.py"
+.venv/bin/parachute modules diff reading | grep -q "^+# edited" || fail "the edit is not shown"
+.venv/bin/parachute modules status reading
 .venv/bin/parachute stop
 ! curl -s --max-time 2 "$url/api/health" >/dev/null || fail "it still answers after stop"
 echo "first run: 1 passed, 0 failed"

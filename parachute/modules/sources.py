@@ -50,6 +50,16 @@ def official_folder() -> Path:
     return installed if installed.is_dir() else package.parent / "modules"
 
 
+def official_module(name: str) -> Path:
+    """The folder of a module that came with this program; error: NotFound."""
+    root = official_folder()
+    names = sorted(path.parent.name for path in root.glob("*/manifest.yaml"))
+    if name not in names:
+        there = f"There are: {', '.join(names)}." if names else "This installation came without any."
+        raise NotFound(f"There is no official module {name!r}.", there)
+    return root / name
+
+
 def parse(text: str, folder: Path | None = None) -> Source:
     """Read what a person named; a path that is not absolute begins in `folder`. Error: InvalidInput."""
     if not text or not text.isprintable() or len(text) > 2000 or text.startswith("-"):
@@ -90,7 +100,7 @@ def obtain(source: Source, subfolder: str | None, target: Path, work: Path, limi
         repository.take(inner)
     elif source.kind == "official":
         progress.step(f"Copying {source.label}...")
-        folder = _official(source.where)
+        folder = official_module(source.where)
     else:
         progress.step(f"Copying {source.label}...")
         folder = Path(source.where)
@@ -156,12 +166,3 @@ def _inner_path(text: str | None) -> str | None:
     if not text.isprintable() or path.is_absolute() or ".." in path.parts or ".git" in path.parts:
         raise InvalidInput(f"--path: {text[:80]!r} must name a folder inside of the source, such as python/")
     return str(path) if path.parts else None
-
-
-def _official(name: str) -> Path:
-    root = official_folder()
-    names = sorted(path.parent.name for path in root.glob("*/manifest.yaml"))
-    if name not in names:
-        there = f"There are: {', '.join(names)}." if names else "This installation came without any."
-        raise NotFound(f"There is no official module {name!r}.", there)
-    return root / name

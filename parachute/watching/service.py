@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -68,8 +69,7 @@ class VaultWatcher:
                     self._vault, watch_filter=visible, debounce=_DEBOUNCE, step=_STEP, ignore_permission_denied=True
                 )
                 async for changes in watching:
-                    paths = frozenset(filter(None, (self._within(path) for _, path in changes)))
-                    await self._tell(frozenset(sorted(paths)[:_MOST_PATHS]))
+                    await self._tell(await asyncio.to_thread(self._paths, [path for _, path in changes]))
             except Exception as error:
                 # Most often there are more folders than the kernel lets a user watch.
                 self.problem = f"Changes in {self._vault} are not noticed at once: {error}."
@@ -82,6 +82,16 @@ class VaultWatcher:
                 await listener(paths)
             except Exception:
                 log.exception("A listener for changes of the vault failed.")
+
+    def _paths(self, changed: list[str]) -> frozenset[str]:
+        found = {path for path in map(self._within, changed) if path is not None}
+        # What was written into a new folder before the kernel watched that is in none of the changes.
+        for folder in [path for path in found if (self._vault / path).is_dir()]:
+            for place, _, names in os.walk(self._vault / folder):
+                found.update(filter(None, (self._within(str(Path(place, name))) for name in names)))
+                if len(found) > _MOST_PATHS:
+                    break
+        return frozenset(sorted(found)[:_MOST_PATHS])
 
     def _within(self, path: str) -> str | None:
         try:

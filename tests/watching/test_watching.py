@@ -53,7 +53,6 @@ async def test_changes_are_told_with_paths_in_the_vault(watcher: VaultWatcher, t
     vault, heard = tmp_path / "vault", Heard()
     await _listening(watcher, vault, heard)
     (vault / "Brain" / "people").mkdir(parents=True)
-    await heard.wait_for("Brain/people")
     note = vault / "Brain" / "people" / "Kévin 🪂.md"
     note.write_text("Hello")
     await heard.wait_for("Brain/people/Kévin 🪂.md")

@@ -10,6 +10,7 @@ from .context import MOST_TOKENS, TOKENS
 from .editing import Change
 from .found import Found
 from .parts import Part
+from .service import meant
 from .types_file import find
 
 LIMIT = 1_000
@@ -28,9 +29,9 @@ class EntityRoutes(Part):
     @route("GET", "/resolve/{name:path}")
     async def resolve_route(self, name: str) -> Any:
         """The entity that a name means, with others that it may mean; 404 when none is likely enough."""
-        para_id = await self.brain.resolved(name)
-        candidates = [shapes.candidate(*entry) for entry in await self.brain.resolve(name)]
-        if para_id is None:
+        likely = await self.brain.resolve(name)
+        candidates = [shapes.candidate(*entry) for entry in likely]
+        if meant(likely) is None:
             close = ", ".join(entry["name"] for entry in candidates[:3])
             raise NotFound(f"Brain is not sure what {name[:80]!r} means.", f"Perhaps {close}?" if close else None)
         return {"query": name, **candidates[0], "candidates": candidates}
@@ -38,8 +39,9 @@ class EntityRoutes(Part):
     @route("POST", "/resolve")
     async def resolve_text(self, text: str) -> Any:
         """The same without 404: `para_id` is null when none is likely enough."""
-        candidates = [shapes.candidate(*entry) for entry in await self.brain.resolve(text)]
-        return {"query": text, "para_id": await self.brain.resolved(text), "candidates": candidates}
+        likely = await self.brain.resolve(text)
+        candidates = [shapes.candidate(*entry) for entry in likely]
+        return {"query": text, "para_id": meant(likely), "candidates": candidates}
 
     @route("POST", "/suggest")
     async def suggest_route(self, text: str) -> Any:

@@ -116,8 +116,7 @@ class Brain:
 
     async def resolved(self, text: str) -> str | None:
         """The para-id of the entity that a name means for sure, or None."""
-        candidates = await self.resolve(text, 1)
-        return candidates[0][0].para_id if candidates and candidates[0][1].confidence >= SURE else None
+        return meant(await self.resolve(text, 1))
 
     async def suggest(self, text: str) -> list[tuple[suggesting.Mentioned, Found | None]]:
         """Entities that a text mentions, and names that may be new ones; error: InvalidInput for one that is too long."""
@@ -293,3 +292,8 @@ def _mention_path(connection: sqlite3.Connection, source_id: str, para_id: str) 
         "SELECT path FROM mentions WHERE source_id = ? AND para_id = ?", (source_id, para_id)
     ).fetchone()
     return None if row is None else row["path"]
+
+
+def meant(candidates: list[tuple[Found, Candidate]]) -> str | None:
+    """The para-id of the first of some candidates, the likeliest first, if that one is sure enough; None otherwise."""
+    return candidates[0][0].para_id if candidates and candidates[0][1].confidence >= SURE else None

@@ -7,6 +7,7 @@ from parachute.core import InvalidInput, NotFound, mcp_tool
 from . import shapes
 from .context import MOST_TOKENS, TOKENS
 from .parts import Part
+from .service import meant
 
 
 class Tools(Part):
@@ -32,8 +33,8 @@ class Tools(Part):
         Args:
             text: The name as somebody wrote it.
         """
-        candidates = [shapes.candidate(*entry) for entry in await self.brain.resolve(text)]
-        return {"para_id": await self.brain.resolved(text), "candidates": candidates}
+        likely = await self.brain.resolve(text)
+        return {"para_id": meant(likely), "candidates": [shapes.candidate(*entry) for entry in likely]}
 
     @mcp_tool("brain-link")
     async def link_tool(self, source_id: str, entity: str) -> dict[str, Any]:

@@ -41,11 +41,11 @@ def search(
 def resolve(name: str = typer.Argument(help="A name or an alias."), as_json: bool = _JSON) -> None:
     """Say which entity a name means."""
     from parachute.cli.api import Api, quoted
-    from parachute.cli.output import print_json
+    from parachute.cli.output import clean, print_json
     from parachute.settings.home import Home
 
     found = Api.find(Home.find()).get(f"/api/brain/resolve/{quoted(name)}")
     if as_json:
         print_json(found)
     else:
-        typer.echo(f"{found['para_id']}  {found.get('name') or ''}".rstrip())
+        typer.echo(clean(f"{found['para_id']}  {found.get('name') or ''}".rstrip()))

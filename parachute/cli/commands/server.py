@@ -37,6 +37,7 @@ def start(
             return
         lifecycle.start(home, *_target(home, host, port))
     _print_running(home)
+    _offer_modules(home)
 
 
 def stop() -> None:
@@ -126,3 +127,20 @@ def _print_running(home: "Home") -> None:
         print_note(f"The API does not tell its state: {error.message}")
     print("The computer is running.")
     print_facts([*facts, ("Next", 'parachute chat "hello"'), ("", f"or connect the app to {api.url}")])
+
+
+def _offer_modules(home: "Home") -> None:
+    """On a new computer: offer the official modules, where somebody is there to answer; else say how to get them."""
+    import sys
+
+    from parachute.cli.commands.setup import setup
+
+    if (home.root / "modules.yaml").exists():
+        return
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        typer.echo("The journal, the knowledge base and their chats are modules: parachute setup", err=True)
+        return
+    if typer.confirm("Look at the official modules Brain, Daily and Chat, and install them?", default=True):
+        setup(modules="brain,daily,chat", yes=False)
+    else:
+        typer.echo("`parachute setup` installs them later.")
