@@ -3,9 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
+# Each of their files starts a computer of its own, and works through many cases in it.
+LONG := tests/api/test_schema.py tests/flow tests/hosts tests/official
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-deps test-first-run appliance lint format bench docs lock clean
+.PHONY: help run test test-long test-deps test-first-run appliance lint format bench docs lock clean
 
 help: ## List what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -16,7 +18,11 @@ run: $(VENV)/.installed-run ## Install what is needed and start the computer
 
 test: $(VENV)/.installed-development ## Run the tests (ARGS goes to pytest)
 	@$(PYTHON) requirements/check_system.py bwrap libgomp git
-	$(BIN)/pytest -n auto $(ARGS)
+	$(BIN)/pytest -n auto $(addprefix --ignore=,$(LONG)) $(ARGS)
+
+test-long: $(VENV)/.installed-development ## Run the suites that take minutes (ARGS goes to pytest)
+	@$(PYTHON) requirements/check_system.py bwrap libgomp git
+	$(BIN)/pytest -n auto --dist loadfile $(LONG) $(ARGS)
 
 test-deps: ## Install the system packages that tests need (Debian)
 	apt-get update -qq

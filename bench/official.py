@@ -2,17 +2,21 @@
 
 import importlib.util
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from statistics import median, quantiles
 from types import ModuleType
-from typing import Any, Self
+from typing import Self
 from urllib.parse import quote
 
 from psutil import Process
 
 from bench.computers import MeasuredComputer
+from bench.connection import Connection
 from bench.memory import proportional_megabytes
+from bench.processor_time import processor_seconds
+from bench.results import Result
 from parachute.modules.service import Modules
 
 MODULES = Path(__file__).parents[1] / "modules"
@@ -82,16 +86,26 @@ def generator(module: str) -> ModuleType:
     return loaded
 
 
-def p95_milliseconds(action: Callable[[Any], object], items: Iterable[Any]) -> float:
-    """What 19 of 20 calls stay below."""
-    spent = []
-    for item in items:
-        begun = time.perf_counter()
-        action(item)
+def slowest(
+    computer: OfficialComputer, module: str, name: str, budget: float | None, calls: Iterable[Callable[[], object]]
+) -> Iterator[Result]:
+    """What 19 of 20 calls stay below, in ms: waiting, and the processor time of core and the module's host together."""
+    working = [computer.core, *computer.processes_of(module)]
+    spent, used = [], []
+    for call in calls:
+        before, begun = sum(map(processor_seconds, working)), time.perf_counter()
+        call()
         spent.append((time.perf_counter() - begun) * 1000)
-    return quantiles(spent, n=20)[-1]
+        used.append((sum(map(processor_seconds, working)) - before) * 1000)
+    yield Result(f"{module}.{name}_p95", quantiles(spent, n=20)[-1], "ms", budget)
+    yield Result(f"{module}.{name}_p95.cpu", quantiles(used, n=20)[-1], "ms CPU")
 
 
-def paths(pattern: str, words: Sequence[str]) -> list[str]:
-    """A path for each word, which takes the place of `%s`."""
-    return [pattern.replace("%s", quote(word, safe="")) for word in words]
+def gets(connection: Connection, pattern: str, words: Iterable[str]) -> list[Callable[[], object]]:
+    """A request for each word, which takes the place of `%s` in the path."""
+    return [partial(connection.get, pattern.replace("%s", quote(word, safe=""))) for word in words]
+
+
+def posts(connection: Connection, path: str, field: str, texts: Iterable[str]) -> list[Callable[[], object]]:
+    """A request for each text, which is a member of its body."""
+    return [partial(connection.send, path, {field: text}) for text in texts]

@@ -46,6 +46,7 @@ def main() -> None:
     TARGET.mkdir(parents=True)
     pages = {"index": ROOT / "README.md", "specification": ROOT / "SPECIFICATION.md"}
     pages |= {path.stem: path for path in sorted((ROOT / "docs").glob("*.md"))}
+    pages |= {f"module-{path.parent.name}": path for path in sorted((ROOT / "modules").glob("*/README.md"))}
     renderer = MarkdownIt("commonmark").enable("table")
     titles = {name: _title(path) for name, path in pages.items()}
     navigation = "".join(f'<a href="{name}.html">{html.escape(title)}</a>' for name, title in titles.items())
@@ -55,6 +56,7 @@ def main() -> None:
             if place in text:
                 text = text.replace(place, table())
         text = re.sub(r"\((?:docs/)?([\w-]+)\.md\)", lambda match: f"({match[1].lower()}.html)", text)
+        text = re.sub(r"\((?:\.\./)?modules/([\w-]+)/README\.md\)", r"(module-\1.html)", text)
         page = _PAGE.format(title=html.escape(titles[name]), navigation=navigation, body=renderer.render(text))
         (TARGET / f"{name}.html").write_text(page, encoding="utf-8")
     print(f"{len(pages)} pages in {TARGET.relative_to(ROOT)}/index.html")

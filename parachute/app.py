@@ -11,6 +11,9 @@ from parachute.agents.options import prepare_files
 from parachute.agents.pool import AgentPool
 from parachute.audit.middleware import AuditMiddleware
 from parachute.audit.service import Audit
+from parachute.claude_code.api import router as claude_code_routes
+from parachute.claude_code.history import History
+from parachute.claude_code.service import ClaudeCode
 from parachute.contexts.service import Contexts
 from parachute.database import Database
 from parachute.egress.service import Egress
@@ -105,6 +108,7 @@ def create(home: Home, settings: Settings, credentials: Credentials) -> FastAPI:
     for router in (
         run_routes,
         session_routes,
+        claude_code_routes,
         key_routes,
         gateway_routes,
         hook_routes,
@@ -235,6 +239,9 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
         ending = SessionEnding(session_store, events, settings.session_idle_minutes, runs.is_active)
         ending.start()
         stack.push_async_callback(ending.close)
+        claude_code = ClaudeCode(History(), vault, sessions, sandboxes, hooks)
+        await claude_code.start()
+        state.claude_code = claude_code
         state.audit, state.sessions, state.gateway = audit, sessions, gateway
         state.questions = Questions(gateway)
         state.scheduled_agents = scheduled_agents

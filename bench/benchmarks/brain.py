@@ -3,11 +3,11 @@
 import json
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from statistics import median
+from types import ModuleType
 
 from bench.connection import Connection
-from bench.official import OfficialComputer, generator, p95_milliseconds, paths
+from bench.official import OfficialComputer, generator, gets, posts, slowest
 from bench.results import Result
 
 _ENTITIES = 10_000
@@ -26,39 +26,40 @@ def measure() -> Iterator[Result]:
         begun = time.perf_counter()
         connection.post("/api/brain/reload")
         yield Result("brain.rebuild", time.perf_counter() - begun, "s", 30)
-        yield from _questions(connection, many, names)
-        yield Result("brain.edit_visible", median(_edits(computer, connection)), "s", 1)
-        yield Result("brain.host_memory", computer.megabytes_of("brain"), "MB", 40)
-        yield Result("brain.cold_start_full", computer.milliseconds_to_wake("brain", "/api/brain/types"), "ms")
+        yield Result("brain.memory_after_rebuild", computer.megabytes_of("brain"), "MB", 40)
+        yield Result("brain.cold_start", computer.milliseconds_to_wake("brain", "/api/brain/types"), "ms")
+        yield from _questions(computer, connection, many, names)
+        yield Result("brain.memory", computer.megabytes_of("brain"), "MB", 40)
+        yield Result("brain.edit_until_found", median(_edits(computer, connection)), "s", 1)
 
 
-def _questions(connection: Connection, many: object, names: list[str]) -> Iterator[Result]:
-    chance, vocabulary = many.chance, many.WORDS  # type: ignore[attr-defined]
-    some = chance.sample(names, _CALLS)
-    misspelt = [many.misspelt(name) for name in some]  # type: ignore[attr-defined]
-    for what, texts in (("exact", some), ("misspelt", misspelt)):
-        value = p95_milliseconds(lambda text: connection.send("/api/brain/resolve", {"text": text}), texts)
-        yield Result(f"brain.resolve_{what}_p95", value, "ms", 5)
-    words = chance.choices(vocabulary, k=_CALLS)
-    value = p95_milliseconds(connection.get, paths("/api/brain/search?q=%s", words))
-    yield Result("brain.search_p95", value, "ms", 20)
+def _questions(
+    computer: OfficialComputer, connection: Connection, many: ModuleType, names: list[str]
+) -> Iterator[Result]:
+    some = many.chance.sample(names, _CALLS)
+    misspelt = [many.misspelt(name) for name in some]
+    words = many.chance.choices(many.WORDS, k=_CALLS)
     texts = [_text(many, names) for _ in range(_TEXTS)]
-    value = p95_milliseconds(lambda text: connection.send("/api/brain/suggest", {"text": text}), texts)
-    yield Result("brain.suggest_1000_words_p95", value, "ms", 30)
-    value = p95_milliseconds(connection.get, paths("/api/brain/context?topic=%s", some[:100]))
-    yield Result("brain.context_p95", value, "ms")
+    for name, budget, calls in (
+        ("resolve", 5, posts(connection, "/api/brain/resolve", "text", some)),
+        ("resolve_misspelt", 5, posts(connection, "/api/brain/resolve", "text", misspelt)),
+        ("search", 20, gets(connection, "/api/brain/search?q=%s", words)),
+        ("suggest_1000_words", 30, posts(connection, "/api/brain/suggest", "text", texts)),
+        ("context", None, gets(connection, "/api/brain/context?topic=%s", some)),
+    ):
+        yield from slowest(computer, "brain", name, budget, calls)
 
 
-def _text(many: object, names: list[str]) -> str:
+def _text(many: ModuleType, names: list[str]) -> str:
     """A thousand words, some of them names of entities."""
-    parts = many.chance.choices(many.WORDS, k=940) + many.chance.choices(names, k=30)  # type: ignore[attr-defined]
-    many.chance.shuffle(parts)  # type: ignore[attr-defined]
+    parts = many.chance.choices(many.WORDS, k=940) + many.chance.choices(names, k=30)
+    many.chance.shuffle(parts)
     return " ".join(parts)
 
 
 def _edits(computer: OfficialComputer, connection: Connection) -> Iterator[float]:
     """Seconds from an edit by hand until a search finds it."""
-    files: list[Path] = sorted((computer.vault / "Brain" / "entities").rglob("*.md"))[:_EDITS]
+    files = sorted((computer.vault / "Brain" / "entities").rglob("*.md"))[:_EDITS]
     for number, path in enumerate(files):
         word = f"marker{number}q"
         path.write_text(f"{path.read_text()}\n{word}\n")

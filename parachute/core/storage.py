@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from parachute.core.values import encode
 from parachute.errors import InvalidInput, Unavailable
+from parachute.files import locked as file_lock
 
 if TYPE_CHECKING:
     import sqlite3
@@ -88,7 +89,9 @@ class Storage:
         connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, check_same_thread=False)
         try:
             self._path.chmod(0o600)
-            connection.execute("PRAGMA journal_mode = WAL")
+            # Two processes that change the mode of a new database at once are not made to wait by the timeout.
+            with file_lock(self._path):
+                connection.execute("PRAGMA journal_mode = WAL")
             connection.execute(
                 "CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID"
             )

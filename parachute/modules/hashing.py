@@ -11,7 +11,7 @@ from pathlib import Path
 
 from parachute.errors import InvalidInput
 
-LEFT_OUT = frozenset({".git", "__pycache__"})
+LEFT_OUT = frozenset({".git", ".hypothesis", ".mypy_cache", ".pytest_cache", ".ruff_cache", "__pycache__"})
 """Entries that never belong to a module: what git keeps, and what Python makes by itself."""
 
 _CHUNK = 1 << 20

@@ -266,11 +266,15 @@ class Sessions:
         ids = [session for session in await self._store.ids() if is_session_id(session)]
         await self._store.clear_words()
         for session in ids:
-            found = await self.find(session)
-            texts = await asyncio.to_thread(self._texts, session)
-            await self._store.replace_words(session, [("title", (found.title or "") if found else ""), *texts])
-        self._generation += 1
+            await self.index(session)
         return len(ids)
+
+    async def index(self, session: str) -> None:
+        """Make the search index of one session anew from its title and its transcript."""
+        found = await self.find(session)
+        texts = await asyncio.to_thread(self._texts, session)
+        await self._store.replace_words(session, [("title", (found.title or "") if found else ""), *texts])
+        self._generation += 1
 
     def _texts(self, session: str) -> list[tuple[str, str]]:
         texts = []

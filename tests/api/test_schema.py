@@ -10,6 +10,8 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 
 from parachute.keys.cli_token import CliToken
+from tests.claude_code.writing import talk as said
+from tests.claude_code.writing import write
 from tests.hosts.household import Household
 from tests.support.messages_api import Gate, MessagesAPI, hold, text, tool_use
 from tests.support.sse import ChatStream, chat
@@ -22,7 +24,7 @@ LEFT_OUT = ("/supervisor/server/restart", "/supervisor/server/stop")
 """These end the server that is asked; the tests of the supervisor call them."""
 
 NEVER_RIGHT = ("/api/events/dead-letters/{identifier}/retry",)
-"""There is a dead letter only after ten tries in as many hours; the tests of events deliver one again."""
+"""There is a dead letter only after ten tries, which take nine minutes; the tests of events deliver one again."""
 
 MADE_UP = {
     "GET /api/chat": EXAMPLES // 2,
@@ -120,6 +122,12 @@ async def _rightly(house: Household, client: httpx2.AsyncClient, model: Messages
     for path in ("/api/events/dead-letters", "/api/hooks", "/api/hooks/errors"):
         await call(f"GET {path}")
     await call_modules(house, call)
+    adoptable = write(house.folder / ".claude", "/a", *said("/a"))
+    for path in ("/recent", "/projects", "/sessions/{session}"):
+        await call(f"GET /api/claude-code{path}", session=adoptable)
+    done.append("GET /api/claude-code/sessions")
+    assert (await client.get("/api/claude-code/sessions?path=/a")).json()["sessions"]
+    await call("POST /api/claude-code/adopt/{session}", session=adoptable)
     await _in_conversation(client, model, call, session)
     await call("DELETE /api/chat/{session}", session=session)
     return done

@@ -1,5 +1,14 @@
 """The models of what the existing app reads, in one place; `check` and `parse_event` read with them."""
 
+from .claude_code import (
+    ClaudeCodeAdoption,
+    ClaudeCodeDetails,
+    ClaudeCodeMessage,
+    ClaudeCodeProject,
+    ClaudeCodeProjects,
+    ClaudeCodeSession,
+    ClaudeCodeSessions,
+)
 from .dart import (
     Moment,
     check,
@@ -92,6 +101,13 @@ __all__ = [
     "ActiveStreams",
     "AuthSettings",
     "BotSettings",
+    "ClaudeCodeAdoption",
+    "ClaudeCodeDetails",
+    "ClaudeCodeMessage",
+    "ClaudeCodeProject",
+    "ClaudeCodeProjects",
+    "ClaudeCodeSession",
+    "ClaudeCodeSessions",
     "ContentText",
     "ContentToolUse",
     "CreatedKey",

@@ -34,6 +34,10 @@ GOOD: list[tuple[type, Any]] = [
     (models.AuthSettings, {"require_auth": "always", "key_count": 1}),
     (models.Usage, {"five_hour": {"utilization": 12.5, "resets_at": NOW}, "seven_day": {"utilization": 3}}),
     (models.SupervisorModels, {"models": [{"id": "m", "display_name": "M", "created_at": NOW, "family": "f"}]}),
+    (models.ClaudeCodeSession, {"sessionId": "0123456789", "messageCount": 2, "createdAt": NOW, "cwd": None}),
+    (models.ClaudeCodeProject, {"encodedName": "-a", "path": "/a", "sessionCount": 1}),
+    (models.ClaudeCodeDetails, {"sessionId": "a", "messages": [{"type": "user", "content": "Hi", "timestamp": NOW}]}),
+    (models.ClaudeCodeAdoption, {"success": True, "parachuteSessionId": "a", "message": "Done."}),
     (models.ErrorBody, {"detail": "message must not be empty", "key": "invalid_input"}),
 ]
 
@@ -84,6 +88,10 @@ BAD: list[tuple[type, Any, str]] = [
     (models.SupervisorStatus, {**SUPERVISOR, "main_server_status": "up"}, "main_server_status"),
     (models.SupervisorStatus, {**SUPERVISOR, "supervisor_uptime_seconds": 1.5}, "supervisor_uptime_seconds"),
     (models.SupervisorModels, {"models": [{"id": "m"}]}, "models[0].family"),
+    (models.ClaudeCodeSession, {"sessionId": "0123456789", "lastTimestamp": 17}, "lastTimestamp"),
+    (models.ClaudeCodeSession, {"sessionId": "short"}, "sessionId"),
+    (models.ClaudeCodeDetails, {"messages": [{"type": "user", "content": [{"text": "Hi"}]}]}, "messages[0].content"),
+    (models.ClaudeCodeAdoption, {"success": "yes"}, "success"),
     (models.ErrorBody, {"detail": [{"loc": ["body"]}]}, "detail"),
     (models.ErrorBody, {"error": "x"}, "detail"),
 ]

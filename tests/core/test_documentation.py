@@ -39,6 +39,7 @@ def test_no_example_goes_untested() -> None:
         ("python", "first test"),
         ("yaml", "everything"),
         ("python", "routes"),
+        ("python", "files"),
         ("python", "functions"),
         ("python", "interfaces"),
         ("python", "own interface"),
@@ -85,6 +86,27 @@ async def test_routes() -> None:
         assert (await notes.get("/count", to=2)).events() == [{"number": 0}, {"number": 1}]
         assert (await notes.get("/count", to=101)).status == 404
         assert (await notes.get("/slow")).json() == {"done": True}
+
+
+async def test_files(tmp_path: Path) -> None:
+    plants = tmp_path / "vault" / "Plants"
+    plants.mkdir(parents=True)
+    (plants / "rose.md").write_text("Red.\n")
+    module = _python("files")["Plants"]
+    async with run(module, folder=tmp_path) as running:
+        assert (await running.get("/plants")).json() == ["Plants/rose.md"]
+        for text in ("Water.", "Light."):
+            assert (await running.post("/plants/rose/notes", {"text": text})).json() == {"path": "Plants/rose.md"}
+        assert (plants / "rose.md").read_text() == "Red.\n- Water.\n- Light.\n"
+        await running.post("/plants/fern/notes", {"text": "Shade."})
+        await running.emit("vault.changed", paths=["Plants/fern.md"])
+        assert (await running.get("/plants")).json() == ["Plants/fern.md", "Plants/rose.md"]
+        assert (await running.request("PUT", "/films/growth", b"0123456789")).json() == {"size": 10}
+        assert (await running.get("/films/growth", start=4)).text == "456789"
+        assert (await running.get("/films/other")).status == 404
+        (plants / "rose.md").unlink()
+    async with run(module, folder=tmp_path) as running:
+        assert (await running.get("/plants")).json() == ["Plants/fern.md"]
 
 
 async def test_functions() -> None:

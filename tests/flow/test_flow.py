@@ -75,7 +75,7 @@ def test_from_the_journal_to_knowledge_to_conversations_and_back(
 
     # The hook that comes with the computer has its part of the conversation, too.
     remembered = household.home.root / "hooks-state" / "summarise.json"
-    household.wait_until(remembered.exists, "the conversation was summarised")
+    household.wait_until(remembered.exists, "the conversation was summarised", 40)
 
     # 5. All of that is still there after a restart, and a new entry knows the topic that was approved.
     household.stop()

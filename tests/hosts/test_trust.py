@@ -121,7 +121,7 @@ def test_a_link_in_the_place_of_a_folder_opens_nothing(household: Household) -> 
     assert "secret" not in answer.text
     assert "linked" in answer.json()["detail"]
     assert "it is a link" in (household.home.logs / "module-linked.log").read_text()
-    assert household.host_process("linked") is None
+    household.wait_until(lambda: household.host_process("linked") is None, "it has ended")
     # It runs again as soon as the folder is one, and somebody says so.
     place.unlink()
     place.mkdir()
@@ -145,4 +145,4 @@ def test_a_changed_dependency_does_not_start(household: Household, tmp_path: Pat
     answer = household.get("/api/needing/")
     assert answer.status_code in (409, 502), answer.text
     assert "needing" in answer.json()["detail"]
-    assert household.host_process("needing") is None
+    household.wait_until(lambda: household.host_process("needing") is None, "it has ended")

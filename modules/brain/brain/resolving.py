@@ -4,6 +4,7 @@ import json
 import sqlite3
 from collections import Counter
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Literal
 
 from .index import ALIAS, ID, NAME, SLUG
@@ -84,21 +85,22 @@ def _fuzzy(connection: sqlite3.Connection, key: str) -> list[Candidate]:
     if len(key) < _SHORTEST_FUZZY:
         return []
     most = 1 if len(key) < 8 else 2 if len(key) < 16 else 3
-    by_gram = []
-    for gram in trigrams(key):
-        rows = connection.execute(
-            "SELECT name FROM trigrams WHERE gram = ? LIMIT ?", (gram, _MOST_OF_ONE + 1)
-        ).fetchall()
-        if rows:
-            by_gram.append([row[0] for row in rows])
-    by_gram.sort(key=len)
-    shared = Counter(name for names in by_gram[: max(_RAREST, 3 * most + 2)] for name in names[:_MOST_OF_ONE])
+    # Plain tuples: there are thousands of these rows.
+    rows_of_grams = connection.cursor()
+    rows_of_grams.row_factory = None
+    counted = "SELECT count(*) FROM (SELECT 1 FROM trigrams WHERE gram = ? LIMIT ?)"
+    counts = {gram: rows_of_grams.execute(counted, (gram, _MOST_OF_ONE + 1)).fetchone()[0] for gram in trigrams(key)}
+    # By the gram as well, or which of equally rare ones count would differ from process to process.
+    rarest = sorted((count, gram) for gram, count in counts.items() if count)[: max(_RAREST, 3 * most + 2)]
+    shared: Counter[int] = Counter()
+    for _, gram in rarest:
+        rows = rows_of_grams.execute("SELECT name FROM trigrams WHERE gram = ? LIMIT ?", (gram, _MOST_OF_ONE))
+        shared.update(map(itemgetter(0), rows))
     numbers = [name for name, _ in shared.most_common(_CANDIDATES)]
-    rows = connection.execute(
-        "SELECT entity, key, text FROM names WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(numbers),)
-    ).fetchall()
     found = []
-    for row in rows:
+    for row in connection.execute(
+        "SELECT entity, key, text FROM names WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(numbers),)
+    ):
         letters = distance(key, row["key"], most)
         if letters <= most:
             confidence = 0.93 - letters * 0.9 / max(len(key), len(row["key"]))

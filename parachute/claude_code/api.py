@@ -1,0 +1,73 @@
+"""Routes of the owner's conversations with Claude Code (contract, section 7)."""
+
+import asyncio
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from parachute.claude_code.service import ClaudeCode
+from parachute.sessions.transcripts import encoded
+
+router = APIRouter(prefix="/api/claude-code", tags=["claude code"])
+
+_PATH = 4096
+_LISTED = 500
+
+
+def claude_code(request: Request) -> ClaudeCode:
+    """The application's view of Claude Code."""
+    service: ClaudeCode = request.app.state.claude_code
+    return service
+
+
+ServiceDependency = Annotated[ClaudeCode, Depends(claude_code)]
+ProjectPath = Annotated[str | None, Query(alias="path", max_length=_PATH)]
+
+
+class AdoptionRequest(BaseModel):
+    """The folder to work in instead of the conversation's own."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+    working_directory: str | None = Field(default=None, alias="workingDirectory", max_length=_PATH)
+
+
+@router.get("/recent")
+async def recent(service: ServiceDependency, limit: Annotated[int, Query(ge=1, le=_LISTED)] = 100) -> Response:
+    """The newest conversations with Claude Code on this computer, of all projects."""
+    return await _json({"sessions": await service.recent(limit)})
+
+
+@router.get("/projects")
+async def projects(service: ServiceDependency) -> Response:
+    """The folders in which there were conversations with Claude Code."""
+    return await _json({"projects": await service.projects()})
+
+
+@router.get("/sessions")
+async def list_sessions(
+    service: ServiceDependency, path: Annotated[str, Query(min_length=1, max_length=_PATH)]
+) -> Response:
+    """The newest conversations with Claude Code in the project at `path`."""
+    return await _json({"sessions": await service.of_project(path, _LISTED)})
+
+
+@router.get("/sessions/{session}")
+async def get_session(session: str, service: ServiceDependency, path: ProjectPath = None) -> Response:
+    """A conversation with Claude Code and its newest messages."""
+    return await _json(await service.details(session, path))
+
+
+@router.post("/adopt/{session}")
+async def adopt(
+    session: str, service: ServiceDependency, path: ProjectPath = None, wanted: AdoptionRequest | None = None
+) -> Response:
+    """Go on here with a conversation with Claude Code; the original stays as it is."""
+    adoption = await service.adopt(session, path, wanted.working_directory if wanted else None)
+    return await _json(adoption.as_json())
+
+
+async def _json(value: dict[str, Any]) -> Response:
+    # What people wrote may hold halves of characters, and megabytes take long to write as text.
+    return Response(await asyncio.to_thread(encoded, value), media_type="application/json")

@@ -1,0 +1,183 @@
+"""The transcripts of Claude Code on this machine: found, opened without following links, and never changed."""
+
+import contextlib
+import heapq
+import os
+import re
+import stat
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+from threading import Lock
+from typing import IO, Any, Generic, TypeVar
+
+from parachute.claude_code.models import Found, Summary
+from parachute.claude_code.reading import messages_of, project_of, summary_of
+from parachute.errors import InvalidInput, NotFound
+
+_OWN = "-scratch-"
+_SESSION = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_ENDING = ".jsonl"
+_FOLDERS, _FILES = 5_000, 50_000
+_PROJECTS, _SUMMARIES = 20_000, 1_000
+_COPIED = 256 * 1024 * 1024
+"""Bytes of the longest transcript that can be gone on with: as much as the computer reads of one."""
+
+_PART = 1024 * 1024
+
+Read = TypeVar("Read")
+Value = TypeVar("Value")
+
+
+class History:
+    """Reads below `{claude folder}/projects`; its methods block, call them from a thread."""
+
+    def __init__(self, claude_folder: Path | None = None) -> None:
+        self._root = (claude_folder or Path.home() / ".claude") / "projects"
+        self._projects: _Cache[str | None] = _Cache(_PROJECTS)
+        self._summaries: _Cache[Summary | None] = _Cache(_SUMMARIES)
+
+    def newest(self, limit: int, path: str | None = None) -> list[Summary]:
+        """The newest conversations, of all projects or of the one at `path`."""
+        summaries: list[Summary] = []
+        for found in self._found():
+            if path is None or self.project(found) == path:
+                summary = self.summary(found)
+                summaries += [summary] if summary else []
+            if len(summaries) == limit:
+                break
+        return summaries
+
+    def projects(self) -> list[dict[str, Any]]:
+        """The folders in which there were conversations, the one of the newest first, in the app's form."""
+        counts: dict[tuple[str, str], int] = {}
+        for found in self._found():
+            if path := self.project(found):
+                counts[path, found.folder] = counts.get((path, found.folder), 0) + 1
+        return [
+            {"encodedName": folder, "path": path, "sessionCount": count} for (path, folder), count in counts.items()
+        ]
+
+    def find(self, session: str, path: str | None = None) -> tuple[Found, Summary]:
+        """A conversation, the newest file of it if there are several; error: NotFound."""
+        if _SESSION.fullmatch(session):
+            for found in self._found():
+                is_meant = found.session == session and (path is None or self.project(found) == path)
+                if is_meant and (summary := self.summary(found)):
+                    return found, summary
+        raise NotFound(
+            f"Claude Code has no conversation {session[:64]!r}{' in this project' if path else ''}.",
+            key="session_not_found",
+        )
+
+    def messages(self, found: Found) -> list[dict[str, Any]]:
+        """The newest messages of a conversation."""
+        return self._read(found, messages_of) or []
+
+    def project(self, found: Found) -> str | None:
+        """The folder that a conversation was begun in, or None if it does not say."""
+        return self._projects.get(found, lambda: self._read(found, lambda file: project_of(file, found.folder)))
+
+    def summary(self, found: Found) -> Summary | None:
+        """What a list shows of a conversation; None if nothing was said in it."""
+        project = self.project(found)
+        return self._summaries.get(found, lambda: self._read(found, lambda file: summary_of(file, found, project)))
+
+    def copy(self, found: Found, target: Path) -> None:
+        """Write a transcript as a new file; errors: NotFound if it has gone, InvalidInput if it is too large."""
+        file = self._open(found)
+        if file is None:
+            raise NotFound(f"The conversation {found.session} of Claude Code has just gone.", key="session_not_found")
+        with file:
+            left = os.fstat(file.fileno()).st_size
+            if left > _COPIED:
+                raise InvalidInput(f"This conversation is longer than {_COPIED:,} bytes.", "Go on with another one.")
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+            with os.fdopen(os.open(target, flags, 0o600), "wb") as copy:
+                part = b""
+                while left > 0 and (read := file.read(min(left, _PART))):
+                    copy.write(part := read)
+                    left -= len(part)
+                if part and not part.endswith(b"\n"):
+                    # Claude Code is just writing this line: what is said here must not become the rest of it.
+                    copy.write(b"\n")
+                copy.flush()
+                os.fsync(copy.fileno())
+
+    def _read(self, found: Found, read: Callable[[IO[bytes]], Read]) -> Read | None:
+        file = self._open(found)
+        if file is None:
+            return None
+        with file, contextlib.suppress(OSError):
+            return read(file)
+        return None
+
+    def _open(self, found: Found) -> IO[bytes] | None:
+        """The file, reached without a link anywhere below `projects`; None if it is no regular file."""
+        try:
+            root = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                below = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+                folder = os.open(found.folder, below, dir_fd=root)
+            finally:
+                os.close(root)
+            try:
+                # O_NONBLOCK: opening a named pipe would wait for its writer.
+                flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+                descriptor = os.open(found.name, flags, dir_fd=folder)
+            finally:
+                os.close(folder)
+        except OSError:
+            return None
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            return None
+        return os.fdopen(descriptor, "rb")
+
+    def _found(self) -> list[Found]:
+        """All transcripts, the newest first; of very many the newest."""
+        found: list[Found] = []
+        with contextlib.suppress(OSError), os.scandir(self._root) as folders:
+            for index, folder in enumerate(folders):
+                # Where the vault is the home folder, conversations of this computer lie beside those of the program.
+                if index < _FOLDERS and folder.is_dir(follow_symlinks=False) and not folder.name.startswith(_OWN):
+                    found += _transcripts(folder)
+        return heapq.nlargest(_FILES, found, key=lambda each: (each.modified, each.session))
+
+
+class _Cache(Generic[Value]):
+    """What was read of files, by name, size and time of change; the least used is dropped."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._values: OrderedDict[tuple[str, str], tuple[Found, Value]] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, found: Found, read: Callable[[], Value]) -> Value:
+        key = (found.folder, found.session)
+        with self._lock:
+            kept = self._values.get(key)
+            if kept and kept[0] == found:
+                self._values.move_to_end(key)
+                return kept[1]
+        value = read()
+        with self._lock:
+            self._values[key] = (found, value)
+            self._values.move_to_end(key)
+            if len(self._values) > self._limit:
+                self._values.popitem(last=False)
+        return value
+
+
+def _transcripts(folder: os.DirEntry[str]) -> list[Found]:
+    found = []
+    with contextlib.suppress(OSError), os.scandir(folder.path) as entries:
+        for entry in entries:
+            session = entry.name.removesuffix(_ENDING)
+            # Other names, such as `agent-…`, are of what a conversation has started and nobody can go on with.
+            if session == entry.name or not _SESSION.fullmatch(session) or not entry.is_file(follow_symlinks=False):
+                continue
+            with contextlib.suppress(OSError):
+                status = entry.stat(follow_symlinks=False)
+                found.append(Found(folder.name, session, status.st_size, status.st_mtime_ns))
+    return found

@@ -1,0 +1,83 @@
+"""A conversation of Claude Code as it lies on the disk, and what is told of it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+_SHOWN_PARTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One transcript, `{folder}/{session}.jsonl` below `projects`; `modified` is in nanoseconds, `size` in bytes."""
+
+    folder: str
+    session: str
+    size: int
+    modified: int
+
+    @property
+    def name(self) -> str:
+        """The name of the file."""
+        return f"{self.session}.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a list shows of a conversation; times are ISO 8601 with their zone.
+
+    `message_count` counts the lines of both sides, results of tools with them, as segments of transcripts do. `project` is the
+    folder that the conversation was begun in, as it says itself: the name of its folder below `projects` could mean several.
+    """
+
+    session: str
+    title: str | None
+    first_message: str | None
+    message_count: int
+    created_at: str | None
+    last_timestamp: str
+    model: str | None
+    project: str | None
+
+    def as_json(self) -> dict[str, Any]:
+        """The app's form (contract, section 7)."""
+        return {
+            "sessionId": self.session,
+            "title": self.title,
+            "firstMessage": self.first_message,
+            "messageCount": self.message_count,
+            "createdAt": self.created_at,
+            "lastTimestamp": self.last_timestamp,
+            "model": self.model,
+            "cwd": self.project,
+            "projectPath": self.project,
+            "projectDisplayName": display_name(self.project),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Adoption:
+    """How an adoption went; `sentence` is for the person who asked."""
+
+    session: str
+    is_new: bool
+    message_count: int
+    sentence: str
+
+    def as_json(self) -> dict[str, Any]:
+        """The app's form (contract, section 7)."""
+        return {
+            "success": True,
+            "alreadyAdopted": not self.is_new,
+            "parachuteSessionId": self.session,
+            "messageCount": self.message_count,
+            "message": self.sentence,
+        }
+
+
+def display_name(path: str | None) -> str | None:
+    """The last parts of a project's path."""
+    if path is None:
+        return None
+    parts = [part for part in path.split("/") if part]
+    shown = "/".join(parts[-_SHOWN_PARTS:])
+    return f".../{shown}" if len(parts) > _SHOWN_PARTS else shown or path

@@ -1,0 +1,176 @@
+"""Conversations of Claude Code: what there is, and going on with one as a session of this computer."""
+
+import asyncio
+import contextlib
+import logging
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+from parachute.claude_code.copies import Copies
+from parachute.claude_code.history import History
+from parachute.claude_code.models import Adoption, Found, Summary
+from parachute.clock import now
+from parachute.errors import Conflict, InvalidInput, NotAllowed
+from parachute.events.service import SESSION_START
+from parachute.hooks.service import Hooks
+from parachute.sandbox.service import Sandboxes
+from parachute.sessions.models import Session
+from parachute.sessions.service import Sessions
+from parachute.vault.service import Vault
+
+log = logging.getLogger(__name__)
+
+_SOURCE = "claude-code"
+_TITLE = 80
+
+
+class ClaudeCode:
+    """Reads the owner's history of Claude Code, and adopts conversations from it; the originals are never changed."""
+
+    def __init__(self, history: History, vault: Vault, sessions: Sessions, sandboxes: Sandboxes, hooks: Hooks) -> None:
+        self._history = history
+        self._vault = vault
+        self._sessions = sessions
+        self._sandboxes = sandboxes
+        self._hooks = hooks
+        self._copies = Copies(history, vault, sessions.transcripts, sandboxes)
+        # One at a time: each reading may go through gigabytes, and what it has read the next one need not read again.
+        self._reading = asyncio.Lock()
+        self._adopting = asyncio.Lock()
+
+    async def start(self) -> None:
+        """Remove what an adoption has left that was cut off by the end of the computer."""
+        with contextlib.suppress(OSError):
+            for name in await asyncio.to_thread(self._copies.unsettled):
+                if await self._sessions.find(name) is None:
+                    await asyncio.to_thread(self._copies.remove, name)
+        await asyncio.to_thread(self._copies.clear)
+
+    async def recent(self, limit: int) -> list[dict[str, Any]]:
+        """The newest conversations of all projects."""
+        async with self._reading:
+            found = await asyncio.to_thread(self._history.newest, limit)
+        return [summary.as_json() for summary in found]
+
+    async def projects(self) -> list[dict[str, Any]]:
+        """The folders in which there were conversations."""
+        async with self._reading:
+            return await asyncio.to_thread(self._history.projects)
+
+    async def of_project(self, path: str, limit: int) -> list[dict[str, Any]]:
+        """The newest conversations of one project, empty for a path that is none."""
+        async with self._reading:
+            found = await asyncio.to_thread(self._history.newest, limit, _trimmed(path))
+        return [summary.as_json() for summary in found]
+
+    async def details(self, session: str, path: str | None) -> dict[str, Any]:
+        """A conversation with its newest messages; error: NotFound."""
+        found, summary = await self._find(session, path)
+        async with self._reading:
+            messages = await asyncio.to_thread(self._history.messages, found)
+        shown = summary.as_json()
+        kept = {name: shown[name] for name in ("sessionId", "title", "cwd", "model", "createdAt")}
+        return {**kept, "messages": messages}
+
+    async def adopt(self, session: str, path: str | None, directory: str | None) -> Adoption:
+        """Make a session of this computer that goes on with a conversation, under the id that it has.
+
+        `directory`: the folder to work in, by default the conversation's own; without one if an agent may not work there.
+        Errors: NotFound, InvalidInput, NotAllowed by a hook, Conflict if the id belongs to a module; then nothing is kept.
+        """
+        async with self._adopting:
+            existing = await self._sessions.find(session)
+            if existing is not None:
+                await self._sessions.check_owner(existing, None)
+                told = "This conversation is here already."
+                return Adoption(existing.id, False, existing.message_count, told)
+            found, summary = await self._find(session, path)
+            stored, problem = await self._directory(directory, summary.project)
+            adopted = _session(summary, stored)
+            await self._take(found, adopted)
+        sentence = f"You can go on with {adopted.title!r} here; the original stays as it is."
+        return Adoption(adopted.id, True, adopted.message_count, f"{sentence} {problem}" if problem else sentence)
+
+    async def _find(self, session: str, path: str | None) -> tuple[Found, Summary]:
+        async with self._reading:
+            return await asyncio.to_thread(self._history.find, session, _trimmed(path) if path else None)
+
+    async def _directory(self, wanted: str | None, project: str | None) -> tuple[str | None, str | None]:
+        """The folder as it is stored, or None and a sentence that says why."""
+        if not (wanted or project):
+            return None, None
+        directory = self._vault.absolute(wanted) if wanted else Path(project or "/")
+
+        def check() -> tuple[str | None, str]:
+            try:
+                # First of all whether an agent may work there: who asks does not learn which other folders there are.
+                allowed = self._sandboxes.check_directory(directory)
+                if allowed.is_dir():
+                    return self._vault.relative(allowed), ""
+            except InvalidInput as refusal:
+                return None, str(refusal).removeprefix("workingDirectory: ")
+            except (OSError, RuntimeError, ValueError):
+                return None, f"{directory} cannot be reached."
+            return None, f"{directory} does not exist on this computer."
+
+        stored, problem = await asyncio.to_thread(check)
+        return stored, f"It has no folder to work in: {problem}" if problem else None
+
+    async def _ask_hooks(self, session: Session) -> None:
+        data = {"session_id": session.id, "module": "chat", "working_directory": session.working_directory}
+        outcome = await self._hooks.fire(SESSION_START, data)
+        if outcome.blocked:
+            raise NotAllowed(f"A hook does not allow this conversation: {outcome.reason}", key="blocked_by_hook")
+
+    async def _take(self, found: Found, session: Session) -> None:
+        """Copy the transcript and store the session: both, or neither."""
+        is_ours = False
+        try:
+            await asyncio.to_thread(self._copies.stage, found)
+            await self._ask_hooks(session)
+            is_ours = self._copies.place(session.id)
+            await self._sessions.create(session)
+        except BaseException as error:
+            await self._undo(session.id, is_ours=is_ours, is_taken=isinstance(error, Conflict))
+            raise
+        finally:
+            self._copies.unstage(session.id)
+        self._copies.settle(session.id)
+        try:
+            await self._sessions.index(session.id)
+        except (OSError, sqlite3.Error):
+            log.warning(
+                "The search does not know %s; `parachute sessions reindex` makes it.", session.id, exc_info=True
+            )
+
+    async def _undo(self, session: str, *, is_ours: bool, is_taken: bool) -> None:
+        """Remove what an adoption that failed has made; what cannot be removed now goes at the next start."""
+        if not is_ours:
+            return
+        try:
+            # A row that was in the way is of somebody else; one that was cut off on its way here is ours.
+            if not is_taken and await self._sessions.find(session) is not None:
+                await self._sessions.delete(session)
+            self._copies.remove(session)
+        except (OSError, sqlite3.Error):
+            log.warning("What was left of adopting %s could not be removed.", session, exc_info=True)
+
+
+def _session(summary: Summary, directory: str | None) -> Session:
+    moment = now()
+    first = " ".join((summary.first_message or "").split())
+    return Session(
+        id=summary.session,
+        created_at=summary.created_at or moment,
+        updated_at=moment,
+        title=(summary.title or first)[:_TITLE] or "A conversation of Claude Code",
+        message_count=summary.message_count,
+        source=_SOURCE,
+        original_id=summary.session,
+        working_directory=directory,
+    )
+
+
+def _trimmed(path: str) -> str:
+    return path.rstrip("/") or "/"

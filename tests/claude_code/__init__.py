@@ -1,0 +1,1 @@
+"""Tests of conversations with Claude Code, and of going on with them."""

@@ -1,0 +1,123 @@
+"""`parachute daily`, `parachute brain` and `parachute events`, on answers as the modules and core give them."""
+
+import json
+import uuid
+from typing import Any
+
+import pytest
+
+from parachute.settings.home import Home
+
+from .scripted_core import ScriptedCore
+from .terminal import Terminal
+
+ENTRY: dict[str, Any] = {
+    "id": "para:daily:a1b2c3d4e5f6",
+    "date": "2026-01-02",
+    "time": "09:05",
+    "title": "Tea\x1b[31m",
+    "content": "With Kevin.\x1b[2J\nTwo cups.",
+}
+PERSON: dict[str, Any] = {
+    "para_id": "para:brain:a1b2c3d4e5f6",
+    "name": "Kevin\x1b[31m",
+    "type": "person",
+    "path": "Brain/entities/people/kevin.md",
+}
+LETTER: dict[str, Any] = {
+    "id": "e/1",
+    "event": "daily.entry.created",
+    "source": "daily",
+    "timestamp": "2026-01-02T03:04:05.000Z",
+    "subscriber": "brain",
+    "attempts": 10,
+    "error": "It broke.\nTwice.",
+}
+
+
+def test_an_entry_is_written_once_for_each_call(parachute: Terminal, home: Home) -> None:
+    with ScriptedCore(home) as core:
+        core.answers["POST", "/api/daily/entries"] = 200, ENTRY
+        assert parachute.ok("daily", "add", "With Kevin.", "--title", "Tea") == "Written: para:daily:a1b2c3d4e5f6\n"
+        assert json.loads(parachute.ok("daily", "add", "--json", stdin="Line one.\nLine two.\n")) == ENTRY
+        first, second = (call.body for call in core.calls)
+        keys = {str(uuid.UUID(body.pop("idempotency_key"))) for body in (first, second)}
+        assert first == {"content": "With Kevin.", "title": "Tea"}
+        assert second == {"content": "Line one.\nLine two.\n", "title": ""}
+        assert len(keys) == 2
+        assert "nothing to write" in parachute.fails("daily", "add")
+        assert "nothing to write" in parachute.fails("daily", "add", "  ")
+        assert len(core.calls) == 2
+
+
+def test_entries_are_shown(parachute: Terminal, home: Home) -> None:
+    with ScriptedCore(home) as core:
+        core.answers["GET", "/api/daily/today"] = 200, {"date": "2026-01-02", "entries": [ENTRY]}
+        core.answers["GET", "/api/daily/search"] = 200, {"query": "x", "entries": [ENTRY, {**ENTRY, "title": None}]}
+        with parachute.screen("daily", "today") as screen:
+            shown = screen.until("Two cups.")
+            assert "2026-01-02 09:05 · Tea[31m" in shown
+            assert "\x1b[31m" not in shown
+            assert "\x1b[2J" not in shown
+            assert screen.end() == 0
+        found = parachute.ok("daily", "search", "two", "cups & more", "--limit", "5").splitlines()
+        assert [line for line in found if line.startswith("2026")] == ["2026-01-02 09:05 · Tea[31m", "2026-01-02 09:05"]
+        assert core.calls[-1].query == {"q": "two cups & more", "limit": "5"}
+        assert json.loads(parachute.ok("daily", "today", "--json")) == [ENTRY]
+        core.answers["GET", "/api/daily/search"] = 200, {"query": "x", "entries": []}
+        nothing = parachute("daily", "search", "x")
+        assert (nothing.code, nothing.out, nothing.err) == (0, "", "No entry has these words.\n")
+        assert json.loads(parachute.ok("daily", "search", "x", "--json")) == []
+
+
+def test_what_brain_knows(parachute: Terminal, home: Home) -> None:
+    with ScriptedCore(home) as core:
+        core.answers["GET", "/api/brain/search"] = 200, {"query": "kev", "count": 1, "results": [PERSON]}
+        core.answers["GET", "/api/brain/resolve/Kevin / Kev"] = 200, {"query": "Kev", **PERSON, "candidates": []}
+        header, row = parachute.ok("brain", "search", "kev").splitlines()
+        assert header.split() == ["Name", "Type", "Id", "File"]
+        assert row.split() == ["Kevin[31m", "person", "para:brain:a1b2c3d4e5f6", "Brain/entities/people/kevin.md"]
+        assert core.calls[-1].query == {"q": "kev", "limit": "20"}
+        assert json.loads(parachute.ok("brain", "search", "kev", "--json")) == [PERSON]
+        with parachute.screen("brain", "resolve", "Kevin / Kev") as screen:
+            assert "\x1b" not in screen.until("para:brain:a1b2c3d4e5f6  Kevin[31m")
+            assert screen.end() == 0
+        shown = json.loads(parachute.ok("brain", "resolve", "Kevin / Kev", "--json"))
+        assert shown["para_id"] == PERSON["para_id"]
+        core.answers["GET", "/api/brain/search"] = 200, {"query": "x", "count": 0, "results": []}
+        assert parachute("brain", "search", "x").err == "Nothing has these words.\n"
+        refusal = {"detail": "Brain is not sure what 'Kelvin' means.", "hint": "Perhaps Kevin?", "key": "not_found"}
+        core.answers["GET", "/api/brain/resolve/Kelvin"] = 404, refusal
+        said = parachute.fails("brain", "resolve", "Kelvin")
+    assert "Error: Brain is not sure what 'Kelvin' means.\nPerhaps Kevin?" in said
+
+
+@pytest.mark.parametrize("command", [("daily", "today"), ("daily", "add", "x"), ("brain", "search", "x")])
+def test_without_the_module_the_api_says_what_to_do(parachute: Terminal, home: Home, command: tuple[str, ...]) -> None:
+    with ScriptedCore(home) as core:
+        core.answers["GET", "/api/daily/today"] = 404, {"detail": "There is no module daily.", "hint": "Install it."}
+        core.answers["POST", "/api/daily/entries"] = core.answers["GET", "/api/daily/today"]
+        core.answers["GET", "/api/brain/search"] = core.answers["GET", "/api/daily/today"]
+        assert "There is no module daily.\nInstall it." in parachute.fails(*command)
+    assert "parachute start" in parachute.fails(*command)
+
+
+def test_events_that_were_not_taken(parachute: Terminal, home: Home) -> None:
+    path = "/api/events/dead-letters"
+    with ScriptedCore(home) as core:
+        core.answers["GET", path] = 200, {"dead_letters": [LETTER]}
+        shown = parachute("events", "failed", "--limit", "7")
+        _, row = shown.out.splitlines()
+        for part in ("e/1", "daily.entry.created", "brain", "2026-01-02T03:04:05.000Z", "10", "It broke. Twice."):
+            assert part in row
+        assert "parachute events retry" in shown.err
+        assert core.calls[-1].query == {"limit": "7"}
+        assert json.loads(parachute.ok("events", "failed", "--json")) == [LETTER]
+        core.answers["GET", path] = 200, {"dead_letters": []}
+        assert parachute("events", "failed").err == "Every event was taken.\n"
+        core.answers["POST", f"{path}/e/1/retry"] = 200, {"delivering": 1}
+        assert parachute.ok("events", "retry", "e/1") == "The event is being delivered again to 1 module.\n"
+        core.answers["POST", f"{path}/e/1/retry"] = 200, {"delivering": 2}
+        assert "to 2 modules." in parachute.ok("events", "retry", "e/1")
+        core.answers["POST", f"{path}/gone/retry"] = 404, {"detail": "There is no dead letter gone.", "hint": None}
+        assert "There is no dead letter gone." in parachute.fails("events", "retry", "gone")

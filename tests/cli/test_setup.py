@@ -1,0 +1,82 @@
+"""`parachute setup`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from parachute.settings.home import Home
+
+from .scripted_core import ScriptedCore
+from .terminal import Terminal
+
+
+def listed(parachute: Terminal) -> dict[str, str]:
+    """The modules that are there, with their states."""
+    return {entry["name"]: entry["state"] for entry in json.loads(parachute.ok("modules", "list", "--json"))}
+
+
+def registry(home: Home) -> bytes:
+    return (home.root / "modules.yaml").read_bytes()
+
+
+def test_the_official_modules_are_installed_and_a_second_time_nothing_changes(parachute: Terminal, home: Home) -> None:
+    out = parachute.ok("setup", "--yes")
+    assert [line for line in out.splitlines() if line.startswith("✓")] == [
+        f"✓ Module '{name}' installed and approved" for name in ("brain", "daily", "chat")
+    ]
+    assert "Read and write: Daily/**" in out
+    assert "Runs by itself each day at 04:00: Reflection — " in out
+    assert out.splitlines()[-1] == "Start the computer to load them: parachute start"
+    assert listed(parachute) == {"brain": "ready", "daily": "ready", "chat": "ready"}
+    before = registry(home)
+    again = parachute("setup")
+    assert (again.code, again.out) == (0, "")
+    assert [line for line in again.err.splitlines() if line] == [
+        f"The module {name} is installed already." for name in ("brain", "daily", "chat")
+    ]
+    assert registry(home) == before
+
+
+def test_some_of_them(parachute: Terminal, home: Home) -> None:
+    with ScriptedCore(home) as core:
+        core.answers["POST", "/api/modules/reload"] = 200, {"modules": []}
+        out = parachute.ok("setup", "--modules", " chat ,", "--yes")
+    assert listed(parachute) == {"chat": "ready"}
+    assert core.paths() == ["POST /api/modules/reload"]
+    assert "They answer at http://127.0.0.1:" in out
+    parachute.ok("modules", "disable", "chat")
+    parachute.ok("setup", "--modules", "chat", "--yes")
+    assert listed(parachute) == {"chat": "disabled"}
+
+
+def test_without_a_terminal_nothing_is_installed(parachute: Terminal, home: Home) -> None:
+    asked = parachute("setup")
+    assert asked.code == 3
+    assert "Read and write: Brain/**" in asked.out
+    assert "✓" not in asked.out
+    assert "--yes" in asked.err
+    assert listed(parachute) == {}
+    assert not (home.root / "modules.yaml").exists()
+
+
+@pytest.mark.parametrize("names", ["brain,dayly", "../daily", "", " , "])
+def test_a_name_that_there_is_not_installs_nothing(parachute: Terminal, home: Home, names: str) -> None:
+    said = parachute.fails("setup", "--yes", "--modules", names)
+    assert "There are: brain, chat, daily." in said or "name at least one" in said
+    assert listed(parachute) == {}
+    assert not (Path(parachute.environment["HOME"]) / "Parachute" / ".modules").exists()
+
+
+def test_a_person_takes_one_and_refuses_the_next(parachute: Terminal, home: Home) -> None:
+    with ScriptedCore(home) as core:
+        core.answers["POST", "/api/modules/reload"] = 200, {"modules": []}
+        with parachute.screen("setup") as screen:
+            screen.until("Install the module brain? [y/N]")
+            screen.type("y\n")
+            screen.until("Install the module daily? [y/N]")
+            screen.type("n\n")
+            assert screen.end() == 1
+        assert listed(parachute) == {"brain": "ready"}
+    # Core hears of the one that is there now.
+    assert core.paths()[0] == "POST /api/modules/reload"
