@@ -6,7 +6,7 @@ import re
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
-from typing import Any
+from typing import Any, Self
 
 import httpx2
 
@@ -31,6 +31,10 @@ class OfficialHousehold(Household):
         super().__init__(environment=environment, settings={"session_idle_minutes": 0.001})
         self._api = api
         api.default(answer)
+
+    def __enter__(self) -> Self:
+        super().__enter__()
+        return self
 
     def ask(self, method: str, path: str, **options: Any) -> httpx2.Response:
         """One request."""
