@@ -17,6 +17,7 @@ from parachute.errors import InvalidInput, NotFound, ParachuteError
 from parachute.host.approved_changes import ApprovedChanges
 from parachute.host.enabling import Enabling
 from parachute.supervisor.activity import Activity
+from parachute.web.incoming import Gone, Incoming
 
 log = logging.getLogger("parachute.module")
 
@@ -29,15 +30,6 @@ CONTROL = "/_parachute/"
 _QUIET = ("health", "describe")
 _INTERFACES_SECONDS = 10.0
 """For so long the module may believe what it knows of who provides what."""
-
-
-# More than this of a body that nobody wants is not waited for.
-_DRAIN_LIMIT = 64 * 1024 * 1024
-_DRAIN_SECONDS = 10.0
-
-
-class _Gone(Exception):
-    """The client closed the connection."""
 
 
 class HostApp:
@@ -92,7 +84,7 @@ class HostApp:
 
     async def _route(self, path: str, scope: Scope, receive: Receive, send: Send) -> None:
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-        incoming = _Incoming(receive, "transfer-encoding" in headers or headers.get("content-length", "0") != "0")
+        incoming = Incoming(receive, "transfer-encoding" in headers or headers.get("content-length", "0") != "0")
         try:
             request = Request(
                 method=scope["method"],
@@ -110,16 +102,16 @@ class HostApp:
             await _send(answer, request.method == "HEAD", send, incoming)
         except ParachuteError as error:
             await _send(refusal(error), False, send, incoming)
-        except _Gone:
+        except Gone:
             pass
 
     async def _control(self, name: str, scope: Scope, receive: Receive, send: Send) -> None:
         status = 200
-        incoming = _Incoming(receive, has_body=scope["method"] == "POST")
+        incoming = Incoming(receive, has_body=scope["method"] == "POST")
         try:
             document = await self._answer(scope["method"], name, incoming)
             body = encode(document)
-        except _Gone:
+        except Gone:
             return
         except ParachuteError as error:
             status, body = error.status, encode(error_document(error))
@@ -129,7 +121,7 @@ class HostApp:
         await incoming.drain()
         await _send(Rendered(status, {"content-type": JSON}, body), False, send, incoming)
 
-    async def _answer(self, method: str, name: str, incoming: "_Incoming") -> Any:
+    async def _answer(self, method: str, name: str, incoming: Incoming) -> Any:
         match method, name:
             case "GET", "health":
                 return {"status": "ok", "name": self._application.module.name}
@@ -169,45 +161,7 @@ class HostApp:
         return await self._application.deliver(event)
 
 
-class _Incoming:
-    """The body as it arrives, and the moment at which the client goes away."""
-
-    def __init__(self, receive: Receive, has_body: bool) -> None:
-        self._receive = receive
-        self.complete = asyncio.Event()
-        if not has_body:
-            self.complete.set()
-
-    async def chunks(self) -> AsyncIterator[bytes]:
-        """The body; error: _Gone if the client leaves before its end."""
-        while not self.complete.is_set():
-            message = await self._receive()
-            if message["type"] != "http.request":
-                raise _Gone
-            if not message.get("more_body"):
-                self.complete.set()
-            yield message.get("body", b"")
-
-    async def drain(self) -> None:
-        """Read the rest and drop it: a client that is still sending would see a broken connection and not the answer."""
-        try:
-            async with asyncio.timeout(_DRAIN_SECONDS):
-                size = 0
-                async for chunk in self.chunks():
-                    size += len(chunk)
-                    if size > _DRAIN_LIMIT:
-                        return
-        except (TimeoutError, _Gone):
-            pass
-
-    async def gone(self) -> None:
-        """Return when the client has left."""
-        await self.complete.wait()
-        while (await self._receive())["type"] != "http.disconnect":
-            pass
-
-
-async def _send(answer: Rendered, without_body: bool, send: Send, incoming: _Incoming) -> None:
+async def _send(answer: Rendered, without_body: bool, send: Send, incoming: Incoming) -> None:
     headers = dict(answer.headers)
     # A second request could arrive just as this process leaves, and would be lost.
     headers["connection"] = "close"
@@ -225,7 +179,7 @@ async def _send(answer: Rendered, without_body: bool, send: Send, incoming: _Inc
             await answer.close()
 
 
-async def _stream(first: bytes, chunks: AsyncIterator[bytes], send: Send, incoming: _Incoming) -> None:
+async def _stream(first: bytes, chunks: AsyncIterator[bytes], send: Send, incoming: Incoming) -> None:
     """Send until the end, or until the client goes away: what makes the values is cancelled then."""
 
     async def pump() -> None:
@@ -246,7 +200,7 @@ async def _stream(first: bytes, chunks: AsyncIterator[bytes], send: Send, incomi
         await asyncio.gather(work, watch, return_exceptions=True)
 
 
-async def _document(incoming: "_Incoming") -> dict[str, Any]:
+async def _document(incoming: Incoming) -> dict[str, Any]:
     request = Request("POST", "/", chunks=incoming.chunks())
     document = await request.json()
     if not isinstance(document, dict):

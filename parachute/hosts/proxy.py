@@ -14,6 +14,7 @@ from parachute.hosts.client import HostDown
 from parachute.hosts.service import Hosts
 from parachute.keys.models import Caller
 from parachute.modules.names import NAME, RESERVED
+from parachute.web.incoming import Gone, Incoming
 from parachute.web.refusals import refuse
 
 OWN = RESERVED | {"chat"}
@@ -45,10 +46,6 @@ _ADDED = (
 )
 
 
-class _Gone(Exception):
-    """The client has left."""
-
-
 class ModuleProxy:
     """An ASGI application for whatever core has no route for; `state.hosts` are the modules once core has started."""
 
@@ -77,7 +74,7 @@ class ModuleProxy:
 
         try:
             await self._pass_on(name, path, scope, receive, noting_send)
-        except _Gone:
+        except Gone:
             pass
         except ParachuteError as error:
             if isinstance(error, HostDown):
@@ -91,7 +88,7 @@ class ModuleProxy:
         if path.startswith(_CONTROL):
             raise NotFound("This path belongs to the computer itself.")
         host = await self._hosts.host(name)
-        incoming = _Incoming(scope, receive)
+        incoming = Incoming(receive, _has_body(scope))
         query: bytes = scope["query_string"]
         target = (path + b"?" + query if query else path).decode("latin-1")
         headers = [(key, value) for key, value in scope["headers"] if key in _SENT]
@@ -121,36 +118,9 @@ class ModuleProxy:
         await send({"type": "http.response.body", "body": b""})
 
 
-class _Incoming:
-    """The body as it arrives, and the moment at which the client goes away."""
-
-    def __init__(self, scope: Scope, receive: Receive) -> None:
-        headers = dict(scope["headers"])
-        self.has_body = b"transfer-encoding" in headers or headers.get(b"content-length", b"0") != b"0"
-        self._receive = receive
-        self._complete = asyncio.Event()
-        self._left = asyncio.Event()
-        if not self.has_body:
-            self._complete.set()
-
-    async def chunks(self) -> AsyncIterator[bytes]:
-        """The body; error: _Gone if the client leaves before its end."""
-        while not self._complete.is_set():
-            message = await self._receive()
-            if message["type"] != "http.request":
-                self._left.set()
-                self._complete.set()
-                raise _Gone
-            if not message.get("more_body"):
-                self._complete.set()
-            yield message.get("body", b"")
-
-    async def gone(self) -> None:
-        """Return when the client has left."""
-        await self._complete.wait()
-        while not self._left.is_set():
-            if (await self._receive())["type"] == "http.disconnect":
-                return
+def _has_body(scope: Scope) -> bool:
+    headers = dict(scope["headers"])
+    return b"transfer-encoding" in headers or headers.get(b"content-length", b"0") != b"0"
 
 
 def _target(scope: Scope) -> tuple[str, bytes] | None:
