@@ -38,7 +38,6 @@ class AgentClient:
         self.fingerprint = specification.fingerprint()
         self.last_used = time.monotonic()
         self.ended = False
-        self.turns = 0
         self._handler: TurnHandler | None = None
         self._server = ToolServer(specification.session, specification.module_tools, tools)
         self._files = files

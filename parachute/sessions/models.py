@@ -8,7 +8,6 @@ from typing import Any
 
 from parachute.sessions.trust import TrustLevel
 
-SOURCES = ("parachute", "chatgpt", "claude", "telegram", "discord", "matrix", "claude-code")
 BOT_SOURCES = ("telegram", "discord", "matrix")
 MODULE = "module"
 """The key of a session's metadata that names the module which made it."""

@@ -24,7 +24,6 @@ BATCH = "batch"
 _DEPTH = 32
 
 Status = Literal["pending", "approved", "rejected", "modified"]
-STATUSES = ("pending", "approved", "rejected", "modified")
 Version = str | int
 
 
