@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from . import found as entities
+from . import shapes
 from .context import TOKENS, Gathered, gather
 from .service import Brain
 
@@ -28,3 +30,8 @@ class Part(Base):
             data = {"source_id": source_id, "para_id": found.para_id, "confidence": 1.0}
             await self.core.publish("brain.mention.detected", data)
         return {"source_id": source_id, "para_id": found.para_id, "name": found.name, "new": new}
+
+    async def listed_types(self) -> list[dict[str, Any]]:
+        """Types with how many entities each has."""
+        counts = await self.brain.ask(entities.counts)
+        return [shapes.type_v2(kind, counts.get(kind.name, 0)) for kind in (await self.brain.types.all()).values()]

@@ -105,7 +105,3 @@ class Tools(Part):
         if not 100 <= tokens <= MOST_TOKENS:
             raise InvalidInput(f"tokens: 100 to {MOST_TOKENS:,} is allowed.")
         return (await self.gathered(topic, tokens)).text or f"Brain knows nothing about {topic[:80]!r}."
-
-    async def listed_types(self) -> list[dict[str, Any]]:
-        """Types with how many entities each has."""
-        raise NotImplementedError

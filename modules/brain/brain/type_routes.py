@@ -15,11 +15,6 @@ _QUERY = "query/"
 class TypeRoutes(Part):
     """Routes below /api/brain."""
 
-    async def listed_types(self) -> list[dict[str, Any]]:
-        """Types with how many entities each has."""
-        counts = await self.brain.ask(found.counts)
-        return [shapes.type_v2(kind, counts.get(kind.name, 0)) for kind in (await self.brain.types.all()).values()]
-
     @route("GET", "/types")
     async def types_route(self) -> Any:
         """All types."""
