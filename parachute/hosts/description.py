@@ -45,7 +45,7 @@ def read(value: Any, manifest: Manifest) -> Description:
             for wanted in manifest.provides
         }
         tools = tuple(
-            OfferedTool(manifest.name, tool.name, tool.description, _schema(schemas[tool.name]))
+            OfferedTool(manifest.name, tool.name, tool.description, _schema(schemas[tool.name]), tuple(methods))
             for tool in manifest.mcp_tools
         )
         return Description(tools, methods)

@@ -11,12 +11,16 @@ from parachute.modules.models import Trust
 
 @dataclass(frozen=True, slots=True)
 class OfferedTool:
-    """An MCP tool of an enabled module, as its host describes it; `input_schema` is JSON Schema of an object."""
+    """An MCP tool of an enabled module, as its host describes it; `input_schema` is JSON Schema of an object.
+
+    `interfaces` are the names of those that the module provides.
+    """
 
     module: str
     name: str
     description: str
     input_schema: dict[str, Any]
+    interfaces: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

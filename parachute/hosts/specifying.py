@@ -65,6 +65,7 @@ def specify(modules: Modules, runnable: Runnable) -> Wanted:
         trust=installed.trust.value,
         dev=installed.dev is not None,
         network=bool(permissions.network) and not shut_in,
+        programs=bool(permissions.bash),
     )
     module = ApprovedModule(installed.name, installed.hash, installed.trust, manifest, runnable.code)
     return Wanted(module, specification)

@@ -46,16 +46,12 @@ def _agent(document: Document, node: yaml.Node, where: str) -> AgentConfig:
         place = joined(where, name)
         if name == "sandbox":
             values[name] = _sandbox(document, value, place)
+        elif name == "system_prompt":
+            values[name] = document.file(value, place, "prompts/agent.md")
         else:
             values[name] = _plain(document, value, place)
             # One field at a time, so that the mistake has its own line; those that only go together come after.
             _checked(document, value, place, {name: values[name]}, AgentConfig.of)
-    prompt = values.get("system_prompt")
-    if isinstance(prompt, str) and (prompt.startswith(("/", "~")) or ".." in prompt.split("/")):
-        line = fields["system_prompt"].start_mark.line + 1
-        document.refuse(
-            line, joined(where, "system_prompt"), "A file of the module is expected, such as prompts/agent.md."
-        )
     if document.problems:
         raise Refused
     return AgentConfig.of(values)

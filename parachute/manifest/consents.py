@@ -10,6 +10,12 @@ from parachute.manifest.models import Manifest
 
 _AGENTS, _SCHEDULED = "Agents this module can run", "Agents that work once a day"
 _DETAIL = "  - "
+_PROGRAMS = "Start programs of this computer, which reach what the module reaches ({})"
+_KINDS = {
+    "default": "conversations without a folder",
+    "workspace": "conversations in a folder",
+    "trusted": "conversations that run on the computer itself",
+}
 _CONVERSATIONS = {
     "read": "Read all of your conversations",
     "write": "Read all of your conversations, and send messages in them as if you had",
@@ -18,7 +24,7 @@ _CONVERSATIONS = {
 
 @dataclass(frozen=True, slots=True)
 class AgentConsent:
-    """What one agent may do, in words."""
+    """What one agent may do, in words; `interfaces` narrows the tools that it gets."""
 
     name: str
     description: str
@@ -47,6 +53,7 @@ class ScheduledConsent:
     output: str
     tools: tuple[str, ...]
     model: str = ""
+    can_suggest: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +79,7 @@ class Consent:
     limits: str
     conversations: str = "none"
     scheduled: tuple[ScheduledConsent, ...] = ()
+    prompts: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """As JSON, for an API and for `modules.yaml`."""
@@ -104,7 +112,7 @@ class Consent:
         access = [f"Create folder: {folder}" for folder in self.folders]
         access += [f"Read and write: {pattern}" for pattern in self.write]
         access += [f"Read: {pattern}" for pattern in self.read]
-        access += [f"Start the command: {command}" for command in self.commands]
+        access += [_PROGRAMS.format(", ".join(self.commands))] if self.commands else []
         access += [f"Use the tool: {tool}" for tool in self.mcp_used]
         access += [f"Use the interface: {name}" for name in self.interfaces]
         access += [_CONVERSATIONS[self.conversations]] if self.conversations in _CONVERSATIONS else []
@@ -113,6 +121,7 @@ class Consent:
         ]
         return [
             ("This module requests access to", access or ["nothing in the vault"]),
+            ("Sets the prompt of", [_KINDS[kind] for kind in self.prompts if kind in _KINDS]),
             ("Network", [f"Reach {host}" for host in self.network] or ["none"]),
             (_AGENTS, [line for agent in self.agents for line in _agent_lines(agent)]),
             (_SCHEDULED, [line for agent in self.scheduled for line in _scheduled_lines(agent)]),
@@ -156,6 +165,7 @@ def consent(manifest: Manifest, scheduled: tuple[ScheduledConsent, ...]) -> Cons
         read=tuple(pattern for pattern in permissions.read if pattern not in permissions.write),
         network=permissions.network,
         commands=() if bash is False else ("any",) if bash is True else bash,
+        prompts=tuple(manifest.prompts),
         agents=tuple(_agent_consent(name, agent) for name, agent in manifest.agents.items()),
         mcp_tools=tuple((tool.name, tool.description) for tool in manifest.mcp_tools),
         mcp_used=permissions.mcp,
@@ -200,7 +210,7 @@ def _agent_consent(name: str, agent: AgentConfig) -> AgentConsent:
             box.network if isinstance(box.network, str) else "", ", ".join(box.network)
         )
         files = _files(box.workspace_access, box.allowed_paths)
-        limits = f"{box.memory} of memory, {box.cpus:g} processors, {box.pids_limit} processes"
+        limits = f"{box.pids_limit} processes"
     commands = {True: "any", False: "none"}.get(agent.bash) if isinstance(agent.bash, bool) else ", ".join(agent.bash)
     return AgentConsent(
         name=name,
@@ -240,7 +250,7 @@ def _agent_lines(agent: AgentConsent) -> list[str]:
     if agent.tools:
         lines.append(f"{_DETAIL}Tools: {', '.join(agent.tools)}")
     if agent.interfaces:
-        lines.append(f"{_DETAIL}Uses: {', '.join(agent.interfaces)}")
+        lines.append(f"{_DETAIL}Tools of modules: only those with {', '.join(agent.interfaces)}")
     if agent.can_suggest:
         lines.append(f"{_DETAIL}Can suggest: changes in {', '.join(agent.can_suggest)}")
     lines.append(f"{_DETAIL}Limits: {agent.limits}")
@@ -255,6 +265,8 @@ def _scheduled_lines(agent: ScheduledConsent) -> list[str]:
         f"{_DETAIL}Writes: {agent.output}",
         f"{_DETAIL}Tools: {', '.join(agent.tools) or 'none'}",
     ]
+    if agent.can_suggest:
+        lines.append(f"{_DETAIL}Can suggest: changes in {', '.join(agent.can_suggest)}")
     return [*lines, f"{_DETAIL}Model: {agent.model}"] if agent.model else lines
 
 

@@ -133,6 +133,13 @@ class Document:
             self.refuse(line_of(node), where, f"1 to {longest:,} printable characters are allowed.")
         return value
 
+    def file(self, node: yaml.Node, where: str, example: str) -> str:
+        """The name of a file within the module; error: Refused."""
+        name = self.text(node, where, 200)
+        if name.startswith(("/", "~")) or ".." in name.split("/"):
+            self.refuse(line_of(node), where, f"A file of the module is expected, such as {example}.")
+        return name
+
     def texts(self, node: yaml.Node, where: str) -> tuple[str, ...]:
         """A list of texts; one that is none is a problem and left out."""
         return self.each(node, where, self.text)

@@ -16,6 +16,7 @@ from parachute.files import read_regular
 from parachute.manifest.agents import read_agents
 from parachute.manifest.document import LARGEST, Document, Refused, joined, line_of
 from parachute.manifest.models import (
+    CONVERSATION_KINDS,
     Hook,
     InterfaceName,
     Manifest,
@@ -42,7 +43,7 @@ _DEPENDENCY = re.compile(
 )
 _FIELDS = (
     *("name", "version", "description", "module", "provides", "optional_requires", "dependencies", "permissions"),
-    *("agents", "hooks", "mcp_tools", "routes", "service", "ui", "settings"),
+    *("agents", "prompts", "hooks", "mcp_tools", "routes", "service", "ui", "settings"),
 )
 _STARTS = ("socket-activated", "always")
 
@@ -111,6 +112,7 @@ class _Reader:
             dependencies=self.read("dependencies", self.dependencies, ()),
             permissions=read_permissions(self.document, self.fields.get("permissions")),
             agents=MappingProxyType(read_agents(self.document, self.fields.get("agents"))),
+            prompts=MappingProxyType(self.read("prompts", self.prompts, {})),
             hooks=self.read("hooks", lambda node, where: self.document.each(node, where, self.hook), ()),
             mcp_tools=self.read("mcp_tools", self.tools, ()),
             prefix=self.read("routes", lambda node, where: self.prefix(node, where, name), f"/api/{name}"),
@@ -175,6 +177,12 @@ class _Reader:
             return text
 
         return self.document.each(node, where, one)
+
+    def prompts(self, node: yaml.Node, where: str) -> dict[str, str]:
+        fields = self.document.mapping(node, where, CONVERSATION_KINDS)
+        return {
+            kind: self.document.file(value, joined(where, kind), f"prompts/{kind}.md") for kind, value in fields.items()
+        }
 
     def hook(self, node: yaml.Node, where: str) -> Hook:
         fields = self.document.mapping(node, where, ("event", "handler", "async"), ("event",))
@@ -253,14 +261,12 @@ class _Reader:
 
     def ui(self, node: yaml.Node, where: str) -> UserInterface | None:
         fields = self.document.mapping(node, where, ("title", "icon", "entry"), ("title",))
-        texts = {name: self.document.text(value, joined(where, name), 200) for name, value in fields.items()}
-        if "title" not in texts:
+        if "title" not in fields:
             return None
-        entry = texts.get("entry", "")
-        if entry.startswith(("/", "~")) or ".." in entry.split("/"):
-            self.fail(
-                fields["entry"], joined(where, "entry"), "A file of the module is expected, such as ui/index.html."
-            )
+        texts = {name: self.document.text(fields[name], joined(where, name), 200) for name in fields.keys() - {"entry"}}
+        entry = (
+            self.document.file(fields["entry"], joined(where, "entry"), "ui/index.html") if "entry" in fields else ""
+        )
         return UserInterface(texts["title"], texts.get("icon", ""), entry)
 
     def refuse_twice(self, node: yaml.Node, where: str, names: list[str]) -> None:

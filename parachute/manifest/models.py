@@ -17,6 +17,9 @@ SettingType = Literal["string", "integer", "number", "boolean", "choice", "secre
 ConversationAccess = Literal["none", "read", "write"]
 Start = Literal["socket-activated", "always"]
 
+CONVERSATION_KINDS = ("default", "workspace", "trusted")
+"""A chat without a folder, one with a folder, and one that the user has let run on the computer itself."""
+
 
 @dataclass(frozen=True, slots=True)
 class InterfaceName:
@@ -45,7 +48,7 @@ class InterfaceName:
 @dataclass(frozen=True, slots=True)
 class Permissions:
     """What the module's own process may do. `read` and `write` are patterns of paths within the vault; writing includes
-    reading. `bash`: commands it may start; `mcp`: tools that its agents may use; `network`: hosts, exact or
+    reading. `bash`: programs it starts, none if False; `mcp`: tools that its agents may use; `network`: hosts, exact or
     `*.domain`; `conversations`: what it may do with the user's chats, where writing includes reading."""
 
     read: tuple[str, ...] = ()
@@ -143,7 +146,7 @@ _TYPES: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """A whole manifest."""
+    """A whole manifest; `prompts` are files of the module by the kind of conversation that begins with them."""
 
     name: str
     version: str
@@ -154,6 +157,7 @@ class Manifest:
     dependencies: tuple[str, ...] = ()
     permissions: Permissions = field(default_factory=Permissions)
     agents: Mapping[str, AgentConfig] = field(default_factory=lambda: MappingProxyType({}))
+    prompts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     hooks: tuple[Hook, ...] = ()
     mcp_tools: tuple[ToolDeclaration, ...] = ()
     prefix: str = ""
@@ -170,6 +174,7 @@ class Manifest:
         """A sentence for each file that the manifest names and the folder of the module lacks."""
         named = {"module": self.module}
         named |= {f"agents.{name}.system_prompt": agent.system_prompt for name, agent in self.agents.items()}
+        named |= {f"prompts.{kind}": file for kind, file in self.prompts.items()}
         for index, tool in enumerate(self.mcp_tools):
             named[f"mcp_tools[{index}].handler"] = handler_file(tool.handler)
         for index, hook in enumerate(self.hooks):

@@ -1,4 +1,4 @@
-"""The prompts of a person's conversations, which come from the module that provides them, or from the person."""
+"""The prompts of a person's conversations, which come from a module that brings them, or from the person."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,10 +8,10 @@ from parachute.files import atomic_write, read_regular
 from parachute.hosts.models import ApprovedModule
 from parachute.hosts.service import Hosts
 from parachute.module_agents.prompt import prompt_file
+from parachute.modules.models import Trust
 from parachute.prompts.service import Kind
 from parachute.vault.service import Vault
 
-_CONVERSATIONS = "ConversationInterface"
 _FILE = "prompt.md"
 _LIMIT = 64 * 1024
 
@@ -32,23 +32,26 @@ class ModulePrompts:
         self._vault = vault
 
     def kind(self, name: str) -> Kind | None:
-        """The prompt of a kind of conversation (`default`, `workspace`, `trusted`), None where no module brings one."""
-        module = self._provider()
-        if module is None or name not in module.manifest.agents:
+        """The prompt of a kind of conversation (`default`, `workspace`, `trusted`), None where no module brings one.
+
+        If several do, it is that of the first to start: providers of interfaces come before those who use them.
+        """
+        module = self._provider(name)
+        if module is None:
             return None
         try:
             if own := self._own(module.name):
                 return Kind(own, str(self._path(module.name).relative_to(self._vault.root)))
-            file = module.manifest.agents[name].system_prompt
-            return Kind(prompt_file(module, file), f"{module.name}: {file}") if file else None
+            file = module.manifest.prompts[name]
+            return Kind(prompt_file(module, file), f"{module.name}: {file}")
         except ParachuteError:
             return None  # a chat goes on with the computer's own prompt
 
     def get(self, name: str) -> ModulePrompt:
         """The prompt of one module; errors: NotFound."""
         module = self._module(name)
-        config = module.manifest.agents.get("default")
-        default = prompt_file(module, config.system_prompt) if config and config.system_prompt else None
+        file = module.manifest.prompts.get("default")
+        default = prompt_file(module, file) if file else None
         return ModulePrompt(self._own(name), default)
 
     def put(self, name: str, content: str) -> None:
@@ -77,11 +80,10 @@ class ModulePrompts:
     def _path(self, name: str) -> Path:
         return self._vault.root / name.title() / _FILE
 
-    def _provider(self) -> ApprovedModule | None:
-        for host in self._hosts.running():
-            if any(each.name == _CONVERSATIONS for each in host.manifest.provides):
-                return host.module
-        return None
+    def _provider(self, kind: str) -> ApprovedModule | None:
+        modules = (host.module for host in self._hosts.running() if kind in host.manifest.prompts)
+        # What is not trusted has no say in conversations, some of which run on the computer itself.
+        return next((module for module in modules if module.trust is not Trust.UNTRUSTED), None)
 
     def _module(self, name: str) -> ApprovedModule:
         for host in self._hosts.running():

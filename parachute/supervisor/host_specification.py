@@ -24,7 +24,7 @@ class HostSpecification:
     `code` and `packages` are the verified copies, `packages_hash` may be missing when there are none. `read` and `write` lie
     in the `vault`. `memory` in bytes; `idle_seconds` None: the process never ends by itself. `dev`: the code runs in place and
     has no hash. `box`: whether it runs in bubblewrap; None: if that is installed. `network`: core has put a socket of the
-    egress proxy beside its own.
+    egress proxy beside its own. `programs`: the module may start other programs.
     """
 
     name: str
@@ -44,6 +44,7 @@ class HostSpecification:
     dev: bool = False
     box: bool | None = None
     network: bool = False
+    programs: bool = False
 
     def __post_init__(self) -> None:
         """Error: InvalidInput naming the first field that cannot be."""
@@ -126,11 +127,12 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "dev": (bool,),
     "box": (bool, type(None)),
     "network": (bool,),
+    "programs": (bool,),
 }
 
 
 def _check_type(name: str, value: Any) -> None:
-    right = isinstance(value, _TYPES[name]) and (name in ("dev", "box", "network") or not isinstance(value, bool))
+    right = isinstance(value, _TYPES[name]) and (name in ("dev", "box", "network", "programs") or not isinstance(value, bool))
     if not right or (isinstance(value, list) and not all(isinstance(item, str) for item in value)):
         raise TypeError(f"{name} has the wrong type")
 

@@ -1,6 +1,7 @@
 """An ASGI application on many Unix sockets, each with a state of its own, without a server for each."""
 
 import asyncio
+import socket
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,10 @@ from typing import Any
 import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.server import ServerState
+
+# The loop accepts as many before it gives any of them to a protocol, and closes those that are too many some rounds later.
+_ACCEPTED_AT_ONCE = 16
+_WAITING = 128
 
 
 @dataclass(slots=True)
@@ -66,6 +71,16 @@ class UnixServer:
                 return _Turned()
             return config.http_protocol_class(config=config, server_state=connections, app_state=state)  # type: ignore[call-arg]
 
-        server = await asyncio.get_running_loop().create_unix_server(protocol, path)
-        path.chmod(mode)
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            listener.bind(str(path))
+            path.chmod(mode)
+            server = await asyncio.get_running_loop().create_unix_server(
+                protocol, sock=listener, backlog=_ACCEPTED_AT_ONCE
+            )
+        except BaseException:
+            listener.close()
+            raise
+        # The loop took its own, smaller number for the length of the kernel's queue, in which the others shall wait.
+        listener.listen(_WAITING)
         return UnixListener(path, server, connections)

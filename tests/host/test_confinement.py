@@ -96,7 +96,7 @@ permissions: {read: [Brain/**, notes/memory.md], write: [Probe/**]}
 
 @pytest.fixture(scope="module")
 def probe():  # type: ignore[no-untyped-def]
-    changes = {"read": ("Brain", "notes/memory.md", "Missing"), "write": ("Probe",), "trust": "untrusted"}
+    changes = {"read": ("Brain", "notes/memory.md", "Missing"), "write": ("Probe",), "trust": "untrusted", "programs": True}
     with hosted("probe", PROBE, manifest=MANIFEST, box=True, changes=changes) as probe:
         for name in ("Brain/kevin.md", "notes/memory.md", "notes/other.md", "Daily/today.md", ".parachute/token"):
             (probe.vault / name).parent.mkdir(exist_ok=True)
@@ -187,7 +187,7 @@ def test_its_memory_has_an_end(probe: HostedModule) -> None:
 
 
 def test_what_it_forks_ends_with_it() -> None:
-    with hosted("probe", PROBE, manifest=MANIFEST, box=True) as probe:
+    with hosted("probe", PROBE, manifest=MANIFEST, box=True, changes={"programs": True}) as probe:
         assert probe.post("/fork").status == 200
         assert _left_behind()
         assert probe.process is not None

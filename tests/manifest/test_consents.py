@@ -23,10 +23,14 @@ def test_the_screen_says_everything() -> None:
         "  Read and write: Contacts/**",
         "  Read: Brain/**",
         "  Read: .skills/contacts.md",
-        "  Start the command: git",
+        "  Start programs of this computer, which reach what the module reaches (git)",
         "  Use the tool: brain_*",
         "  Use the interface: BrainInterface",
         "  Use the interface: JournalInterface@1.4",
+        "",
+        "Sets the prompt of:",
+        "  conversations without a folder",
+        "  conversations that run on the computer itself",
         "",
         "Network:",
         "  Reach *.example.org",
@@ -39,13 +43,13 @@ def test_the_screen_says_everything() -> None:
         "    - Commands: git, npm",
         "    - Tools: Read, Write",
         "    - Can suggest: changes in brain",
-        "    - Limits: 1g of memory, 2 processors, 64 processes",
+        "    - Limits: 64 processes",
         "  short:",
         "    - Network access: none",
         "    - File access: Brain/ (read only)",
         "    - Commands: none",
         "    - Tools: Read",
-        "    - Limits: 512m of memory, 1 processors, 256 processes",
+        "    - Limits: 256 processes",
         "  free:",
         "    - Runs WITHOUT a sandbox, with all of your rights, after you approve it each time",
         "    - Network access: everything",
@@ -99,14 +103,14 @@ def test_an_update_shows_only_what_changes() -> None:
     text = (
         EVERYTHING.replace("2.1.0-rc.1", "3.0.0").replace("Brain/**", "Daily/**").replace("[api.example.com]", "bridge")
     )
-    change = difference(old, consent(parse(text.replace("memory: 1g", "memory: 2g").encode()), SCHEDULED))
+    change = difference(old, consent(parse(text.replace("pids_limit: 64", "pids_limit: 65").encode()), SCHEDULED))
     assert change.as_text() == [
         "+ This module requests access to: Read: Daily/**",
         "+ Agent enricher: Network access: the hosts that you allow in the settings",
-        "+ Agent enricher: Limits: 2g of memory, 2 processors, 64 processes",
+        "+ Agent enricher: Limits: 65 processes",
         "- This module requests access to: Read: Brain/**",
         "- Agent enricher: Network access: api.example.com",
-        "- Agent enricher: Limits: 1g of memory, 2 processors, 64 processes",
+        "- Agent enricher: Limits: 64 processes",
     ]
     assert change.as_json()["removed"][0] == "This module requests access to: Read: Brain/**"
 

@@ -53,6 +53,9 @@ agents:
   free:
     sandbox: null
     requires_explicit_approval: true
+prompts:
+  default: prompts/default.md
+  trusted: prompts/trusted.md
 hooks:
   - event: daily.entry.created
     handler: hooks:on_entry
@@ -133,6 +136,7 @@ def test_every_field() -> None:
     assert free.sandbox is None
     assert manifest.service.memory_bytes == 128 << 20
     assert (manifest.service.start, manifest.service.pids, manifest.service.idle_seconds) == ("always", 32, 30)
+    assert dict(manifest.prompts) == {"default": "prompts/default.md", "trusted": "prompts/trusted.md"}
     assert manifest.ui is not None
     assert (manifest.ui.title, manifest.ui.icon, manifest.ui.entry) == ("Contacts", "📇", "ui/index.html")
     assert manifest.defaults == {
@@ -304,6 +308,8 @@ def test_files_that_the_manifest_names_have_to_exist(tmp_path: Path) -> None:
         (tmp_path / name).touch()
     assert manifest.missing_files(tmp_path) == (
         "agents.enricher.system_prompt: the module has no file prompts/enricher.md.",
+        "prompts.default: the module has no file prompts/default.md.",
+        "prompts.trusted: the module has no file prompts/trusted.md.",
         "mcp_tools[0].handler: the module has no file tools/search.py.",
         "ui.entry: the module has no file ui/index.html.",
     )
