@@ -84,6 +84,6 @@ class BrainModule(TypeRoutes, EntityRoutes, Tools, Module):
 
     async def context(self, topic: str) -> Context:
         """What an agent should know about a topic."""
-        gathered = await self.gathered(topic)
+        gathered = await self.gathered(topic, whole=False)
         entities = [shapes.interface_entity(found) for found in gathered.entities]
-        return Context(gathered.text, entities, gathered.outside)
+        return Context(gathered.text, entities, gathered.instructions)

@@ -36,8 +36,8 @@ class Knowledge:
             journal = _journal(entries, budget - sum(map(len, parts)) - 2 * len(parts))
             parts += [journal] if journal else []
             sources += [Entity(each.id, each.title or each.date, "entry", path=each.path) for each in entries]
-        outside = [path for each in found if each is not None for path in each.outside]
-        return Context("\n\n".join(parts), sources if parts else [], list(dict.fromkeys(outside)))
+        instructions = [path for each in found if each is not None for path in each.instructions]
+        return Context("\n\n".join(parts), sources if parts else [], list(dict.fromkeys(instructions)))
 
     async def _mentions(self, text: str) -> list[Mention]:
         brain = self._module.get_interface("BrainInterface")

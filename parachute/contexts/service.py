@@ -19,6 +19,7 @@ BUDGET = 9_000
 """Characters, some 2,300 tokens: what is known must not crowd out what is said."""
 
 _SECONDS = 3.0
+_FOR_INSTRUCTIONS = 3_000
 _WAKE_SECONDS = 60.0
 _NAMES = 20
 _INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md")
@@ -36,8 +37,9 @@ class Knowledge:
 class Contexts:
     """Knowledge for turns; a turn goes on without it when nobody provides any, or not in time."""
 
-    def __init__(self, interfaces: Interfaces, check_directory: Callable[[Path], Path]) -> None:
+    def __init__(self, interfaces: Interfaces, check_directory: Callable[[Path], Path], vault: Path) -> None:
         self._interfaces = interfaces
+        self._vault = vault
         self._check_directory = check_directory
         self._woken = -_WAKE_SECONDS
         self._waking: asyncio.Task[None] | None = None
@@ -59,28 +61,28 @@ class Contexts:
         """What is known of the subjects of a message."""
         if not self._interfaces.is_provided(INTERFACE):
             return Knowledge()
-        arguments = {"message": message, "session_id": session, "budget": BUDGET}
+        arguments = {"message": message, "session_id": session, "budget": BUDGET - _FOR_INSTRUCTIONS}
         try:
             answer = await self._interfaces.call_for_core(INTERFACE, "context_for", arguments, _SECONDS)
         except ParachuteError as error:
             log.warning("What is known of a message could not be looked up: %s", error)
             return Knowledge()
         known = _knowledge(answer)
-        outside = answer.get("outside") if isinstance(answer, dict) else None
-        if not isinstance(outside, list) or not outside:
+        paths = answer.get("instructions") if isinstance(answer, dict) else None
+        if not isinstance(paths, list) or not paths:
             return known
-        return await asyncio.to_thread(self._with_instructions, known, outside[:_FILES])
+        return await asyncio.to_thread(self._with_instructions, known, paths[:_FILES])
 
     def _with_instructions(self, known: Knowledge, paths: list[Any]) -> Knowledge:
-        """Add files of projects outside of the vault, each only from a folder in which the user lets agents work."""
+        """Add files of projects, within the vault or outside, each only from a folder in which the user lets agents work."""
         parts, sources = [known.text] if known.text else [], list(known.sources)
         for text in paths:
             left = BUDGET - sum(len(part) + 2 for part in parts)
             if not isinstance(text, str) or left < _SHORTEST:
                 continue
             try:
-                path = Path(text).expanduser()
-                if path.name not in _INSTRUCTIONS:
+                path = self._vault / Path(text).expanduser()
+                if path.name not in _INSTRUCTIONS or ".." in path.parts:
                     continue
                 # Without links: what is read must be what lies in that folder.
                 content = read_regular(self._check_directory(path.parent) / path.name, _FILE_LIMIT)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from parachute.core.patterns import Pattern, matches_any, parts_of
-from parachute.core.replacing import Replacement
+from parachute.core.replacing import Replacement, moved
 from parachute.errors import InvalidInput, NotAllowed, NotFound, ParachuteError, Unavailable
 
 LARGEST_READ = 64 * 1024 * 1024
@@ -112,10 +112,11 @@ class Files:
         """Remove a file; errors: NotFound, NotAllowed."""
         await asyncio.to_thread(self._delete, self._allowed(path, self._write, "write"))
 
-    async def rename(self, path: str, new_path: str) -> None:
-        """Move a file, replacing what is there; errors: NotFound, NotAllowed."""
+    async def rename(self, path: str, new_path: str, *, replacing: bool = True) -> bool:
+        """Move a file, and answer whether that was done: not `replacing`, it stays if there is anything. Errors: NotFound, NotAllowed."""
         source = self._allowed(path, self._write, "write")
-        await asyncio.to_thread(self._rename, source, self._allowed(new_path, self._write, "write"))
+        target = self._allowed(new_path, self._write, "write")
+        return await asyncio.to_thread(self._rename, source, target, replacing)
 
     async def exists(self, path: str) -> bool:
         """Whether there is a file or folder; error: NotAllowed."""
@@ -196,12 +197,16 @@ class Files:
         with self._folder(parts[:-1]) as folder, _said(parts):
             os.unlink(parts[-1], dir_fd=folder)
 
-    def _rename(self, source: tuple[str, ...], target: tuple[str, ...]) -> None:
+    def _rename(self, source: tuple[str, ...], target: tuple[str, ...], replacing: bool) -> bool:
         with self._folder(source[:-1]) as old, self._folder(target[:-1], make=True) as new, _said(source):
             if not stat.S_ISREG(os.stat(source[-1], dir_fd=old, follow_symlinks=False).st_mode):
                 raise InvalidInput(f"path: {'/'.join(source)} is not a file.")
-            os.rename(source[-1], target[-1], src_dir_fd=old, dst_dir_fd=new)
+            if replacing:
+                os.rename(source[-1], target[-1], src_dir_fd=old, dst_dir_fd=new)
+            elif not moved(source[-1], old, target[-1], new):
+                return False
             os.fsync(new)
+            return True
 
     def _exists(self, parts: tuple[str, ...]) -> bool:
         try:

@@ -48,13 +48,13 @@ class EntityType:
 class Context:
     """What an agent should know about a topic: ready text, and the entities it was made from.
 
-    `outside` are files with instructions for agents that lie outside of the vault, beginning with `~/` or `/`. The computer
-    adds those that lie in a folder in which the user lets agents work.
+    `instructions` are files AGENTS.md or CLAUDE.md of projects, within the vault or beginning with `~/` or `/`. The computer adds
+    those that lie in a folder in which the user lets agents work.
     """
 
     text: str
     entities: list[Entity] = field(default_factory=list)
-    outside: list[str] = field(default_factory=list)
+    instructions: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

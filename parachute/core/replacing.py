@@ -85,6 +85,26 @@ class Replacement:
         return True
 
 
+def moved(name: str, folder: int, new_name: str, new_folder: int) -> bool:
+    """Move a file between two folders (descriptors), or answer False, and leave it, when there is anything; error: OSError."""
+    try:
+        os.link(name, new_name, src_dir_fd=folder, dst_dir_fd=new_folder, follow_symlinks=False)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        # A file system without links, as on some cards.
+        try:
+            os.stat(new_name, dir_fd=new_folder, follow_symlinks=False)
+        except FileNotFoundError:
+            os.rename(name, new_name, src_dir_fd=folder, dst_dir_fd=new_folder)
+            return True
+        return False
+    os.unlink(name, dir_fd=folder)
+    return True
+
+
 def _content(name: str, folder: int, length: int) -> bytes | None:
     """What a file begins with, one byte more than `length`; None if there is none."""
     try:

@@ -13,7 +13,7 @@ from typing import NoReturn
 from parachute.core import runtime
 from parachute.core.application import Application
 from parachute.errors import InvalidInput, ParachuteError
-from parachute.host import limits, programs
+from parachute.host import limits, memory, programs
 from parachute.host.app import HostApp
 from parachute.host.client import CoreClient
 from parachute.host.enabling import Enabling
@@ -22,7 +22,6 @@ from parachute.host.loading import load, verified
 from parachute.host.outside import open_proxy
 from parachute.host.refusing import refuse_waiting
 from parachute.host.starting import ask_to_start, check_confined
-from parachute.memory import give_back, share_arenas
 from parachute.supervisor.activation import adopt_listener
 from parachute.supervisor.activity import Activity
 from parachute.supervisor.host_specification import HostSpecification
@@ -33,7 +32,6 @@ log = logging.getLogger("parachute.module")
 
 BOX, UNIT = "--box", "--unit"
 _THREADS = 8
-_QUIET_SECONDS = 1.0
 _STOP_SECONDS = 8  # less than the supervisor waits, so that on_stop is called
 _ON_STOP_SECONDS = 1.5
 
@@ -43,7 +41,7 @@ async def serve(specification: HostSpecification, confinement: str | None) -> No
 
     `confinement` is BOX in bubblewrap, UNIT in what systemd enforces, None where nothing holds the module back.
     """
-    share_arenas()
+    memory.keep_little()
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS))
     # First, so that nothing that the module starts inherits it.
     listener = adopt_listener(os.environ)
@@ -62,15 +60,14 @@ async def serve(specification: HostSpecification, confinement: str | None) -> No
     except ParachuteError as error:
         refuse_waiting(specification.name, listener, error)
         raise
-    beside = [asyncio.ensure_future(_feed_watchdog()), asyncio.ensure_future(_give_back_when_quiet(activity))]
+    watchdog = asyncio.ensure_future(_feed_watchdog())
     notify("READY=1")
     try:
         await server.serve(sockets=[listener])
     finally:
         notify("STOPPING=1")
-        for task in beside:
-            task.cancel()
-        await asyncio.gather(*beside, return_exceptions=True)
+        watchdog.cancel()
+        await asyncio.gather(watchdog, return_exceptions=True)
         await _stop(enabling, application)
         if proxy is not None:
             proxy.close()
@@ -106,14 +103,6 @@ async def _feed_watchdog() -> None:
             if has_memory():
                 notify("WATCHDOG=1")
             await asyncio.sleep(interval)
-
-
-async def _give_back_when_quiet(activity: Activity) -> None:
-    """What a module needed for a piece of work, such as reading all of its files, is not kept until it sleeps."""
-    while True:
-        await activity.idle(_QUIET_SECONDS)
-        await asyncio.to_thread(give_back)
-        await activity.begun()
 
 
 def main() -> int:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from parachute.contexts.service import Contexts
+from parachute.contexts.service import Contexts, Knowledge
 from parachute.errors import InvalidInput
 from parachute.hosts.interfaces import Interfaces
 from parachute.modules.service import Modules
@@ -73,34 +73,56 @@ async def test_what_is_known_travels_with_the_message(tmp_path: Path) -> None:
             assert str(api.conversation[-1].body["messages"]).count("LVB is a curriculum.") == 1
 
 
-async def test_instructions_outside_of_the_vault_come_only_from_project_folders(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_instructions_come_only_from_project_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    allowed, other = tmp_path / "Projects" / "lvb", tmp_path / "Secret"
-    for folder in (allowed, other):
+    allowed, other, vault = tmp_path / "Projects" / "lvb", tmp_path / "Secret", tmp_path / "Vault"
+    for folder in (allowed, other, vault / "Own", vault / ".hidden", vault / "Large"):
         folder.mkdir(parents=True)
         (folder / "AGENTS.md").write_text(f"Rules of {folder.name}.")
         (folder / "notes.md").write_text("private")
     (allowed / "CLAUDE.md").symlink_to(other / "AGENTS.md")
+    (vault / "Link").symlink_to(other)
+    (vault / "Own" / "CLAUDE.md").symlink_to(vault / "Own" / "notes.md")
+    (vault / "Large" / "AGENTS.md").write_bytes(b"x" * 100_000)
 
     def check(folder: Path) -> Path:
-        if not folder.resolve().is_relative_to(tmp_path / "Projects"):
+        real = folder.resolve()
+        if ".hidden" in real.parts or not any(real.is_relative_to(root) for root in (tmp_path / "Projects", vault)):
             raise InvalidInput("It is not a project's folder.")
         return folder.resolve()
 
-    asked = ["~/Projects/lvb/AGENTS.md", "~/Projects/lvb/CLAUDE.md", "~/Secret/AGENTS.md", "~/Projects/lvb/notes.md"]
-    answer = {"text": "LVB.", "entities": [], "outside": [*asked, "~/Projects/../Secret/AGENTS.md", 5, "/etc/passwd"]}
-    known = await Contexts(Answering(answer), check).for_message("session", "LVB")
-    assert known.text == "LVB.\n\n### ~/Projects/lvb/AGENTS.md\n\nRules of lvb."
-    assert known.sources == ("~/Projects/lvb/AGENTS.md",)
+    async def known(*paths: Any) -> Knowledge:
+        answer = {"text": "LVB.", "entities": [], "instructions": list(paths)}
+        return await Contexts(Answering(answer), check, vault).for_message("session", "LVB")
+
+    both = await known("~/Projects/lvb/AGENTS.md", "Own/AGENTS.md")
+    assert both.text == "LVB.\n\n### ~/Projects/lvb/AGENTS.md\n\nRules of lvb.\n\n### Own/AGENTS.md\n\nRules of Own."
+    assert both.sources == ("~/Projects/lvb/AGENTS.md", "Own/AGENTS.md")
+    for refused in (
+        *(
+            "~/Projects/lvb/CLAUDE.md",
+            "~/Projects/lvb/notes.md",
+            "~/Secret/AGENTS.md",
+            "~/Projects/../Secret/AGENTS.md",
+        ),
+        *(
+            "Own/CLAUDE.md",
+            "Own/notes.md",
+            ".hidden/AGENTS.md",
+            "Link/AGENTS.md",
+            "Large/AGENTS.md",
+            "Absent/AGENTS.md",
+        ),
+        *("Own/../Own/AGENTS.md", "../Secret/AGENTS.md", "/etc/passwd", "", 5),
+    ):
+        assert await known(refused) == Knowledge("LVB."), refused
 
 
 @pytest.mark.parametrize(
-    "answer", [None, [], {"text": 5}, {"text": "x", "entities": "y", "outside": "z"}, {"entities": []}]
+    "answer", [None, [], {"text": 5}, {"text": "x", "entities": "y", "instructions": "z"}, {"entities": []}]
 )
 async def test_an_answer_that_is_none_is_left_out(answer: Any) -> None:
-    known = await Contexts(Answering(answer), lambda folder: folder).for_message("session", "Hello")
+    known = await Contexts(Answering(answer), lambda folder: folder, Path("/")).for_message("session", "Hello")
     assert known.sources == ()
     assert known.text in ("", "x")
 

@@ -1,6 +1,7 @@
 """Files, storage and settings of a module."""
 
 import asyncio
+import errno
 import os
 from pathlib import Path
 
@@ -23,6 +24,31 @@ def vault(tmp_path: Path) -> Path:
     (vault / ".parachute" / "token").write_text("secret")
     (tmp_path / "outside.md").write_text("secret")
     return vault
+
+
+@pytest.mark.parametrize("links", [True, False])
+async def test_a_file_is_moved_only_where_there_is_nothing(
+    vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: bool
+) -> None:
+    if not links:  # as on a card with FAT
+
+        def refuse(*_: object, **__: object) -> None:
+            raise OSError(errno.EPERM, "no links here")
+
+        monkeypatch.setattr("parachute.core.replacing.os.link", refuse)
+    files, folder = Files(vault, write=["Notes/**"]), vault / "Notes" / "taken"
+    folder.mkdir()
+    (folder / "file.md").write_text("mine")
+    (folder / "link.md").symlink_to(tmp_path / "nowhere.md")
+    (folder / "folder.md").mkdir()
+    for name in ("file.md", "link.md", "folder.md"):
+        assert await files.rename("Notes/a.md", f"Notes/taken/{name}", replacing=False) is False
+    assert (folder / "file.md").read_text() == "mine"
+    assert (folder / "link.md").is_symlink()
+    assert (vault / "Notes/a.md").read_text() == "Notes/a.md"
+    assert await files.rename("Notes/a.md", "Notes/new/b.md", replacing=False) is True
+    assert (vault / "Notes/new/b.md").read_text() == "Notes/a.md"
+    assert not (vault / "Notes/a.md").exists()
 
 
 async def test_files_are_read_and_written_within_the_permissions(vault: Path) -> None:

@@ -30,8 +30,8 @@ class Gathered:
     text: str
     entities: list[Found]
     truncated: bool
-    outside: list[str]
-    """Instructions of projects outside of the vault, which only the computer itself can read."""
+    instructions: list[str]
+    """Where those of projects may be; most of them only the computer itself can read."""
 
 
 class _Budget:
@@ -54,24 +54,27 @@ class _Budget:
 
 
 async def gather(
-    brain: Brain, files: Files, journal: JournalInterface | None, topic: str, tokens: int = TOKENS
+    brain: Brain, files: Files | None, journal: JournalInterface | None, topic: str, tokens: int = TOKENS
 ) -> Gathered:
-    """About the entities that a topic, or a whole message, names: their files, neighbours, journal entries and projects."""
+    """About the entities that a topic, or a whole message, names: their files, neighbours, journal entries and projects.
+
+    Without `files`, the instructions of projects are only named.
+    """
     budget = _Budget(tokens * _CHARACTERS)
     entities = await _about(brain, topic)
     for entity in entities:
         async for part, most in _parts(brain, files, journal, entity, budget.left):
             budget.add(part, most)
-    outside = [path for entity in entities for path in _outside(entity)]
-    return Gathered("\n\n".join(budget.parts), entities, budget.truncated, list(dict.fromkeys(outside)))
+    instructions = [path for entity in entities for path in _instructions(entity)]
+    return Gathered("\n\n".join(budget.parts), entities, budget.truncated, list(dict.fromkeys(instructions)))
 
 
-def _outside(found: Found) -> list[str]:
-    """Where the instructions of a project may be whose folder is not in the vault."""
+def _instructions(found: Found) -> list[str]:
+    """Where the instructions of a project may be."""
     named, folder = found.fields.get("agents_path"), found.fields.get("work_path")
-    if isinstance(named, str) and named.startswith(("~/", "/")):
+    if isinstance(named, str) and named:
         return [named]
-    if isinstance(folder, str) and folder.startswith(("~/", "/")) and not named:
+    if isinstance(folder, str) and folder and not named:
         return [f"{folder.rstrip('/')}/{name}" for name in ("AGENTS.md", "CLAUDE.md")]
     return []
 
@@ -87,7 +90,7 @@ async def _about(brain: Brain, topic: str) -> list[Found]:
 
 
 async def _parts(
-    brain: Brain, files: Files, journal: JournalInterface | None, found: Found, left: int
+    brain: Brain, files: Files | None, journal: JournalInterface | None, found: Found, left: int
 ) -> AsyncIterator[tuple[str, int | None]]:
     try:
         _, entity = await brain.editing.opened(found.para_id)
@@ -149,14 +152,14 @@ def _entry(entry: JournalEntry) -> str:
     return f"{head}\n{text}"
 
 
-async def _project(files: Files, found: Found) -> AsyncIterator[str]:
-    path = found.fields.get("agents_path")
-    if not isinstance(path, str) or not path:
-        return
-    try:
-        text = await files.read(path)
-    except ParachuteError:
-        # Outside of the vault, or not there: who works on the project reads it from there.
-        yield f"Instructions for agents that work on {found.name}: {path}"
-    else:
-        yield f"### {path}\n\n{text.strip()}"
+async def _project(files: Files | None, found: Found) -> AsyncIterator[str]:
+    for path in _instructions(found):
+        try:
+            text = await files.read(path) if files is not None else None
+        except ParachuteError:
+            text = None
+        if text is not None:
+            yield f"### {path}\n\n{text.strip()}"
+        elif path == found.fields.get("agents_path"):
+            # Outside of the vault, or not there: who works on the project reads it from there.
+            yield f"Instructions for agents that work on {found.name}: {path}"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from parachute.core import Unavailable
 
-FORM = 1
+FORM = 2
 """The number of the tables' form; an index of another one is built anew."""
 
 _BUSY_SECONDS = 10
@@ -19,11 +19,13 @@ CREATE TABLE files (
     path TEXT PRIMARY KEY, modified INTEGER NOT NULL, size INTEGER NOT NULL, problem TEXT, claimed TEXT
 ) WITHOUT ROWID;
 CREATE INDEX files_problem ON files (path) WHERE problem IS NOT NULL;
+CREATE INDEX files_claimed ON files (claimed) WHERE claimed != '';
 CREATE TABLE entities (
     id INTEGER PRIMARY KEY, para_id TEXT NOT NULL UNIQUE, path TEXT NOT NULL UNIQUE, type TEXT NOT NULL,
-    name TEXT NOT NULL, version TEXT NOT NULL, summary TEXT NOT NULL, data TEXT NOT NULL
+    written TEXT NOT NULL, folder TEXT NOT NULL, name TEXT NOT NULL, version TEXT NOT NULL, summary TEXT NOT NULL, data TEXT NOT NULL
 );
 CREATE INDEX entities_type ON entities (type, name);
+CREATE INDEX entities_written ON entities (written, folder, type);
 CREATE TABLE names (
     id INTEGER PRIMARY KEY, entity INTEGER NOT NULL, kind INTEGER NOT NULL, key TEXT NOT NULL, first TEXT NOT NULL,
     words INTEGER NOT NULL, text TEXT NOT NULL

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
@@ -13,10 +13,12 @@ from parachute.core.files import Files
 
 from . import graph, wiki, yaml_text
 from .database import Database
-from .entity import LARGEST, ROOT, Entity, Unreadable, read, relationship_target
+from .entity import LARGEST, ROOT, Entity, Unreadable, read
 from .following import Following
 from .found import Found, by_number, by_para_id, by_path
+from .index import NAME
 from .names import LONGEST, fold, slug
+from .relinking import relinked, renaming
 from .resolving import target_of
 from .types_file import TypesFile, find
 
@@ -61,9 +63,7 @@ class Editing:
         data = f"---\n{yaml_text.write(front)}---\n\n# {name}\n" + (f"\n{text}\n" if text else "")
         _check_readable(data.encode())
         async with self._following.lock:
-            same = await asyncio.to_thread(self._same_name, kind.name, name)
-            if same is not None:
-                raise Conflict(f"There is a {kind.name} {same.name} already: {same.para_id}.", "Choose another name.")
+            await self._check_free(kind.name, name)
             for path in _paths(kind.folder, name, para_id):
                 if await self._files.replace(path, data, None):
                     return await self._taken(path)
@@ -84,6 +84,8 @@ class Editing:
             body = _new_body(entity, change)
             name = _checked_name(change.name) if change.name is not None else found.name
             renamed = name != found.name
+            if renamed or "type" in fields:
+                await self._check_free(str(fields.get("type", found.type)), name, found.number)
             if renamed:
                 body = _retitled(entity, body, name)
                 if change.keep_alias:
@@ -92,12 +94,12 @@ class Editing:
                     fields["name"] = name
             new = entity.changed(fields, body)
             _check_readable(new)
-            sources = await asyncio.to_thread(self._linking, found) if renamed else []
+            sources, targets = await asyncio.to_thread(self._linking, found) if renamed else ([], set())
             if new != data and not await self._files.replace(found.path, new, data):
                 raise _changed_meanwhile(found.path)
             path = await self._moved(found, name, kind.folder if kind and "type" in fields else None, renamed)
             taken = await self._taken(path, found.path)
-            count = await self._relink(sources, found, taken) if renamed else 0
+            count = await self._relink(sources, targets, found, taken) if renamed else 0
             return taken, count
 
     async def delete(self, para_id: str, expected_version: str | None = None) -> Found:
@@ -148,20 +150,21 @@ class Editing:
             return found.path
         for number in range(1, _MOST_SAME):
             path = f"{parent}/{stem}{'' if number == 1 else f'-{number}'}.md"
-            if await self._files.stat(path) is None:
-                await self._files.rename(found.path, path)
+            if await self._files.rename(found.path, path, replacing=False):
                 return path
         return found.path
 
-    async def _relink(self, sources: list[str], old: Found, new: Found) -> int:
+    async def _relink(self, sources: list[str], targets: set[str], old: Found, new: Found) -> int:
         """Rewrite links to the old name and the old file in other entities; how many of them were changed."""
+        name, stem = await asyncio.to_thread(self._ways_to, new)
+        renamed = renaming(targets, old, new, name, stem)
         done = 0
         for path in sources:
             path = new.path if path == old.path else path
             for _ in range(_TRIES):
                 try:
                     data = await self._files.read_bytes(path)
-                    changed = _relinked(path, data, _renaming(old, new))
+                    changed = relinked(path, data, renamed)
                 except (ParachuteError, Unreadable):
                     break  # it is gone or broken now; the old name stays an alias
                 if changed == data:
@@ -172,20 +175,36 @@ class Editing:
             await self._following.take([path])
         return done
 
-    def _linking(self, found: Found) -> list[str]:
-        keys = list({fold(found.name), wiki.key_of(PurePosixPath(found.path).stem)})
-        with self._database.read() as connection:
-            numbers = graph.linking(connection, found.number, keys)
-            rows = [
-                connection.execute("SELECT path FROM entities WHERE id = ?", (number,)).fetchone() for number in numbers
-            ]
-        return [row["path"] for row in rows if row is not None]
+    async def _check_free(self, type_: str, name: str, but: int | None = None) -> None:
+        same = await asyncio.to_thread(self._same_name, type_, name, but)
+        if same is not None:
+            raise Conflict(f"There is a {type_} {same.name} already: {same.para_id}.", "Choose another name.")
 
-    def _same_name(self, type_: str, name: str) -> Found | None:
+    def _linking(self, found: Found) -> tuple[list[str], set[str]]:
+        """Files with links to an entity by its name or that of its file, and how they write them."""
+        keys = {fold(found.name), wiki.key_of(found.name), wiki.key_of(PurePosixPath(found.path).stem)}
         with self._database.read() as connection:
-            number = target_of(connection, fold(name))
-            known = by_number(connection, [] if number is None else [number])
-        return next((entry for entry in known if entry.type == type_ and fold(entry.name) == fold(name)), None)
+            numbers, targets = graph.linking(connection, found.number, keys)
+            return sorted(entity.path for entity in by_number(connection, numbers)), targets
+
+    def _ways_to(self, found: Found) -> tuple[str, str]:
+        """What a link may say to lead to an entity: its name, and the name of its file; with a folder if others have it too."""
+        path = PurePosixPath(found.path)
+        inside = f"{path.parent.name}/{path.stem}"
+        # These signs mean something else within a link.
+        name = found.name if not any(sign in found.name for sign in "#|[]\\") else path.stem
+        with self._database.read() as connection:
+            ways = [text for text in (name, path.stem) if target_of(connection, text) == found.number]
+        return ways[0] if ways else inside, path.stem if path.stem in ways else inside
+
+    def _same_name(self, type_: str, name: str, but: int | None) -> Found | None:
+        with self._database.read() as connection:
+            rows = connection.execute(
+                "SELECT entity FROM names JOIN entities ON entities.id = entity"
+                " WHERE key = ? AND kind = ? AND type = ? AND entity IS NOT ? LIMIT 1",
+                (fold(name), NAME, type_, but),
+            )
+            return next(iter(by_number(connection, [row["entity"] for row in rows])), None)
 
     def _by_para_id(self, para_id: str) -> Found | None:
         with self._database.read() as connection:
@@ -194,45 +213,6 @@ class Editing:
     def _by_path(self, path: str) -> Found | None:
         with self._database.read() as connection:
             return by_path(connection, path)
-
-
-def _renaming(old: Found, new: Found) -> Callable[[str], str | None]:
-    """New targets of links: a file's name becomes the file's new name, a name the new one."""
-    old_stem, new_stem = PurePosixPath(old.path).stem, PurePosixPath(new.path).stem
-    # These signs mean something else within a link.
-    name = new_stem if any(sign in new.name for sign in "#/|[]") else new.name
-    keys = {fold(old.name), wiki.key_of(old_stem)}
-
-    def renamed(target: str) -> str | None:
-        if wiki.key_of(target) not in keys:
-            return None
-        folder, slash, last = target.strip().rpartition("/")
-        if slash or last == old_stem:
-            return f"{folder}{slash}{new_stem}"
-        return name
-
-    return renamed
-
-
-def _relinked(path: str, data: bytes, renamed: Callable[[str], str | None]) -> bytes:
-    new = wiki.rewrite(data.decode(), renamed).encode()
-    entity = read(path, new)
-    items = yaml_text.read(entity.front).get("relationships")
-    if not isinstance(items, list):
-        return new
-    changed = [_relation(item, renamed) for item in items]
-    return new if changed == items else entity.changed({"relationships": changed})
-
-
-def _relation(item: Any, renamed: Callable[[str], str | None]) -> Any:
-    """A relationship that names its target without brackets."""
-    target = relationship_target(item)
-    new = renamed(target) if target else None
-    if new is None:
-        return item
-    if isinstance(item, Mapping):
-        return {key: new if value == target else value for key, value in item.items()}
-    return new if item == target else item
 
 
 def _new_body(entity: Entity, change: Change) -> str | None:
@@ -261,8 +241,10 @@ def _with_alias(aliases: Any, old: str, new: str) -> list[str]:
 
 def _checked_name(name: str) -> str:
     name = " ".join(name.split())
-    if not name or len(name) > LONGEST or not _NAME.fullmatch(name):
-        raise InvalidInput(f"name: 1 to {LONGEST} characters without [, ] and | are allowed.")
+    if not name or len(name) > LONGEST or not _NAME.fullmatch(name) or re.search(r"(?:^| )#+$", name):
+        raise InvalidInput(
+            f"name: 1 to {LONGEST} characters without [, ] and | are allowed, and no # after a space at the end."
+        )
     return name
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
-from . import wiki, yaml_text
+from . import code, front_links, wiki, yaml_text
 from .names import LONGEST, fold
 
 ROOT = "Brain/entities"
@@ -18,7 +18,8 @@ KNOWN = ("para_id", "type", "aliases", "tags", "relationships")
 
 _PARA_ID = re.compile(r"para:brain:[a-z0-9]{12}")
 _FRONT = re.compile(r"---[ \t]*(\r?\n)(?:(?P<front>.*?)(?<=\n))??(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
-_TITLE = re.compile(r"^#[ \t]+(?P<title>[^\s#][^\r\n]*)", re.MULTILINE)
+_TITLE = re.compile(r"^#[ \t]+(?P<title>\S[^\r\n]*)", re.MULTILINE)
+_HEADING = re.compile(r"(#{1,6})[ \t]+(.*)")
 _CLOSING = re.compile(r"[ \t]#+$")
 _DIGITS = string.digits + string.ascii_lowercase
 _MARK = "\ufeff"
@@ -59,7 +60,7 @@ class Entity:
     @property
     def text(self) -> str:
         """The body without its title."""
-        match = _TITLE.search(self.body)
+        match = _title(self.body)
         return (self.body[: match.start()] + self.body[match.end() :]).strip() if match else self.body.strip()
 
     def changed(self, fields: Mapping[str, Any], body: str | None = None) -> bytes:
@@ -86,7 +87,7 @@ class Entity:
 
     def titled(self, name: str) -> str:
         """The body with another title."""
-        match = _TITLE.search(self.body)
+        match = _title(self.body)
         if match:
             return self.body[: match.start("title")] + name + self.body[match.end("title") :]
         return f"{self.newline}# {name}{self.newline}{self.newline}{self.body.lstrip()}"
@@ -100,17 +101,16 @@ class Entity:
     def with_addition(self, text: str, section: str = "") -> str:
         """The body with lines added at its end, or at the end of a section, which is made if it is not there."""
         lines = self.body.splitlines(keepends=True)
+        headings = _headings(lines)
         text = text.strip().replace("\r\n", "\n").replace("\n", self.newline) + self.newline
         end = len(lines)
         if section:
-            start = next(
-                (i for i, line in enumerate(lines) if _heading(line)[0] and _heading(line)[1] == fold(section)), None
-            )
+            wanted = fold(section)
+            start = next((i for i, (level, key) in enumerate(headings) if level and key == wanted), None)
             if start is None:
                 return f"{self.body.rstrip()}{self.newline * 2}## {section}{self.newline}{text}"
-            level = _heading(lines[start])[0]
-            later = range(start + 1, len(lines))
-            end = next((i for i in later if 0 < _heading(lines[i])[0] <= level), len(lines))
+            level = headings[start][0]
+            end = next((i for i in range(start + 1, len(lines)) if 0 < headings[i][0] <= level), len(lines))
         last = end
         while last > 0 and not lines[last - 1].strip():
             last -= 1
@@ -139,7 +139,6 @@ def read(path: str, data: bytes) -> Entity:
         raise Unreadable(f"the frontmatter: {error}") from error
     written = _text(fields.get("para_id"))
     name = _name(path, fields, body)
-    relationships = tuple(_relationships(fields.get("relationships")))
     return Entity(
         path=path,
         para_id=written if not written or _PARA_ID.fullmatch(written) else derived_id(written),
@@ -148,7 +147,7 @@ def read(path: str, data: bytes) -> Entity:
         name=name,
         aliases=tuple(_texts(fields.get("aliases"))),
         tags=tuple(tag.lstrip("#") for tag in _texts(fields.get("tags"))),
-        links=(*relationships, *wiki.find(body)),
+        links=(*front_links.find(fields), *wiki.find(body)),
         fields={key: value for key, value in fields.items() if key not in KNOWN},
         version=hashlib.sha256(data).hexdigest(),
         body=body,
@@ -169,18 +168,6 @@ def derived_id(legacy: str) -> str:
     return f"para:brain:{digits}"
 
 
-def relationship_target(item: Any) -> str:
-    """What one item of `relationships` points to; empty if it does not say."""
-    if isinstance(item, Mapping):
-        item = next((item[name] for name in ("target", "to", "entity", "name") if name in item), "")
-    if isinstance(item, list):  # [[kevin]] without quotes is a list in a list
-        item = item[0] if len(item) == 1 else ""
-        item = item[0] if isinstance(item, list) and len(item) == 1 else item
-    text = _text(item)
-    match = re.match(r"\[\[([^\[\]|#]+)", text)
-    return match[1].strip() if match else text if len(text) <= LONGEST else ""
-
-
 def _split(whole: str) -> tuple[str, str, str, bool]:
     newline = "\r\n" if "\r\n" in whole else "\n"
     if not re.match(r"---[ \t]*\r?\n", whole):
@@ -192,7 +179,7 @@ def _split(whole: str) -> tuple[str, str, str, bool]:
 
 
 def _name(path: str, fields: Mapping[str, Any], body: str) -> str:
-    match = _TITLE.search(body)
+    match = _title(body)
     name = (
         _CLOSING.sub("", match["title"].rstrip()).rstrip()
         if match
@@ -200,21 +187,6 @@ def _name(path: str, fields: Mapping[str, Any], body: str) -> str:
     )
     stem = PurePosixPath(path).stem
     return name[:LONGEST] or (stem.replace("-", " ").replace("_", " ") if stem.islower() else stem)
-
-
-def _relationships(value: Any) -> list[wiki.Link]:
-    found = []
-    items = value if isinstance(value, list) else [value] if value else []
-    if isinstance(value, Mapping):  # the short way: `founder: "[[aaron]]"`
-        items = [{"type": kind, "target": target} for kind, target in value.items()]
-    for item in items:
-        target = relationship_target(item)
-        if key := wiki.key_of(target):
-            kind = _text(item.get("type")) if isinstance(item, Mapping) else ""
-            note = _text(item.get("note")) if isinstance(item, Mapping) else _text(item).partition("]]")[2]
-            note = " - ".join(part for part in (kind, note.lstrip(" -\u2013\u2014:")) if part)
-            found.append(wiki.Link(key, target, "relationship", note[:300]))
-    return found
 
 
 def _texts(value: Any) -> list[str]:
@@ -229,10 +201,22 @@ def _text(value: Any) -> str:
     return str(value).strip()
 
 
-def _heading(line: str) -> tuple[int, str]:
-    """Level and key of a heading, level 0 for every other line."""
-    match = re.match(r"(#{1,6})[ \t]+(.*)", line)
-    return (len(match[1]), fold(match[2])) if match else (0, "")
+def _title(body: str) -> re.Match[str] | None:
+    """The first heading of the first level; a comment in code is none."""
+    inside = code.places(body)
+    return next((match for match in _TITLE.finditer(body) if not inside.touches(*match.span())), None)
+
+
+def _headings(lines: list[str]) -> list[tuple[int, str]]:
+    """Level and key of each line that is a heading, level 0 for every other one."""
+    inside = code.places("".join(lines))
+    found, position = [], 0
+    for line in lines:
+        match = _HEADING.match(line)
+        begins = match is not None and not inside.touches(position, position + 1)
+        found.append((len(match[1]), fold(match[2])) if match and begins else (0, ""))
+        position += len(line)
+    return found
 
 
 def _continues(line: str, text: str) -> bool:

@@ -1,7 +1,6 @@
 """The index follows the files: by time and size at the start, by what core's watcher tells while the module runs."""
 
 import asyncio
-import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
@@ -13,7 +12,7 @@ from .database import Database
 from .entity import LARGEST, ROOT, Entity, Unreadable, read
 from .entity_types import Kind
 from .types_file import PATH as TYPES
-from .types_file import TypesFile, type_of
+from .types_file import TypesFile, folder_of, type_of
 
 ENTITIES, MENTIONS = f"{ROOT}/**/*.md", f"{mentions.FOLDER}/*.jsonl"
 MANY = 500
@@ -39,6 +38,7 @@ class _Read:
     status: Status
     data: bytes = b""
     entity: Entity | None = None
+    type: str = ""
     mentions: tuple[tuple[str, str, str], ...] = ()
     problem: str | None = None
     claimed: str = ""
@@ -55,29 +55,38 @@ class Following:
         self.lock = asyncio.Lock()
         self.running = False
         self.done = self.total = 0
+        self.unnamed: list[str] = []
+        """Files whose names are no text; the index cannot hold them."""
 
     async def changed(self, everything: bool = False) -> tuple[list[Status], list[str]]:
         """Files that the index has to read, and those that are gone; `everything`: as if the index knew none."""
         # Before the files are looked at: what is made meanwhile would else seem to be gone.
         known = await asyncio.to_thread(self._known)
-        found = [*await self._files.scan(ENTITIES), *await self._files.scan(MENTIONS)]
-        seen = [Status(*entry) for entry in found if not entry[0].rpartition("/")[2].startswith(".")]
-        gone = known.keys() - {status.path for status in seen}
-        new = [status for status in seen if everything or known.get(status.path) != (status.modified, status.size)]
-        return new, sorted(gone)
+        new, unnamed = [], []
+        for pattern in (ENTITIES, MENTIONS):
+            for path, modified, size in await self._files.scan(pattern):
+                if path.rpartition("/")[2].startswith("."):
+                    continue
+                if not _is_text(path):
+                    unnamed.append(path.encode(errors="backslashreplace").decode())
+                elif known.pop(path, None) != (modified, size) or everything:
+                    new.append(Status(path, modified, size))
+        self.unnamed = unnamed
+        return new, sorted(known)
 
     async def run(self, new: list[Status], gone: list[str]) -> AsyncIterator[dict[str, int]]:
         """Bring the index up to date, and tell after each part how far it is."""
         self.running, self.done, self.total = True, 0, len(new)
         try:
             async with self.lock:
-                new = [*new, *await self._drop(gone)]
-            self.total = len(new)
+                await self._drop(gone)
             for part in _batches(new):
                 async with self.lock:
                     await self._take(part)
                 self.done += len(part)
                 yield {"done": self.done, "total": self.total}
+            async with self.lock:
+                await self._take_waiting()
         finally:
             self.running = False
 
@@ -90,56 +99,68 @@ class Following:
         """Look at some paths again; one that is no file of ours may be a folder that came or went."""
         wanted = {path for path in paths if _is_ours(path)}
         if TYPES in wanted:
-            wanted |= set(await asyncio.to_thread(self._without_type))
+            await self.retype()
         if any(not path.endswith((".md", ".jsonl", ".yaml")) for path in wanted) or len(wanted) > MANY:
             await self.reconcile()
             return
         async with self.lock:
-            await self.take(wanted - {TYPES})
+            known = await asyncio.to_thread(self._known_of, wanted)
+            seen = {path: await self._files.stat(path) for path in wanted - {TYPES}}
+            await self.take(path for path, status in seen.items() if status is None or status != known.get(path))
 
     async def take(self, paths: Iterable[str]) -> None:
-        """Read some files anew; the lock is held by the caller."""
-        found, gone = [], []
-        for path in paths:
-            status = await self._files.stat(path)
-            if status is None:
-                gone.append(path)
-            else:
-                found.append(Status(path, *status))
-        found += await self._drop(gone)
-        known = await asyncio.to_thread(self._known_of, [status.path for status in found])
-        await self._take([status for status in found if known.get(status.path) != (status.modified, status.size)])
+        """Read some files anew, or forget them; the lock is held by the caller.
 
-    async def _drop(self, paths: list[str]) -> list[Status]:
-        """Forget files that are gone; those that were put aside since they have the same id are to be read then."""
+        After a change of ours that has to be done whatever their times say: two changes may have the same one.
+        """
+        seen = {path: await self._files.stat(path) for path in paths}
+        await self._drop([path for path, status in seen.items() if status is None])
+        await self._take([Status(path, *status) for path, status in seen.items() if status is not None])
+        await self._take_waiting()
+
+    async def retype(self) -> None:
+        """Give entities the types that Brain/types.yaml has for them now; one that cannot be read changes nothing."""
+        kinds = await self._types.all()
+        if self._types.problem is None:
+            async with self.lock:
+                await asyncio.to_thread(self._retype, kinds)
+
+    async def _drop(self, paths: list[str]) -> None:
+        """Forget files that are gone."""
         gone = [path for path in paths if await self._files.stat(path) is None]
-        waiting = await asyncio.to_thread(self._forget, gone) if gone else []
-        return [Status(path, -1, 0) for path in waiting]
+        if gone:
+            await asyncio.to_thread(self._forget, gone)
+
+    async def _take_waiting(self) -> None:
+        """Read files that were put aside since another one had their id, if none has it any more."""
+        waiting = await asyncio.to_thread(self._waiting)
+        seen = {path: await self._files.stat(path) for path in waiting}
+        await self._take([Status(path, *status) for path, status in seen.items() if status is not None])
 
     async def _take(self, statuses: list[Status]) -> None:
         if not statuses:
             return
-        kinds = await self._types.all()
         found = await asyncio.gather(*map(self._content, statuses))
-        await asyncio.to_thread(_parse_all, found, kinds)
+        await asyncio.to_thread(_parse_all, found)
         for entry in found:
             if entry.entity is not None and not entry.entity.para_id:
-                await self._identify(entry, kinds)
+                await self._identify(entry)
         await self._put_aside(found)
+        kinds = await self._types.all()
+        for entry in found:
+            if entry.entity is not None:
+                entry.type = type_of(kinds, entry.entity.type, folder_of(entry.status.path))
         await asyncio.to_thread(self._store, found)
 
     async def _content(self, status: Status) -> _Read:
         if status.path.endswith(".md") and status.size > LARGEST:
             return _Read(status, problem=f"it is larger than {LARGEST:,} bytes")
         try:
-            if status.modified < 0:
-                now = await self._files.stat(status.path)
-                status = Status(status.path, *(now or (0, 0)))
             return _Read(status, await self._files.read_bytes(status.path))
         except ParachuteError as error:
             return _Read(status, problem=error.message)
 
-    async def _identify(self, entry: _Read, kinds: dict[str, Kind]) -> None:
+    async def _identify(self, entry: _Read) -> None:
         """Write an id into a file that has none, unless somebody changes it at this moment."""
         assert entry.entity is not None
         try:
@@ -153,7 +174,7 @@ class Following:
             return
         status = await self._files.stat(entry.status.path)
         entry.status = Status(entry.status.path, *(status or (0, 0)))
-        entry.entity = _parsed(entry.status.path, data, kinds)
+        entry.entity = read(entry.status.path, data)
 
     async def _put_aside(self, found: list[_Read]) -> None:
         """Of several files with one id, the one that had it first keeps it."""
@@ -174,16 +195,28 @@ class Following:
             rows = connection.execute("SELECT path, modified, size FROM files")
             return {row["path"]: (row["modified"], row["size"]) for row in rows}
 
-    def _known_of(self, paths: list[str]) -> dict[str, tuple[int, int]]:
+    def _known_of(self, paths: Iterable[str]) -> dict[str, tuple[int, int]]:
         with self._database.read() as connection:
             rows = [connection.execute("SELECT * FROM files WHERE path = ?", (path,)).fetchone() for path in paths]
         return {row["path"]: (row["modified"], row["size"]) for row in rows if row is not None}
 
-    def _without_type(self) -> list[str]:
+    def _retype(self, kinds: dict[str, Kind]) -> None:
+        with self._database.read() as connection:
+            rows = connection.execute("SELECT DISTINCT written, folder, type FROM entities").fetchall()
+        new = [(type_of(kinds, row["written"], row["folder"]), row) for row in rows]
         with self._database.write() as connection:
-            paths = [row["path"] for row in connection.execute("SELECT path FROM entities WHERE type = ''")]
-            connection.executemany("UPDATE files SET modified = 0 WHERE path = ?", [(path,) for path in paths])
-        return paths
+            connection.executemany(
+                "UPDATE entities SET type = ? WHERE written = ? AND folder = ?",
+                [(type_, row["written"], row["folder"]) for type_, row in new if type_ != row["type"]],
+            )
+
+    def _waiting(self) -> list[str]:
+        with self._database.read() as connection:
+            rows = connection.execute(
+                "SELECT path FROM files WHERE claimed != '' AND NOT EXISTS"
+                " (SELECT 1 FROM entities WHERE para_id = claimed)"
+            )
+            return [row["path"] for row in rows]
 
     def _owner(self, para_id: str, path: str) -> str | None:
         with self._database.read() as connection:
@@ -192,20 +225,17 @@ class Following:
             ).fetchone()
         return None if row is None else row["path"]
 
-    def _forget(self, paths: list[str]) -> list[str]:
-        waiting: list[str] = []
+    def _forget(self, paths: list[str]) -> None:
         with self._database.write() as connection:
             for path in paths:
-                waiting += _waiting(connection, path)
                 index.drop(connection, path)
-        return [path for path in dict.fromkeys(waiting) if path not in paths]
 
     def _store(self, found: list[_Read]) -> None:
         with self._database.write() as connection:
             for entry in found:
                 status = entry.status
                 if entry.entity is not None:
-                    index.put(connection, entry.entity)
+                    index.put(connection, entry.entity, entry.type)
                 elif status.path.endswith(".md"):
                     index.drop_entity(connection, status.path)
                 elif entry.problem is None:
@@ -227,15 +257,7 @@ def _batches(statuses: list[Status]) -> Iterator[list[Status]]:
         yield part
 
 
-def _waiting(connection: sqlite3.Connection, path: str) -> list[str]:
-    rows = connection.execute(
-        "SELECT files.path FROM files JOIN entities ON claimed = para_id WHERE entities.path = ? AND problem IS NOT NULL",
-        (path,),
-    )
-    return [row["path"] for row in rows]
-
-
-def _parse_all(found: list[_Read], kinds: dict[str, Kind]) -> None:
+def _parse_all(found: list[_Read]) -> None:
     for entry in found:
         if entry.problem is not None:
             continue
@@ -243,18 +265,21 @@ def _parse_all(found: list[_Read], kinds: dict[str, Kind]) -> None:
             entry.mentions = tuple(mentions.parse(entry.data))
             continue
         try:
-            entry.entity = _parsed(entry.status.path, entry.data, kinds)
+            entry.entity = read(entry.status.path, entry.data)
         except Unreadable as error:
             entry.problem = str(error)
 
 
-def _parsed(path: str, data: bytes, kinds: dict[str, Kind]) -> Entity:
-    entity = read(path, data)
-    return replace(entity, type=type_of(kinds, entity.type, path))
+def _is_text(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _is_ours(path: str) -> bool:
-    if path.rpartition("/")[2].startswith("."):
+    if path.rpartition("/")[2].startswith(".") or not _is_text(path):
         return False
     inside = path.startswith((f"{ROOT}/", f"{mentions.FOLDER}/"))
     return path == TYPES or path in ("Brain", ROOT, mentions.FOLDER) or inside

@@ -1,10 +1,14 @@
 """Links between entities, both ways, and from what other modules keep."""
 
 import sqlite3
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from .resolving import target_of
+from .wiki import key_of
+
+_ALL = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,41 +36,43 @@ def outgoing(connection: sqlite3.Connection, number: int, limit: int = 500) -> l
         "SELECT key, target, kind, note FROM links WHERE source = ? ORDER BY kind, note = '', rowid LIMIT ?",
         (number, limit),
     ).fetchall()
-    found: dict[str, Edge] = {}
+    found: dict[tuple[str, int | None], Edge] = {}
     for row in rows:
-        other = target_of(connection, row["key"])
+        other = target_of(connection, row["target"])
         if other != number:
-            found.setdefault(row["key"], Edge("out", row["kind"], row["note"], other, row["target"]))
+            found.setdefault((row["key"], other), Edge("out", row["kind"], row["note"], other, row["target"]))
     return list(found.values())
 
 
 def incoming(connection: sqlite3.Connection, number: int, limit: int = 500) -> list[Edge]:
     """Entities whose files link to this one."""
-    keys = [row["key"] for row in connection.execute("SELECT key FROM names WHERE entity = ?", (number,)).fetchall()]
+    names = connection.execute("SELECT key, text FROM names WHERE entity = ?", (number,)).fetchall()
     found: dict[int, Edge] = {}
-    for key in keys:
-        # A name that several have leads to one of them only.
-        if target_of(connection, key) != number:
-            continue
-        rows = connection.execute(
-            "SELECT source, target, kind, note FROM links WHERE key = ? AND source != ? ORDER BY source LIMIT ?",
-            (key, number, limit),
-        )
-        for row in rows:
+    # A link holds the key of what stands behind its last slash.
+    for key in dict.fromkeys(key for row in names for key in (row["key"], key_of(row["text"]))):
+        for row in _leading(connection, number, key, limit):
             known = found.get(row["source"])
-            if known is None or (row["note"] and not known.note):
+            if row["source"] != number and (known is None or (row["note"] and not known.note)):
                 found[row["source"]] = Edge("in", row["kind"], row["note"], row["source"], row["target"])
     return sorted(found.values(), key=lambda edge: (edge.kind, not edge.note))[:limit]
 
 
-def linking(connection: sqlite3.Connection, number: int, keys: list[str]) -> list[int]:
-    """Entities that link to this one by one of its names."""
-    found: dict[int, None] = {}
-    for key in keys:
-        if target_of(connection, key) == number:
-            for row in connection.execute("SELECT DISTINCT source FROM links WHERE key = ?", (key,)):
-                found.setdefault(row["source"])
-    return list(found)
+def linking(connection: sqlite3.Connection, number: int, keys: Iterable[str]) -> tuple[set[int], set[str]]:
+    """Entities that link to this one by some keys, itself perhaps among them, and what they write for it."""
+    rows = [row for key in keys for row in _leading(connection, number, key, _ALL)]
+    return {row["source"] for row in rows}, {row["target"] for row in rows}
+
+
+def _leading(connection: sqlite3.Connection, number: int, key: str, limit: int) -> list[sqlite3.Row]:
+    """Links with a key that lead to an entity; one that several have leads to one of them only, unless a folder is named."""
+    rows = connection.execute(
+        "SELECT source, target, kind, note FROM links WHERE key = ?1 AND (?2 OR instr(target, '/')) ORDER BY source LIMIT ?3",
+        (key, target_of(connection, key) == number, limit),
+    ).fetchall()
+    leads = {
+        target: target_of(connection, target) == number for target in {row["target"] for row in rows} if "/" in target
+    }
+    return [row for row in rows if leads.get(row["target"], True)]
 
 
 def mentions(connection: sqlite3.Connection, para_id: str, limit: int = 100) -> list[MentionOf]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from .entity import Entity
 from .names import fold, trigrams
-from .wiki import key_of
+from .types_file import folder_of
 
 NAME, SLUG, ALIAS, ID = range(4)
 """Kinds of names, in the order in which they win."""
@@ -24,8 +24,8 @@ def note_file(
     )
 
 
-def put(connection: sqlite3.Connection, entity: Entity) -> None:
-    """Put an entity in the place of what the index has under its path and its id."""
+def put(connection: sqlite3.Connection, entity: Entity, type_: str) -> None:
+    """Put an entity in the place of what the index has under its path and its id; its type may not be the one that it says."""
     known = connection.execute(
         "SELECT id FROM entities WHERE para_id = ? OR path = ?", (entity.para_id, entity.path)
     ).fetchall()
@@ -39,12 +39,15 @@ def put(connection: sqlite3.Connection, entity: Entity) -> None:
     }
     # The same number again, as long as there is one: fewer pages change.
     number = connection.execute(
-        "INSERT INTO entities (id, para_id, path, type, name, version, summary, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO entities (id, para_id, path, type, written, folder, name, version, summary, data)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             known[0]["id"] if known else None,
             entity.para_id,
             entity.path,
+            type_,
             entity.type,
+            folder_of(entity.path),
             entity.name,
             entity.version,
             _summary(entity.text),
@@ -92,11 +95,11 @@ def put_mentions(connection: sqlite3.Connection, path: str, mentions: Iterable[t
 def _names(entity: Entity) -> list[tuple[int, str]]:
     names = [(NAME, entity.name), (SLUG, entity.slug), *((ALIAS, alias) for alias in entity.aliases)]
     names += [(ID, text) for text in (entity.para_id, entity.legacy_id) if text]
-    found: dict[str, tuple[int, str]] = {}
+    found: dict[tuple[str, bool], tuple[int, str]] = {}
     for kind, text in names:
-        # A link cuts off what stands before a slash, and so must its target.
-        key = key_of(text) if kind == SLUG else fold(text)
-        if key and key not in found:
+        # An id is kept beside a name that looks like it.
+        key = fold(text), kind == ID
+        if key[0] and key not in found:
             found[key] = (kind, text)
     return list(found.values())
 

@@ -4,8 +4,11 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+# Vowels and accents of many scripts are signs of their own behind a letter, which Python counts among neither letters nor digits.
+_MARKS = "".join(sign for sign in map(chr, range(0x300, 0x1E00)) if unicodedata.category(sign).startswith("M"))
+_LETTERS = rf"(?:[^\W_]+[{_MARKS}]*)+"
 # A sign that belongs to a name, as in C++ and C#, stays.
-WORD = re.compile(r"[^\W_]+[+#]*")
+WORD = re.compile(rf"{_LETTERS}[+#]*")
 LONGEST = 200
 
 _SLUG_BYTES = 80
@@ -24,7 +27,7 @@ def words(text: str) -> Iterator[tuple[str, int, int]]:
 
 def slug(name: str) -> str:
     """The name of a file for a name, without its ending; empty when the name has neither letters nor digits."""
-    text = "-".join(re.findall(r"[^\W_]+", unicodedata.normalize("NFC", _plain(name))))
+    text = "-".join(re.findall(_LETTERS, unicodedata.normalize("NFC", _plain(name))))
     return text.encode()[:_SLUG_BYTES].decode(errors="ignore").strip("-")
 
 

@@ -18,10 +18,13 @@ class Part(Base):
 
     brain: Brain
 
-    async def gathered(self, topic: str, tokens: int = TOKENS) -> Gathered:
-        """What is known about a topic, with the journal's entries if there is a journal."""
+    async def gathered(self, topic: str, tokens: int = TOKENS, *, whole: bool = True) -> Gathered:
+        """What is known about a topic, with the journal's entries if there is a journal.
+
+        Not `whole`: without the instructions of projects, which the computer adds.
+        """
         journal = self.get_interface("JournalInterface")
-        return await gather(self.brain, self.core.files, journal, topic, tokens)
+        return await gather(self.brain, self.core.files if whole else None, journal, topic, tokens)
 
     async def linked(self, source_id: str, entity: str) -> dict[str, Any]:
         """Note a link, and tell everybody who listens if it is new."""

@@ -35,7 +35,9 @@ class Candidate:
 
 def resolve(connection: sqlite3.Connection, text: str, limit: int = 5) -> list[Candidate]:
     """The entities that a text may mean, the likeliest first; several with the same name are none of them sure."""
-    wanted = text.strip().removeprefix("[[").removesuffix("]]").split("|")[0].split("#")[0].strip()
+    wanted = text.strip()
+    if wanted.startswith("[[") and wanted.endswith("]]"):
+        wanted = wanted[2:-2].split("|")[0].split("#")[0].strip()
     if not wanted or len(wanted) > LONGEST:
         return []
     exact = _exact(connection, wanted)
@@ -54,24 +56,53 @@ def resolve(connection: sqlite3.Connection, text: str, limit: int = 5) -> list[C
     return ordered[:limit]
 
 
-def target_of(connection: sqlite3.Connection, key: str) -> int | None:
-    """The entity that a link with this key leads to: by its name before others by their alias, the older one first."""
-    row = connection.execute("SELECT entity FROM names WHERE key = ? ORDER BY kind, entity LIMIT 1", (key,)).fetchone()
-    return None if row is None else row["entity"]
+def target_of(connection: sqlite3.Connection, target: str) -> int | None:
+    """The entity that a link leads to: by its name before others by their alias, the older one first.
+
+    What stands before a slash tells several of one name apart, and need not be there.
+    """
+    if "/" in target:
+        row = connection.execute(
+            "SELECT entity FROM names WHERE key = ? AND kind != ? AND instr(text, '/') ORDER BY kind, entity LIMIT 1",
+            (fold(target), ID),
+        ).fetchone()
+        if row is not None:
+            return int(row["entity"])
+    rows = connection.execute(
+        "SELECT entity, path FROM names JOIN entities ON entities.id = entity WHERE key = ? ORDER BY kind, entity LIMIT ?",
+        (key_of(target), _MOST_OF_ONE if "/" in target else 1),
+    ).fetchall()
+    inside = (row["entity"] for row in rows if lies_at(row["path"], target))
+    return next(inside, rows[0]["entity"] if rows else None)
+
+
+def lies_at(path: str, target: str) -> bool:
+    """Whether a link names a file, with one or more of the folders that it lies in."""
+    way, wanted = (text.removesuffix(".md").split("/") for text in (path, target))
+    return [*map(fold, way)][-len(wanted) :] == [*map(fold, wanted)]
 
 
 def _exact(connection: sqlite3.Connection, wanted: str) -> list[Candidate]:
     found: dict[int, Candidate] = {}
     for key in dict.fromkeys((fold(wanted), key_of(wanted))):
-        rows = connection.execute("SELECT entity, kind, text FROM names WHERE key = ? ORDER BY kind, entity", (key,))
+        rows = connection.execute(
+            "SELECT entity, kind, text, path FROM names JOIN entities ON entities.id = entity WHERE key = ?"
+            " ORDER BY kind, entity",
+            (key,),
+        ).fetchall()
         for row in rows:
             same = row["text"] == wanted
-            match: Match = "id" if row["kind"] == ID else "alias" if row["kind"] == ALIAS else "exact"
-            confidence = _EXACT[row["kind"]] if same or row["kind"] == SLUG else _FOLDED
-            candidate = Candidate(row["entity"], confidence, match if same else "folded", row["text"])
             if row["kind"] == ID:
-                return [candidate]
-            found.setdefault(row["entity"], candidate)
+                if same:
+                    return [Candidate(row["entity"], _EXACT[ID], "id", wanted)]
+                continue
+            if "/" in wanted and lies_at(row["path"], wanted):
+                return [Candidate(row["entity"], _EXACT[SLUG], "folded", row["text"])]
+            match: Match = "alias" if row["kind"] == ALIAS else "exact"
+            confidence = _EXACT[row["kind"]] if same or row["kind"] == SLUG else _FOLDED
+            found.setdefault(
+                row["entity"], Candidate(row["entity"], confidence, match if same else "folded", row["text"])
+            )
         if found:
             break
     ordered = sorted(found.values(), key=lambda entry: -entry.confidence)

@@ -2,6 +2,7 @@
 
 import re
 import sqlite3
+import unicodedata
 from dataclasses import dataclass
 
 from .names import fold
@@ -25,7 +26,8 @@ class Hit:
 
 def search(connection: sqlite3.Connection, query: str, type_: str | None = None, limit: int = 20) -> list[Hit]:
     """Entities that hold all words of a query (the last one may be unfinished), or else any of them, the best first."""
-    words = _WORD.findall(query)[:_MOST_WORDS]
+    # An accent that is a sign of its own would split a word.
+    words = _WORD.findall(unicodedata.normalize("NFC", query))[:_MOST_WORDS]
     if not words or limit < 1:
         return []
     named = _named(connection, query, type_)

@@ -10,14 +10,14 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from parachute.core import Conflict, InvalidInput, NotFound, Unavailable
 from parachute.core.services import Core
 
-from . import found, graph, index, mentions, resolving, search, suggesting
+from . import found, graph, mentions, questions, search, suggesting
 from .database import Database
 from .editing import Change, Editing
 from .entity import KNOWN, Entity
 from .entity_types import Kind
 from .following import MANY, Following, Status
 from .found import Found
-from .names import fold
+from .meaning import Meaning
 from .resolving import SURE, Candidate
 from .types_file import PATH as TYPES
 from .types_file import TypesFile, find
@@ -29,6 +29,7 @@ log = logging.getLogger("parachute.module")
 
 INDEX = "index.db"
 _LARGEST_TEXT = suggesting.LONGEST
+_LONGEST_QUERY = 1_000
 
 
 class Brain:
@@ -39,6 +40,7 @@ class Brain:
         self._new_id = new_id
         self._database = Database(core.data / INDEX)
         self._task: asyncio.Task[None] | None = None
+        self.meaning: Meaning | None = None
         self.types = TypesFile(core.files)
         self.following = Following(core.files, self._database, self.types, new_id)
         self.editing = Editing(core.files, self._database, self.types, self.following)
@@ -46,6 +48,7 @@ class Brain:
     async def start(self) -> None:
         """Open the index and look what was changed; many changes are read while others are answered already."""
         await asyncio.to_thread(self._database.open)
+        await self.following.retype()
         new, gone = await self.following.changed()
         if len(new) + len(gone) < MANY:
             async for _ in self.following.run(new, gone):
@@ -108,11 +111,17 @@ class Brain:
         kind = (await self.types.get(type_)).name if type_ else None
         if not 1 <= limit <= search.LIMIT:
             raise InvalidInput(f"limit: 1 to {search.LIMIT} is allowed.")
-        return await self.ask(_search, query[:1_000], kind, limit)
+        hits = await self.ask(questions.searched, query[:_LONGEST_QUERY], kind, limit)
+        if self.meaning is None or len(hits) == limit:
+            return hits
+        near = await self.meaning.nearest(query[:_LONGEST_QUERY], kind, limit)
+        known = {entity.para_id for entity, _ in hits}
+        more = await self.ask(questions.near, [entry for entry in near if entry[0] not in known], kind)
+        return [*hits, *more][:limit]
 
     async def resolve(self, text: str, limit: int = 5) -> list[tuple[Found, Candidate]]:
         """Entities that a name may mean, the likeliest first."""
-        return await self.ask(_resolve, text, limit)
+        return await self.ask(questions.resolved, text, limit)
 
     async def resolved(self, text: str) -> str | None:
         """The para-id of the entity that a name means for sure, or None."""
@@ -122,11 +131,11 @@ class Brain:
         """Entities that a text mentions, and names that may be new ones; error: InvalidInput for one that is too long."""
         if len(text) > _LARGEST_TEXT:
             raise InvalidInput(f"text: up to {_LARGEST_TEXT:,} characters are allowed.")
-        return await self.ask(_suggest, text)
+        return await self.ask(questions.suggested, text)
 
     async def known(self, text: str) -> Found:
         """An entity by its para-id, an older id, or `type/name of its file`; error: NotFound."""
-        entity = await self.ask(_known, text, await self.types.all())
+        entity = await self.ask(questions.known, text, await self.types.all())
         if entity is None:
             raise NotFound(f"Brain knows no entity {text[:80]}.")
         return entity
@@ -137,7 +146,7 @@ class Brain:
 
     async def edges(self, entity: Found) -> list[tuple[graph.Edge, Found | None]]:
         """Links of an entity, both ways, with the entities at their other ends."""
-        return await self.ask(_edges, entity.number)
+        return await self.ask(questions.edges, entity.number)
 
     async def create(self, type_: str, name: str, data: Mapping[str, Any], content: str = "") -> Found:
         """Write a new entity; errors: InvalidInput, Conflict."""
@@ -160,7 +169,7 @@ class Brain:
         mentions.check_source(source_id)
         entity = await self.known(text)
         async with self.following.lock:
-            if await self.ask(_mention_path, source_id, entity.para_id) is not None:
+            if await self.ask(questions.mention_path, source_id, entity.para_id) is not None:
                 return entity, False
             now = datetime.datetime.now(datetime.UTC)
             path, _ = await mentions.add(self._core.files, source_id, entity.para_id, now)
@@ -171,7 +180,7 @@ class Brain:
         """Take back what `link` noted; errors: NotFound, Conflict."""
         entity = await self.known(text)
         async with self.following.lock:
-            path = await self.ask(_mention_path, source_id, entity.para_id)
+            path = await self.ask(questions.mention_path, source_id, entity.para_id)
             if path is None:
                 raise NotFound(f"Nothing says that {source_id[:80]} is about {entity.name}.")
             await mentions.remove(self._core.files, path, source_id, entity.para_id)
@@ -182,7 +191,7 @@ class Brain:
         """Add a kind of entities; errors: InvalidInput, Conflict."""
         async with self.following.lock:
             kind = await self.types.create(name, value)
-        await self.following.refresh([TYPES])
+        await self.following.retype()
         return kind
 
     async def change_type(self, name: str, value: Mapping[str, Any]) -> Kind:
@@ -207,7 +216,8 @@ class Brain:
         """Files that could not be read, with the reason of each."""
         await self.types.all()
         own = [{"path": TYPES, "problem": self.types.problem}] if self.types.problem else []
-        return [*own, *await self.ask(found.problems)]
+        unnamed = [{"path": path, "problem": "its name is no text in UTF-8"} for path in self.following.unnamed]
+        return [*own, *unnamed, *await self.ask(found.problems)]
 
 
 def _writable(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -241,57 +251,6 @@ ADDED = frozenset(
 )
 """What answers have besides the fields of the file."""
 assert not ADDED & set(KNOWN)
-
-
-def _search(
-    connection: sqlite3.Connection, query: str, type_: str | None, limit: int
-) -> list[tuple[Found, search.Hit]]:
-    hits = search.search(connection, query, type_, limit)
-    known = {entity.number: entity for entity in found.by_number(connection, [hit.number for hit in hits])}
-    return [(known[hit.number], hit) for hit in hits if hit.number in known]
-
-
-def _resolve(connection: sqlite3.Connection, text: str, limit: int) -> list[tuple[Found, Candidate]]:
-    candidates = resolving.resolve(connection, text, limit)
-    known = {entity.number: entity for entity in found.by_number(connection, [entry.number for entry in candidates])}
-    return [(known[entry.number], entry) for entry in candidates if entry.number in known]
-
-
-def _suggest(connection: sqlite3.Connection, text: str) -> list[tuple[suggesting.Mentioned, Found | None]]:
-    entries = suggesting.suggest(connection, text)
-    numbers = [entry.number for entry in entries if entry.number is not None]
-    known = {entity.number: entity for entity in found.by_number(connection, numbers)}
-    return [(entry, None if entry.number is None else known.get(entry.number)) for entry in entries]
-
-
-def _known(connection: sqlite3.Connection, text: str, kinds: Mapping[str, Kind]) -> Found | None:
-    if text.startswith("para:") and (entity := found.by_para_id(connection, text)) is not None:
-        return entity
-    row = connection.execute(
-        "SELECT entity FROM names WHERE key = ? AND kind = ? AND text = ? ORDER BY entity LIMIT 1",
-        (fold(text), index.ID, text),
-    ).fetchone()
-    if row is not None:
-        return found.by_number(connection, [row["entity"]])[0]
-    type_, slash, name = text.partition("/")
-    kind = find(kinds, type_) if slash else None
-    if kind is None:
-        return None
-    return next((entity for entity, _ in _resolve(connection, name, 20) if entity.type == kind.name), None)
-
-
-def _edges(connection: sqlite3.Connection, number: int) -> list[tuple[graph.Edge, Found | None]]:
-    edges = [*graph.outgoing(connection, number), *graph.incoming(connection, number)]
-    numbers = {edge.number for edge in edges if edge.number is not None}
-    known = {entity.number: entity for entity in found.by_number(connection, numbers)}
-    return [(edge, None if edge.number is None else known.get(edge.number)) for edge in edges]
-
-
-def _mention_path(connection: sqlite3.Connection, source_id: str, para_id: str) -> str | None:
-    row = connection.execute(
-        "SELECT path FROM mentions WHERE source_id = ? AND para_id = ?", (source_id, para_id)
-    ).fetchone()
-    return None if row is None else row["path"]
 
 
 def meant(candidates: list[tuple[Found, Candidate]]) -> str | None:

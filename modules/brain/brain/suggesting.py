@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from .candidates import new_names
 from .index import ALIAS, ID
 from .names import words
+from .resolving import target_of
 from .spans import Spans
-from .wiki import key_of
 
 LONGEST = 100_000
 
@@ -73,11 +73,9 @@ def suggest(connection: sqlite3.Connection, text: str) -> list[Mentioned]:
 
 def _linked(connection: sqlite3.Connection, text: str) -> Iterator[_Span]:
     for match in _WIKI.finditer(text):
-        row = connection.execute(
-            "SELECT entity FROM names WHERE key = ? ORDER BY kind, entity LIMIT 1", (key_of(match[1]),)
-        ).fetchone()
-        if row is not None:
-            yield _Span(match.start(), match.end(), row["entity"], _LINKED)
+        number = target_of(connection, match[1].rstrip("\\"))
+        if number is not None:
+            yield _Span(match.start(), match.end(), number, _LINKED)
 
 
 def _named(connection: sqlite3.Connection, text: str, taken: list[tuple[int, int]]) -> list[_Span]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from parachute.core import Conflict, InvalidInput, NotFound
+from parachute.core import Conflict, InvalidInput, NotFound, ParachuteError
 from parachute.core.files import Files
 
 from . import yaml_text
@@ -31,12 +31,12 @@ class TypesFile:
         """Kinds by name; error: none of the file's own."""
         status = await self._files.stat(PATH)
         if status != self._seen:
-            self._seen = status
             try:
-                self._kinds = _kinds(await self._text())
-                self.problem = None
-            except InvalidInput as error:
+                self._kinds, self.problem = _kinds(await self._text()), None
+            except ParachuteError as error:
                 self.problem = error.message
+            # Afterwards: who asks meanwhile must not take the old kinds for the new ones.
+            self._seen = status
         return self._kinds
 
     async def get(self, name: str) -> Kind:
@@ -56,7 +56,7 @@ class TypesFile:
         if len(kinds) >= _MOST:
             raise InvalidInput(f"name: there are {_MOST} types already.")
         _check_folder(kind, kinds)
-        await self._write(kinds, kind.name, kind)
+        await self._write(kind.name, kind)
         return kind
 
     async def change(self, name: str, value: Mapping[str, Any]) -> Kind:
@@ -68,7 +68,7 @@ class TypesFile:
         kind = Kind.of(known.name, known.document() | {key: item for key, item in value.items() if item is not None})
         if kind.folder != known.folder:
             raise InvalidInput("folder: the entities lie there; it cannot be changed.")
-        await self._write(kinds, kind.name, kind)
+        await self._write(kind.name, kind)
         return kind
 
     async def remove(self, name: str) -> None:
@@ -77,22 +77,22 @@ class TypesFile:
         known = find(kinds, name)
         if known is None:
             raise NotFound(f"There is no type {name[:40]!r}.")
-        await self._write(kinds, known.name, None)
+        await self._write(known.name, None)
 
     async def _text(self) -> str | None:
         if await self._files.stat(PATH) is None:
             return None
         return await self._files.read(PATH)
 
-    async def _write(self, kinds: Mapping[str, Kind], name: str, kind: Kind | None) -> None:
+    async def _write(self, name: str, kind: Kind | None) -> None:
         text = await self._text()
+        kinds = _kinds(text)  # one that cannot be read is not overwritten
         wanted = {key: entry.document() for key, entry in kinds.items() if key != name}
         if kind is not None:
             wanted = {key: wanted.get(key, kind.document()) for key in dict.fromkeys([*kinds, name])}
         if text is None:
             new = yaml_text.write({"types": wanted})
         else:
-            _kinds(text)  # one that cannot be read is not overwritten
             new = _edited(text, name, None if kind is None else kind.document(), wanted)
         if not await self._files.replace(PATH, new, None if text is None else text.encode()):
             raise Conflict(f"{PATH} was changed meanwhile.", "Try again.")
@@ -107,13 +107,18 @@ def find(kinds: Mapping[str, Kind], name: str) -> Kind | None:
     return next(by_name, None) or next(by_folder, None)
 
 
-def type_of(kinds: Mapping[str, Kind], written: str, path: str) -> str:
+def folder_of(path: str) -> str:
+    """The folder below Brain/entities that a file lies in; empty for none."""
+    folder, slash, _ = path.removeprefix(f"{ROOT}/").partition("/")
+    return folder if slash else ""
+
+
+def type_of(kinds: Mapping[str, Kind], written: str, folder: str) -> str:
     """The type of an entity: what its file says, or else that of the folder it lies in."""
     if written:
         found = find(kinds, written)
         return found.name if found else written[:40]
-    folder = path.removeprefix(f"{ROOT}/").partition("/")[0]
-    return next((kind.name for kind in kinds.values() if kind.folder == folder), "")
+    return next((kind.name for kind in kinds.values() if kind.folder.casefold() == folder.casefold()), "")
 
 
 def _kinds(text: str | None) -> dict[str, Kind]:
@@ -143,6 +148,7 @@ def _check_folder(kind: Kind, kinds: Mapping[str, Kind]) -> None:
 
 def _edited(text: str, name: str, document: dict[str, Any] | None, wanted: dict[str, Any]) -> str:
     """The file with one type changed; comments and other types stay as they are written."""
+    newline = "\r\n" if "\r\n" in text else "\n"
     lines = text.splitlines(keepends=True)
     start = next((i for i, line in enumerate(lines) if line.rstrip() == "types:"), None)
     if start is not None:
@@ -152,7 +158,7 @@ def _edited(text: str, name: str, document: dict[str, Any] | None, wanted: dict[
         if depth:
             margin = " " * depth
             block = "".join(line.removeprefix(margin) for line in lines[start + 1 : end])
-            changed = yaml_text.edit(block, {name: document}).splitlines(keepends=True)
+            changed = yaml_text.edit(block, {name: document}, newline).splitlines(keepends=True)
             body = "".join(margin + line if line.strip() else line for line in changed)
             new = "".join(lines[: start + 1]) + body + "".join(lines[end:])
             try:
@@ -163,7 +169,7 @@ def _edited(text: str, name: str, document: dict[str, Any] | None, wanted: dict[
                     return new
             except yaml_text.NotYaml:
                 pass
-    return yaml_text.edit(text, {"types": wanted})
+    return yaml_text.edit(text, {"types": wanted}, newline)
 
 
 def _merged(text: str, name: str, document: dict[str, Any] | None) -> dict[str, Any]:

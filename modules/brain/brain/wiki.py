@@ -4,12 +4,12 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from . import code
 from .names import fold
 
+# In a table the sign before the text is written \|.
 _LINK = re.compile(
-    r"(?P<code>^(?P<fence>```+|~~~+).*?^(?P=fence)[`~]*[ \t]*$|`[^`\n]+`)"
-    r"|\[\[(?P<target>[^\[\]|#\n]+)(?P<heading>#[^\[\]|\n]*)?(?P<label>\|[^\[\]\n]*)?\]\]",
-    re.DOTALL | re.MULTILINE,
+    r"\[\[(?P<target>[^\[\]|#\n]*[^\[\]|#\n\\])(?P<heading>#[^\[\]|\n]*)?(?P<label>\\*\|[^\[\]\n]*)?\]\]"
 )
 _LIST_SIGN = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")
 _NEARBY, _LONGEST_NOTE = 40, 300
@@ -27,27 +27,35 @@ class Link:
 
 
 def key_of(target: str) -> str:
-    """The key of what a link names; a folder before it only tells people where the file is."""
-    return fold(target.rstrip("\\").rsplit("/", 1)[-1].removesuffix(".md"))
+    """The key of the last part of what a link names, which alone decides as long as no two have it."""
+    return fold(target.rsplit("/", 1)[-1].removesuffix(".md"))
 
 
 def find(text: str) -> Iterator[Link]:
     """All links of a text, with the rest of the line after one that begins a list item."""
-    for match in _LINK.finditer(text):
-        if match["target"] is None or not (key := key_of(match["target"])):
-            continue
-        note = _note(text, match) if _begins_item(text, match.start()) else ""
-        yield Link(key, match["target"].strip(), "wiki", note)
+    for match in _links(text):
+        if key := key_of(match["target"]):
+            note = _note(text, match) if _begins_item(text, match.start()) else ""
+            yield Link(key, match["target"].strip(), "wiki", note)
 
 
 def rewrite(text: str, renamed: Callable[[str], str | None]) -> str:
     """The text with the targets of some links replaced; `renamed` gets a target and gives a new one, or None."""
+    parts, end = [], 0
+    for match in _links(text):
+        if (new := renamed(match["target"])) is not None:
+            parts += [text[end : match.start("target")], new]
+            end = match.end("target")
+    return "".join([*parts, text[end:]])
 
-    def replaced(match: re.Match[str]) -> str:
-        new = renamed(match["target"]) if match["target"] is not None else None
-        return match[0] if new is None else f"[[{new}{match['heading'] or ''}{match['label'] or ''}]]"
 
-    return _LINK.sub(replaced, text)
+def _links(text: str) -> Iterator[re.Match[str]]:
+    if "[[" not in text:
+        return
+    inside = code.places(text)
+    for match in _LINK.finditer(text):
+        if not inside.touches(*match.span()):
+            yield match
 
 
 def _begins_item(text: str, start: int) -> bool:

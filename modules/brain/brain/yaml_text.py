@@ -13,7 +13,7 @@ import yaml
 LARGEST = 128 * 1024
 _DEEPEST = 20
 _TAG = "tag:yaml.org,2002:"
-_KEY = re.compile(r"(?P<quote>[\"']?)(?P<key>[^\s#\"'\-\[\]{},&*!|>%@`][^:\"']*?)(?P=quote)\s*:(?:\s|$)")
+_KEY = re.compile(r"(?P<quote>[\"']?)(?P<key>[^\s#\"'\-\[\]{},&*!|>%@`](?:[^:\"']*[^\s:\"'])?)(?P=quote)\s*:(?:\s|$)")
 # YAML 1.2's: `no`, `12:30` and `2024-01-15` are text, as those who write them mean it.
 _PLAIN: tuple[tuple[str, str, str], ...] = (
     ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),

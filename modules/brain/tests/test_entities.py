@@ -174,6 +174,15 @@ async def test_another_type_moves_the_file(brain: Running, add: Any) -> None:
     assert (await brain.get("/entities/project")).json()["total"] == 1
 
 
+async def test_what_is_only_like_an_id_is_none(brain: Running, add: Any) -> None:
+    made = await add("person", "Kevin Nguyen")
+    for id in ("person/kevin-nguyem", "person/Kevin"):
+        assert (await brain.delete(f"/entities/{id}")).status == 404
+        assert (await brain.put(f"/entities/{id}", {"content": "x"})).status == 404
+        assert (await brain.get(f"/entities/{id}")).status == 404
+    assert (brain.vault / made["path"]).exists()
+
+
 @pytest.mark.parametrize("path", ["../../etc/passwd", "..%2F..%2Fx", "%00", "a" * 3000])
 async def test_ids_that_are_paths_lead_nowhere(brain: Running, path: str) -> None:
     assert (await brain.get(f"/entities/{path}")).status in (404, 422)

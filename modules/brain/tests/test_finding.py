@@ -92,6 +92,21 @@ async def test_any_text_may_be_searched_for(brain: Running, ids: dict[str, str],
     assert (await brain.get("/search", q=query)).status == 200
 
 
+async def test_what_finds_by_meaning_adds_to_what_has_the_words(brain: Running, ids: dict[str, str]) -> None:
+    class Near:
+        async def nearest(self, query: str, type_: str | None, limit: int) -> list[tuple[str, float]]:
+            names = {"bread": "José Núñez", "building": "Building"}
+            return [("para:brain:aaaaaaaaaaaa", 0.9), (ids[names[query]], 0.7)]
+
+    assert (await brain.get("/search", q="bread")).json()["results"] == []
+    brain.module.brain.meaning = Near()
+    (found,) = (await brain.get("/search", q="bread")).json()["results"]
+    assert (found["name"], found["score"], found["snippet"]) == ("José Núñez", 0.7, "Baker.")
+    assert (await brain.get("/search", q="bread", type="topic")).json()["results"] == []
+    names = [entry["name"] for entry in (await brain.get("/search", q="building")).json()["results"]]
+    assert names == ["Building", "Learn Vibe Build"]
+
+
 async def test_mistakes_of_a_search_are_said(brain: Running) -> None:
     assert (await brain.get("/search", q="x", type="planet")).status == 422
     assert (await brain.get("/search", q="x", limit=0)).status == 422

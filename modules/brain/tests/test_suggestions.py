@@ -59,7 +59,15 @@ async def test_what_cannot_be_meant_changes_nothing(
     assert {path: path.read_bytes() for path in (brain.vault / "Brain").rglob("*.md")} == before
 
 
-async def test_instructions_outside_of_the_vault_are_named(brain: Running, add: Callable[..., Any]) -> None:
+async def test_instructions_of_projects_are_named(brain: Running, add: Callable[..., Any]) -> None:
     await add("project", "Learn Vibe Build", aliases=["LVB"], work_path="~/Projects/lvb")
     known = await brain.interface("BrainInterface", "context", topic="LVB")
-    assert known["outside"] == ["~/Projects/lvb/AGENTS.md", "~/Projects/lvb/CLAUDE.md"]
+    assert known["instructions"] == ["~/Projects/lvb/AGENTS.md", "~/Projects/lvb/CLAUDE.md"]
+    await add("project", "Tea", work_path="Projects/tea/", agents_path="Projects/tea/AGENTS.md")
+    file = brain.vault / "Projects/tea/AGENTS.md"
+    file.parent.mkdir(parents=True)
+    file.write_text("Boil water.")
+    known = await brain.interface("BrainInterface", "context", topic="Tea")
+    assert known["instructions"] == ["Projects/tea/AGENTS.md"]
+    assert "Boil water." not in known["text"], "the computer adds it"
+    assert "Boil water." in await brain.tool("brain-context", topic="Tea")

@@ -1,11 +1,13 @@
 """Types of entities, tools, and searches that are kept."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+from module import BrainModule
 
-from parachute.core.testing import Running
+from parachute.core.testing import Running, run
 
 BY_HAND = """\
 # My types
@@ -104,6 +106,40 @@ async def test_a_type_that_entities_have_stays(brain: Running, add: Any) -> None
 async def test_a_type_that_cannot_be_changes_nothing(brain: Running, body: dict[str, Any]) -> None:
     assert (await brain.post("/types", body)).status == 422
     assert not (brain.vault / "Brain/types.yaml").exists()
+
+
+async def test_types_by_hand_reach_the_entities_also_while_the_module_slept(tmp_path: Path, vault: Path) -> None:
+    file = vault / "Brain/types.yaml"
+    for path, text in (("events/a.md", "# Opening\n"), ("x/b.md", "---\ntype: Alien\n---\n# Zork\n")):
+        (vault / "Brain/entities" / path).parent.mkdir(parents=True)
+        (vault / "Brain/entities" / path).write_text(text)
+    file.write_text(BY_HAND)
+
+    async def types(brain: Running) -> dict[str, str]:
+        return {entry["name"]: entry["type"] for entry in (await brain.get("/entities")).json()["results"]}
+
+    async with run(BrainModule, folder=tmp_path) as brain:
+        assert await types(brain) == {"Opening": "event", "Zork": "Alien"}
+        file.write_text(BY_HAND.replace("  event:", "  happening:"))
+        await brain.emit("vault.changed", paths=["Brain/types.yaml"])
+        assert await types(brain) == {"Opening": "happening", "Zork": "Alien"}
+    file.write_text("types:\n  party: {folder: Events}\n  alien: {}\n")
+    async with run(BrainModule, folder=tmp_path) as brain:
+        assert await types(brain) == {"Opening": "party", "Zork": "alien"}
+    file.write_text("types: [")
+    async with run(BrainModule, folder=tmp_path) as brain:
+        assert await types(brain) == {"Opening": "party", "Zork": "alien"}
+
+
+async def test_windows_line_ends_of_the_types_stay(brain: Running) -> None:
+    file = brain.vault / "Brain/types.yaml"
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes(BY_HAND.replace("\n", "\r\n").encode())
+    assert (await brain.put("/types/person", {"description": "Whom I know"})).status == 200
+    changed = file.read_bytes()
+    assert b"Whom I know" in changed
+    assert b"# of my own" in changed
+    assert changed.count(b"\n") == changed.count(b"\r\n")
 
 
 async def test_a_broken_file_of_types_is_a_problem_and_not_overwritten(brain: Running, add: Any) -> None:

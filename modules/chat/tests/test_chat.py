@@ -99,7 +99,7 @@ async def test_what_is_known_of_a_message_comes_from_brain_and_the_journal(chat:
         nothing = await module.interface(
             "ContextInterface", "context_for", message="Hello", session_id="s", budget=4000
         )
-        assert nothing == {"text": "", "entities": [], "outside": []}
+        assert nothing == {"text": "", "entities": [], "instructions": []}
 
 
 @pytest.mark.parametrize("others", [{}, {"JournalInterface": Journal()}, {"BrainInterface": BrokenBrain()}])
