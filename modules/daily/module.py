@@ -31,6 +31,7 @@ class DailyModule(EntryRoutes, AssetRoutes, ReflectionRoutes, SyncRoutes, Module
 
     def __init__(self) -> None:
         self.versions = Versions(self.core.data)
+        self.uploading: set[str] = set()
         self.journal = Journal(self.core, self.new_para_id, self.versions.keep)
         self.sync = Sync(self.core, self.journal, self.versions)
 

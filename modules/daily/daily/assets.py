@@ -23,6 +23,7 @@ class AssetRoutes:
     """Uploads and downloads go through in pieces, whatever their length."""
 
     core: Core
+    uploading: set[str]
 
     @route("POST", "/assets/{name}")
     async def add_asset(self, request: Request, name: str) -> dict[str, Any]:
@@ -30,7 +31,10 @@ class AssetRoutes:
         date = request.query.get("date", [""])[-1]
         day = checked_date(date) if date else f"{datetime.datetime.now():%Y-%m-%d}"
         place = await self._free(f"{ASSETS}/{day}", name)
-        size = await self.core.files.write_stream(place, request.stream(), _LARGEST)
+        try:
+            size = await self.core.files.write_stream(place, request.stream(), _LARGEST)
+        finally:
+            self.uploading.discard(place)
         inner = place.removeprefix(f"{ROOT}/")
         return {"path": inner, "vault_path": place, "size": size}
 
@@ -56,15 +60,17 @@ class AssetRoutes:
         return Response(chunks, status, kind, headers)
 
     async def _free(self, folder: str, name: str) -> str:
-        """A path that nothing has yet; error: InvalidInput for a name that cannot be."""
+        """A path that nothing has yet, and no other upload gets; error: InvalidInput for a name that cannot be."""
         plain = PurePosixPath(_UNWANTED.sub("_", name.replace("/", "_"))[-100:].lstrip(".")).name
         if not plain.strip("._"):
             raise InvalidInput(f"name: {name[:80]!r} is no name of a file.")
         vault_path(f"assets/{plain}")
-        if not await self.core.files.exists(f"{folder}/{plain}"):
-            return f"{folder}/{plain}"
-        path = PurePosixPath(plain)
-        return f"{folder}/{path.stem}-{secrets.token_hex(6)}{path.suffix}"
+        place, path = f"{folder}/{plain}", PurePosixPath(plain)
+        taken = await self.core.files.exists(place)
+        if taken or place in self.uploading:
+            place = f"{folder}/{path.stem}-{secrets.token_hex(6)}{path.suffix}"
+        self.uploading.add(place)
+        return place
 
 
 def _part(wanted: "re.Match[str]", size: int) -> tuple[int, int] | None:

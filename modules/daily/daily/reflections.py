@@ -8,7 +8,7 @@ from daily.journal.service import Journal
 from daily.journal.state import Told
 from daily.journal.telling import REFLECTED
 from daily.sync.versions import Versions
-from parachute.core import NotFound, route
+from parachute.core import Conflict, NotFound, route
 from parachute.core.services import Core
 
 
@@ -46,6 +46,7 @@ class ReflectionRoutes:
         if old != text.encode():
             if old is not None:
                 await self.versions.keep(path, old, "changed")
-            await self.core.files.write(path, text)
+            if not await self.core.files.replace(path, text, old):
+                raise Conflict(f"{path} was changed by somebody else just now.", "Look at it, and try it again.")
         await self.journal.teller.tell(Told(0, REFLECTED, {"date": date, "path": path}))
         return {"date": date, "path": path, "content": text}

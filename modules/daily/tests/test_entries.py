@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 import yaml
+from daily.journal.database import Database
+from daily.journal.state import Told
 from module import DailyModule
 
 from parachute.core.testing import Running, run
@@ -118,6 +120,80 @@ async def test_edits_of_others_at_the_same_time_are_not_lost(daily: Running) -> 
     await add(daily, "second")
     text = (daily.vault / FILE).read_text()
     assert all(word in text for word in ("first", "by hand\n", "by hand again\n", "second"))
+
+
+async def test_the_version_that_is_kept_is_the_one_that_is_replaced(daily: Running) -> None:
+    entry = await add(daily, "first")
+    path = daily.vault / FILE
+    journal = daily.module.journal.day_files
+    replacing, edits = journal._files.replace, iter(["\nby hand\n"])
+
+    async def replace(*arguments: Any) -> bool:
+        if (edit := next(edits, None)) is not None:
+            path.write_text(path.read_text() + edit)
+        done: bool = await replacing(*arguments)
+        return done
+
+    journal._files.replace = replace
+    await daily.delete(f"/entries/{entry['id']}")
+    (newest, *_) = (await daily.get("/versions")).json()["versions"]
+    assert "by hand" in (await daily.get(f"/versions/{newest['id']}")).text
+
+
+async def test_an_entry_is_written_when_the_index_is_broken(daily: Running) -> None:
+    """Nobody writes an entry a second time because it cannot be found yet."""
+    await add(daily, "first")
+    index = daily.module.journal.index
+    database, index._database = index._database, Database(daily.core.data / "no/such/folder.db", "")
+    entry = await add(daily, "second")
+    index._database = database
+    assert (await daily.get(f"/entries/{entry['id']}")).json()["content"] == "second"
+    assert await texts(daily, date=DAY) == ["first", "second"]
+    await daily.module.journal.teller.settled()
+    assert [data["content"] for _, data in daily.published] == ["first", "second"]
+
+
+async def test_an_event_is_told_after_the_entry_is_written(daily: Running) -> None:
+    journal = daily.module.journal
+    writing, go = asyncio.Event(), asyncio.Event()
+    replacing = journal.day_files._files.replace
+
+    async def replace(*arguments: Any) -> bool:
+        writing.set()
+        await go.wait()
+        done: bool = await replacing(*arguments)
+        return done
+
+    journal.day_files._files.replace = replace
+    slow = asyncio.create_task(add(daily, "slow"))
+    await writing.wait()
+    await journal.teller.tell(Told(0, "daily.reflection.completed", {}))
+    await journal.teller.settled()
+    assert [name for name, _ in daily.published] == ["daily.reflection.completed"]
+    go.set()
+    entry = await slow
+    await journal.teller.settled()
+    assert [data.get("entry_id") for _, data in daily.published] == [None, entry["id"]]
+
+
+async def test_a_day_is_shown_while_years_are_read_for_the_first_time(daily: Running) -> None:
+    await add(daily, "Kept")
+    daily.module.journal.reconciler._first = asyncio.get_running_loop().create_future()
+    assert await texts(daily, date=DAY) == ["Kept"]
+
+
+async def test_many_files_of_one_day_are_no_harm_to_the_others(daily: Running) -> None:
+    folder = daily.vault / "Daily/journals"
+    folder.mkdir(parents=True)
+    for number in range(12):
+        (folder / f"{DAY}.sync-conflict-{number:02d}.md").write_text(f"# para:daily:{number:012d} 1\n\nNo {number}\n")
+    (folder / "2025-03-05.md").write_text("# para:daily:bbbbbbbbbbbb 10:00\n\nAnother day\n")
+    await daily.emit("vault.changed", paths=["Daily/journals"])
+    assert (await texts(daily, limit=100))[0] == "Another day"
+    assert len(await texts(daily, limit=100)) == 8
+    problems = (await daily.get("/problems")).json()["problems"]
+    assert len(problems) == 5
+    assert all("more than 8 files" in problem["problem"] for problem in problems)
 
 
 async def test_the_same_key_gives_the_same_entry(daily: Running) -> None:
@@ -261,19 +337,51 @@ async def test_an_index_that_is_gone_is_made_again(tmp_path: Any) -> None:
 
 async def test_an_event_that_core_did_not_take_is_told_after_the_next_start(tmp_path: Any) -> None:
     async with run(DailyModule, folder=tmp_path) as daily:
-
-        async def refuse(*_: Any) -> None:
-            raise OSError
-
         state = daily.module.journal._state
-        daily.module.journal.teller.hold(await state.tell(_created("para:daily:gone00000000")))
+        await state.tell(_created("para:daily:gone00000000"))
         entry = await add(daily, "Kept")
         await daily.module.journal.teller.settled()
-        daily.module.journal.teller.hold(await state.tell(_created(entry["id"])))
+        await state.tell(_created(entry["id"]))
         daily.published.clear()
     async with run(DailyModule, folder=tmp_path) as daily:
         await daily.module.journal.teller.settled()
         assert [data["entry_id"] for _, data in daily.published] == [entry["id"]]
+
+
+async def test_what_a_process_did_last_is_told_by_the_next_one(tmp_path: Any) -> None:
+    async with run(DailyModule, folder=tmp_path) as daily:
+        changed, removed, kept = [(await add(daily, text))["id"] for text in ("One", "Two", "Three")]
+        await daily.module.journal.teller.settled()
+        daily.module.journal.teller.release = lambda _: None  # it ends as soon as the file is written
+        await daily.put(f"/entries/{changed}", {"content": "Changed"})
+        await daily.delete(f"/entries/{removed}")
+        await daily.module.journal._state.tell(Told(0, "daily.entry.deleted", {"entry_id": kept}))
+    async with run(DailyModule, folder=tmp_path) as daily:
+        await daily.module.journal.teller.settled()
+        told = [(name, data["entry_id"]) for name, data in daily.published]
+        assert told == [("daily.entry.updated", changed), ("daily.entry.deleted", removed)]
+
+
+async def test_a_client_that_goes_away_leaves_nothing_half_done(daily: Running) -> None:
+    writing, go = asyncio.Event(), asyncio.Event()
+    replacing = daily.module.journal.day_files._files.replace
+
+    async def replace(*arguments: Any) -> bool:
+        writing.set()
+        await go.wait()
+        done: bool = await replacing(*arguments)
+        return done
+
+    daily.module.journal.day_files._files.replace = replace
+    request = asyncio.create_task(add(daily, "Gone", idempotency_key="k"))
+    await writing.wait()
+    request.cancel()
+    await asyncio.gather(request, return_exceptions=True)
+    go.set()
+    entry = await add(daily, "Gone", idempotency_key="k")
+    await daily.module.journal.teller.settled()
+    assert [data["entry_id"] for _, data in daily.published] == [entry["id"]]
+    assert await texts(daily, date=DAY) == ["Gone"]
 
 
 def _created(entry_id: str) -> Any:

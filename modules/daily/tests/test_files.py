@@ -1,5 +1,6 @@
 """Recordings, reflections, and what Brain knows of entries."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from datetime import date
 
@@ -79,6 +80,13 @@ async def test_a_recording_is_kept_and_linked(daily: Running) -> None:
     ):
         part = await daily.request("GET", f"/{path}", headers={"range": header})
         assert (part.status, part.body) == (status, expected), header
+
+
+async def test_recordings_of_one_name_at_the_same_time_are_both_kept(daily: Running) -> None:
+    bodies = [bytes([number]) * 300_000 for number in range(5)]
+    answers = await asyncio.gather(*(daily.post("/assets/note.m4a", body, date=DAY) for body in bodies))
+    kept = [(daily.vault / answer.json()["vault_path"]).read_bytes() for answer in answers]
+    assert kept == bodies
 
 
 async def test_assets_lead_nowhere_else(daily: Running) -> None:

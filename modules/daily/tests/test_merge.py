@@ -108,9 +108,20 @@ def test_a_clash_keeps_both() -> None:
     ]
 
 
-def test_the_newer_one_counts_when_both_say_when() -> None:
-    day = Day().add("daily:aaaaaaaaaaaa", "10:00", "one", {"updated": "2025-03-04T10:00:00Z"}, DATE)
-    newer = day.change("aaaaaaaaaaaa", content="two").say("aaaaaaaaaaaa", "", {"updated": "2025-03-04T11:00:00Z"})
-    for result in (merge(day, newer, DATE), merge(newer, day, DATE)):
-        assert not result.clashes
-        assert [entry.content for entry in result.day.entries] == ["two"]
+def test_clocks_decide_nothing() -> None:
+    """A device that changes its older copy sends the old `updated` with the new text."""
+    base = Day().add("daily:aaaaaaaaaaaa", "10:00", "one", {"updated": "2025-03-04T10:00:00Z"}, DATE)
+    here = base.change("aaaaaaaaaaaa", content="two").say("aaaaaaaaaaaa", {"updated": "2025-03-04T11:00:00Z"}, DATE)
+    there = base.change("aaaaaaaaaaaa", content="three")
+    for result in (merge(here, there, DATE, base), merge(there, here, DATE, base), merge(here, there, DATE)):
+        assert result.clashes == ("aaaaaaaaaaaa",)
+        assert [entry.content for entry in result.day.entries] == ["two", "three"]
+
+
+def test_an_entry_that_was_copied_with_its_id_is_not_lost() -> None:
+    block = b"# para:daily:aaaaaaaaaaaa 10:00\n\n%s\n\n---\n\n"
+    ours, theirs = Day.parse(block % b"one"), Day.parse(block % b"one" + block % b"a copy")
+    merged = again(merge(ours, theirs, DATE).day)
+    assert [entry.content for entry in merged.entries] == ["one", "a copy"]
+    assert merge(merged, theirs, DATE).day.render() == merged.render()
+    assert [entry.content for entry in merge(Day(), theirs, DATE, ours).day.entries] == ["a copy"]

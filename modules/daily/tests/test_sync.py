@@ -1,5 +1,6 @@
 """The app's file sync: two devices and this computer see one journal."""
 
+import asyncio
 import base64
 import hashlib
 import os
@@ -150,6 +151,19 @@ async def test_both_change_the_same_entry(daily: Running, key: str) -> None:
     assert phone.files == tablet.files
 
 
+async def test_a_text_is_not_lost_to_a_change_that_says_it_is_newer(daily: Running) -> None:
+    """The app sends back the `updated` that it has read, whatever it has changed since."""
+    phone = Device(daily)
+    phone.add("aaaaaaaaaaaa", "Met Kevin.")
+    await phone.sync()
+    await daily.put("/entries/para:daily:aaaaaaaaaaaa", {"content": "Met Kevin. He is well."})
+    await phone.sync()
+    phone.edit("He is well.", "He is well, and grows beans.")
+    await daily.put("/entries/para:daily:aaaaaaaaaaaa", {"content": "Met Kevin. He is fine."})
+    await phone.sync()
+    assert sorted(await texts(daily)) == ["Met Kevin. He is fine.", "Met Kevin. He is well, and grows beans."]
+
+
 async def test_one_device_changes_an_entry_again_and_again(daily: Running) -> None:
     phone = Device(daily)
     phone.add("aaaaaaaaaaaa", "Met")
@@ -259,6 +273,45 @@ async def test_deleted_files_can_be_brought_back(daily: Running) -> None:
     answer = await daily.delete("/sync/files", root="Daily", paths=[PATH])
     assert answer.json()["deleted"] == 0
     assert await texts(daily) == ["Text", "nobody has seen this"]
+
+
+async def test_an_entry_that_comes_while_its_day_is_deleted_stays(daily: Running) -> None:
+    """The file is deleted only as a device has seen it."""
+    await push(daily, {"path": PATH, "content": "# para:abc123 10:00\n\nText\n"})
+    seen = daily.module.versions.has_seen
+    writing: list[asyncio.Task[Any]] = []
+
+    async def has_seen(path: str, digest: str) -> bool:
+        answer: bool = await seen(path, digest)
+        writing.append(asyncio.create_task(daily.post("/entries", {"content": "just now"})))
+        # Whoever does not wait for the deletion has written by then.
+        await asyncio.wait(writing, timeout=0.3)
+        return answer
+
+    daily.module.versions.has_seen = has_seen
+    await daily.delete("/sync/files", root="Daily", paths=[PATH])
+    await asyncio.gather(*writing)
+    assert await texts(daily) == ["just now"]
+
+
+async def test_files_of_a_clock_that_is_ahead_are_not_read_again_and_again(daily: Running) -> None:
+    path = daily.vault / "Daily/journals/2025-03-04.md"
+    path.parent.mkdir(parents=True)
+    path.write_text("# para:abc123 10:00\n\nText\n")
+    os.utime(path, (path.stat().st_mtime + 86400,) * 2)
+    reads: list[str] = []
+    reading = daily.core.files.read_bytes
+
+    async def read_bytes(path: str) -> bytes:
+        reads.append(path)
+        data: bytes = await reading(path)
+        return data
+
+    daily.core.files.read_bytes = read_bytes  # type: ignore[method-assign]
+    for _ in range(3):
+        await manifest(daily)
+        assert (await daily.get("/entries/para:abc123")).status == 200
+    assert len(reads) == 2  # for its hash, and for its entries
 
 
 @pytest.mark.parametrize("size", [100, 9_000_000, 40_000_000])

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from daily.days.frontmatter import Frontmatter, Unchangeable
 from daily.days.headings import Heading, key_of, protect, read_heading, strip_rule, unprotect, write_heading
@@ -13,14 +14,14 @@ _BOM = "\ufeff"
 _FENCE = "---"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Block:
     """Lines of the file from one heading to the next; without `heading`, what stands before the first one."""
 
     heading: Heading | None
     text: str
 
-    @property
+    @cached_property
     def key(self) -> str:
         """What tells the entry apart; empty for plain Markdown."""
         return (key_of(self.heading.id) or "") if self.heading and self.heading.id else ""
@@ -43,7 +44,24 @@ class Entry:
     fields: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+class Written(NamedTuple):
+    """An entry as it lies in the file: reading its text takes time, telling it from another one does not."""
+
+    block: Block
+    fields: Mapping[str, Any]
+
+    @property
+    def entry(self) -> Entry:
+        """What it says."""
+        heading = self.block.heading
+        return Entry(self.block.key, heading.title if heading else "", self.block.content, self.fields)
+
+    def is_same(self, other: "Written") -> bool:
+        """Whether both are one entry that nothing has changed."""
+        return self.block is other.block and (self.fields is other.fields or self.fields == other.fields)
+
+
+@dataclass(frozen=True)
 class Day:
     """`opening` and `closing` are the lines around the frontmatter; `problem` says why it can be read but not be changed."""
 
@@ -78,7 +96,7 @@ class Day:
         try:
             frontmatter, problem = Frontmatter.parse(inner), None
         except InvalidInput as error:
-            frontmatter, problem = Frontmatter(inner, {}), error.message
+            frontmatter, problem = Frontmatter.unreadable(inner), error.message
         return replace(
             day,
             blocks=_blocks(lines[end + 1 :]),
@@ -93,62 +111,57 @@ class Day:
         top = f"{self.opening}{self.frontmatter.text}{self.closing}" if self.frontmatter else ""
         return (top + "".join(block.text for block in self.blocks)).encode()
 
+    @cached_property
+    def written(self) -> tuple[Written, ...]:
+        """Everything that is written there, in order."""
+        said = self._said
+        return tuple(Written(block, said.get(block.key, {})) for block in self.blocks if block.heading or block.content)
+
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """Everything that is written there, in order."""
-        said = self._said()
-        return tuple(
-            Entry(block.key, block.heading.title if block.heading else "", content, said.get(block.key, {}))
-            for block in self.blocks
-            if (content := block.content) or block.heading
-        )
+        """What everything that is written there says, in order."""
+        return tuple(written.entry for written in self.written)
 
     def entry(self, key: str) -> Entry | None:
         """The first entry with this key."""
-        block = next((block for block in self.blocks if block.key == key), None)
-        if block is None or block.heading is None:
-            return None
-        return Entry(key, block.heading.title, block.content, self._said().get(key, {}))
+        block = self._block(key)
+        return None if block is None else Written(block, self._said.get(key, {})).entry
 
     def add(self, id: str, title: str, content: str, fields: Mapping[str, Any], date: str) -> "Day":
         """Append an entry; errors: Conflict when the id is there, Unchangeable."""
         key = key_of(id) or id
-        if any(block.key == key for block in self.blocks):
+        if self._block(key) is not None:
             raise Conflict(f"{id} is in the journal already.")
         day = self.insert(_block(Heading(id, title), content, self.eol), len(self.blocks), date)
-        known = day.frontmatter
-        if known is None or any(key_of(name) == key for name in known.entries):
-            return day.say(key, id, fields)
-        return replace(day, frontmatter=known.with_new_entry(id, fields, self.eol))
+        return day.say(key, fields, date)
 
     def insert(self, block: Block, position: int, date: str) -> "Day":
         """Put a block in front of the one at a position; error: Unchangeable."""
         self.check()
-        blocks = list(self.blocks)
-        before = blocks[position - 1].text if position else (self.closing if self.frontmatter else "")
-        if position and before:
+        day = self._with_frontmatter(date)
+        blocks = list(day.blocks)
+        if position:
+            before = blocks[position - 1].text
             missing = "" if before.endswith("\n") else self.eol
             if before.strip() and not (before + missing).endswith((self.eol * 2, "\n\n")):
                 missing += self.eol
-            blocks[position - 1] = replace(blocks[position - 1], text=before + missing)
+            if missing:
+                blocks[position - 1] = replace(blocks[position - 1], text=before + missing)
         text = block.text if position == len(blocks) else block.text.rstrip("\r\n") + self.eol * 2
         blocks.insert(position, replace(block, text=text))
-        day = replace(self, blocks=tuple(blocks))
-        if self.frontmatter is None:
-            date_line = f"date: {date}{self.eol}"
-            opening, closing = _FENCE + self.eol, _FENCE + self.eol * 2
-            day = replace(day, frontmatter=Frontmatter.parse(date_line), opening=opening, closing=closing)
-        elif not self.blocks:
-            day = replace(day, closing=self.closing.rstrip("\r\n") + self.eol * 2)
-        return day
+        closing = day.closing if self.blocks else day.closing.rstrip("\r\n") + self.eol * 2
+        return replace(day, blocks=tuple(blocks), closing=closing)
 
-    def say(self, key: str, name: str, fields: Mapping[str, Any]) -> "Day":
-        """Change what the frontmatter says of an entry: None removes a field; `name` is how a new one is written."""
+    def say(self, key: str, fields: Mapping[str, Any], date: str) -> "Day":
+        """Change what the frontmatter says of an entry that is there: None removes a field; error: Unchangeable."""
         self.check()
-        if self.frontmatter is None or not fields:
+        block = self._block(key)
+        if block is None or block.heading is None or not fields:
             return self
-        found = next((written for written in self.frontmatter.entries if key_of(written) == key), name)
-        return replace(self, frontmatter=self.frontmatter.with_entry(found, fields, self.eol))
+        day = self._with_frontmatter(date)
+        assert day.frontmatter is not None
+        name = next((name for name in day.frontmatter.entries if key_of(name) == key), block.heading.id)
+        return replace(day, frontmatter=day.frontmatter.with_entry(name, fields, self.eol))
 
     def change(self, key: str, title: str | None = None, content: str | None = None) -> "Day":
         """Write title or text of an entry anew; errors: NotFound, Unchangeable."""
@@ -190,6 +203,21 @@ class Day:
         if self.problem is not None:
             raise Unchangeable(f"The file of this day cannot be changed: {self.problem}", "Mend it in a text editor.")
 
+    def _block(self, key: str) -> Block | None:
+        return next((block for block in self.blocks if block.key == key), None)
+
+    def _with_frontmatter(self, date: str) -> "Day":
+        if self.frontmatter is not None:
+            return self
+        blocks, mark = self.blocks, ""
+        if blocks and blocks[0].text.startswith(_BOM):
+            mark, first = _BOM, blocks[0]
+            blocks = (replace(first, text=first.text.removeprefix(_BOM)), *blocks[1:])
+        opening, closing = mark + _FENCE + self.eol, _FENCE + self.eol * 2
+        frontmatter = Frontmatter.parse(f"date: {date}{self.eol}")
+        return replace(self, blocks=blocks, frontmatter=frontmatter, opening=opening, closing=closing)
+
+    @cached_property
     def _said(self) -> dict[str, Mapping[str, Any]]:
         if self.frontmatter is None or self.problem is not None:
             return {}
@@ -200,7 +228,9 @@ class Day:
         # Before it had entries, the app wrote the recordings only.
         older = self.frontmatter.data.get("assets")
         if isinstance(older, dict):
-            said = {key_of(name) or name: {"type": "voice", "audio": path} for name, path in older.items()} | said
+            for name, path in older.items():
+                key = key_of(name) or name
+                said[key] = {"type": "voice", "audio": path, **said.get(key, {})}
         return said
 
 

@@ -1,20 +1,15 @@
 """The YAML at the top of a day's file, changed in place: what is not ours keeps every byte."""
 
-import copy
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import yaml
 
+from daily.days.yaml_nodes import child, composed, end, is_block, lines_of, span, value_of
 from parachute.core import Conflict, InvalidInput
 
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _ENTRIES = "entries"
-_WIDE = 1_000_000
-_TIME = re.compile(r"[0-9]{2}:[0-9]{2}")
-_TYPES: Mapping[str, Any] = {"int": int, "float": float}
 
 Fields = Mapping[str, Any]
 
@@ -23,213 +18,191 @@ class Unchangeable(Conflict):
     """The file of a day cannot be read, changed or made longer; it is left as it is."""
 
 
+class _Part(NamedTuple):
+    """What is written of one entry: `above` are empty lines and comments, `lines` its own."""
+
+    above: str
+    lines: str
+
+
 @dataclass(frozen=True, slots=True)
 class Frontmatter:
-    """`text` is what lies between the two lines `---`, line ends included; `data` is what it says.
+    """What lies between the two lines `---`, line ends included; `data` is what it says, with times and dates as text.
 
-    Times and dates are text in `data`. Changes return a new one; error: Unchangeable when the text cannot be changed safely.
+    Changes return a new one; error: Unchangeable when the text cannot be changed safely.
     """
 
-    text: str
     data: Mapping[str, Any]
-    # Where the next entry is written, and how far from the left; None where that takes a closer look.
-    _place: tuple[int, int] | None = None
+    # The text in three pieces, so that an entry is changed without reading those of all others again. Where the entries are
+    # not written one below the other, everything is the first piece.
+    _head: str
+    _parts: Mapping[str, _Part] = field(default_factory=dict)
+    _tail: str = ""
+    _column: int = 0
+    # Whether the last part was seen to be complete in itself, so that another one may follow it.
+    _open: bool = False
 
     @classmethod
     def parse(cls, text: str) -> "Frontmatter":
         """Read it; error: InvalidInput for what is no mapping, or has no mapping of entries."""
-        root = _composed(text)
-        data = _value(root, set())
+        root = composed(text)
+        data = value_of(root)
         data = {} if data is None else data
         if not isinstance(data, dict):
             raise InvalidInput("The part between the lines `---` is no list of `name: value`.")
         if not isinstance(data.get(_ENTRIES), dict | None):
             raise InvalidInput("`entries` in the part between the lines `---` is no list of `id: …`.")
-        entries = _child(root, _ENTRIES)
-        if entries is None or not _is_block(entries[1]):
-            return cls(text, data)
+        entries = child(root, _ENTRIES)
+        if entries is None or not is_block(entries[1]):
+            return cls(data, text)
         pairs = entries[1].value
-        return cls(text, data, (_end(text, *pairs[-1]), pairs[0][0].start_mark.column))
+        head, done = text[: span(text, *pairs[0])[0]], span(text, *pairs[0])[0]
+        parts: dict[str, _Part] = {}
+        for key, value in pairs:
+            first, last = span(text, key, value)
+            if not isinstance(key, yaml.ScalarNode) or key.value in parts or first < done:
+                return cls(data, text)
+            parts[key.value] = _Part(text[done:first], text[first:last])
+            done = last
+        return cls(data, head, parts, text[done:], pairs[0][0].start_mark.column)
+
+    @classmethod
+    def unreadable(cls, text: str) -> "Frontmatter":
+        """A text that stays as it is, whatever it says."""
+        return cls({}, text)
+
+    @property
+    def text(self) -> str:
+        """Every byte of it."""
+        return self._head + "".join(part.above + part.lines for part in self._parts.values()) + self._tail
 
     @property
     def entries(self) -> Mapping[str, Any]:
         """What is said about each entry, by its name as it is written there."""
         return self.data.get(_ENTRIES) or {}
 
-    def check(self) -> None:
-        """See that the text says what is meant; error: Unchangeable."""
-        self._checked(self.text, self.data)
-
-    def with_new_entry(self, name: str, fields: Fields, eol: str) -> "Frontmatter":
-        """Add an entry quickly: `check` is due before it is written."""
-        if self._place is None or name in self.entries:
-            return self.with_entry(name, fields, eol)
-        place, column = self._place
-        lines = _lines({name: fields}, column, eol)
-        text = self.text[:place] + lines + self.text[place:]
-        data = {**self.data, _ENTRIES: {**self.entries, name: dict(fields)}}
-        return Frontmatter(text, data, (place + len(lines), column))
-
     def with_entry(self, name: str, fields: Fields, eol: str) -> "Frontmatter":
         """Add an entry, or change fields of it: None removes one, those that are not named stay."""
         old = self.entries.get(name)
         known: dict[str, Any] = old if isinstance(old, dict) else {"audio": old} if isinstance(old, str) else {}
         expected = {key: value for key, value in {**known, **fields}.items() if value is not None}
-        data: dict[str, Any] = copy.deepcopy(dict(self.data))
-        data[_ENTRIES] = {**self.entries, name: expected}
         if old == expected:
             return self
-        root = _composed(self.text)
-        entries = _child(root, _ENTRIES)
-        pair = _child(entries[1], name) if entries and _is_block(entries[1]) else None
-        text = self.text
-        if pair and _is_block(pair[1]) and expected:
-            edits: list[tuple[int, int, str]] = []
-            for key, value in fields.items():
-                field = _child(pair[1], key)
-                if value is None and field is None:
-                    continue
-                place = _span(text, *field) if field else (_end(text, *pair[1].value[-1]),) * 2
-                lines = "" if value is None else _lines({key: value}, pair[1].value[0][0].start_mark.column, eol)
-                edits.append((*place, lines))
-            # From the end, so that what was measured still holds; what is added at one place is added in order.
-            for _, (start, end, lines) in sorted(
-                enumerate(edits), key=lambda edit: (edit[1][0], edit[0]), reverse=True
-            ):
-                text = text[:start] + lines + text[end:]
-        elif entries and _is_block(entries[1]):
-            column = entries[1].value[0][0].start_mark.column
-            place = _span(text, *pair) if pair else (_end(text, *entries[1].value[-1]),) * 2
-            text = text[: place[0]] + _lines({name: expected}, column, eol) + text[place[1] :]
-        else:
-            place = _span(text, *entries) if entries else (len(text),) * 2
-            text = text[: place[0]] + _lines({_ENTRIES: data[_ENTRIES]}, 0, eol) + text[place[1] :]
-        return self._checked(text, data)
+        data = {**self.data, _ENTRIES: {**self.entries, name: expected}}
+        if name not in self.entries:
+            return self._with_part(name, expected, data, eol) or self._rewritten(name, fields, expected, data, eol)
+        return self._with_changed_part(name, fields, data, eol) or self._rewritten(name, fields, expected, data, eol)
 
     def without_entry(self, name: str, eol: str) -> "Frontmatter":
         """Take an entry out."""
         if name not in self.entries:
             return self
-        data: dict[str, Any] = copy.deepcopy(dict(self.data))
-        del data[_ENTRIES][name]
-        entries = _child(_composed(self.text), _ENTRIES)
+        rest = {other: said for other, said in self.entries.items() if other != name}
+        text = self.text
+        entries = child(composed(text), _ENTRIES)
         assert entries is not None
-        pair = _child(entries[1], name) if _is_block(entries[1]) else None
-        if pair and data[_ENTRIES]:
-            start, end = _span(self.text, *pair)
-            text = self.text[:start] + self.text[end:]
-        else:
-            start, end = _span(self.text, *entries)
-            rest = _lines({_ENTRIES: data[_ENTRIES]}, 0, eol) if data[_ENTRIES] else ""
-            text = self.text[:start] + rest + self.text[end:]
-            if not rest:
-                del data[_ENTRIES]
-        return self._checked(text, data)
+        pair = child(entries[1], name) if is_block(entries[1]) else None
+        if pair and rest:
+            first, last = span(text, *pair)
+            return _checked(text[:first] + text[last:], {**self.data, _ENTRIES: rest})
+        first, last = span(text, *entries)
+        if rest:
+            lines = lines_of({_ENTRIES: rest}, 0, eol)
+            return _checked(text[:first] + lines + text[last:], {**self.data, _ENTRIES: rest})
+        data = {key: value for key, value in self.data.items() if key != _ENTRIES}
+        return _checked(text[:first] + text[last:], data)
 
     def with_others_of(self, other: "Frontmatter", eol: str) -> "Frontmatter":
         """Add what only the other one says, entries excepted, as it is written there."""
-        text = self.text
-        root = _composed(other.text)
+        if not other.data.keys() - self.data.keys() - {_ENTRIES}:
+            return self
+        text, theirs = self.text, other.text
+        root = composed(theirs)
         data: dict[str, Any] = dict(self.data)
         for key, value in other.data.items():
-            pair = _child(root, key)
+            pair = child(root, key)
             if key in self.data or key == _ENTRIES or pair is None:
                 continue
             data[key] = value
-            start, end = _span(other.text, *pair)
-            lines = other.text[start:end].replace("\r\n", "\n").replace("\n", eol)
+            first, last = span(theirs, *pair)
+            lines = theirs[first:last].replace("\r\n", "\n").replace("\n", eol)
             text += lines if lines.endswith("\n") else lines + eol
-        return self if text == self.text else self._checked(text, data)
+        return _checked(text, data)
 
-    @staticmethod
-    def _checked(text: str, expected: Mapping[str, Any]) -> "Frontmatter":
-        try:
-            changed = Frontmatter.parse(text)
-        except InvalidInput:
-            changed = None
-        if changed is None or changed.data != expected:
-            raise Unchangeable(
-                "The part between the lines `---` is written in a way that cannot be changed without changing more.",
-                "Write it as plain `name: value` lines.",
-            )
-        return changed
+    def _with_part(self, name: str, said: Fields, data: Fields, eol: str) -> "Frontmatter | None":
+        """Write a new entry below the last one; None where that takes a closer look.
+
+        Lines that are complete in themselves say the same wherever they stand among others of that kind.
+        """
+        if not self._parts:
+            return None
+        last = next(reversed(self._parts))
+        lines = lines_of({name: said}, self._column, eol)
+        if not ((self._open or self._is_complete(last)) and _says(lines, {name: said})):
+            return None
+        return replace(self, data=data, _parts={**self._parts, name: _Part("", lines)}, _open=True)
+
+    def _with_changed_part(self, name: str, fields: Fields, data: Fields, eol: str) -> "Frontmatter | None":
+        """Write an entry anew and leave the others alone; None where that takes a closer look."""
+        if name not in self._parts or not self._is_complete(name):
+            return None
+        above, lines = self._parts[name]
+        top, said = f"{_ENTRIES}:\n", data[_ENTRIES][name]
+        alone = Frontmatter({_ENTRIES: {name: self.entries[name]}}, top + lines)
+        changed = alone._rewritten(name, fields, said, {_ENTRIES: {name: said}}, eol).text
+        if not changed.startswith(top):
+            return None
+        return replace(self, data=data, _parts={**self._parts, name: _Part(above, changed.removeprefix(top))})
+
+    def _is_complete(self, name: str) -> bool:
+        """Whether an entry's own lines say all that is said of it."""
+        return _says(self._parts[name].lines, {name: self.entries[name]})
+
+    def _rewritten(self, name: str, fields: Fields, expected: Fields, data: Fields, eol: str) -> "Frontmatter":
+        text = self.text
+        entries = child(composed(text), _ENTRIES)
+        pair = child(entries[1], name) if entries and is_block(entries[1]) else None
+        if pair and is_block(pair[1]) and expected:
+            edits: list[tuple[int, int, str]] = []
+            for key, value in fields.items():
+                found = child(pair[1], key)
+                if value is None and found is None:
+                    continue
+                place = span(text, *found) if found else (end(text, *pair[1].value[-1]),) * 2
+                lines = "" if value is None else lines_of({key: value}, pair[1].value[0][0].start_mark.column, eol)
+                edits.append((*place, lines))
+            # From the end, so that what was measured still holds; what is added at one place is added in order.
+            for _, (first, last, lines) in sorted(
+                enumerate(edits), key=lambda edit: (edit[1][0], edit[0]), reverse=True
+            ):
+                text = text[:first] + lines + text[last:]
+        elif entries and is_block(entries[1]):
+            column = entries[1].value[0][0].start_mark.column
+            place = span(text, *pair) if pair else (end(text, *entries[1].value[-1]),) * 2
+            text = text[: place[0]] + lines_of({name: expected}, column, eol) + text[place[1] :]
+        else:
+            place = span(text, *entries) if entries else (len(text),) * 2
+            text = text[: place[0]] + lines_of({_ENTRIES: data[_ENTRIES]}, 0, eol) + text[place[1] :]
+        return _checked(text, data)
 
 
-def _composed(text: str) -> Any:
+def _says(lines: str, expected: Fields) -> bool:
+    """Whether the lines of entries, read by themselves, say this."""
     try:
-        return yaml.compose(text, Loader=_Loader)
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"line {mark.line + 2}: " if mark else ""
-        reason = getattr(error, "problem", None) or type(error).__name__
-        raise InvalidInput(f"The part between the lines `---` is no YAML: {where}{reason}.") from error
+        return bool(value_of(composed(f"{_ENTRIES}:\n{lines}")) == {_ENTRIES: expected})
+    except InvalidInput:
+        return False
 
 
-def _value(node: Any, seen: set[int]) -> Any:
-    if node is None:
-        return None
-    if isinstance(node, yaml.ScalarNode):
-        return _scalar(node)
-    if id(node) in seen:
-        raise InvalidInput("The part between the lines `---` uses `*name`, which is not read here.")
-    seen.add(id(node))
-    if isinstance(node, yaml.SequenceNode):
-        return [_value(item, seen) for item in node.value]
-    return {str(key.value): _value(value, seen) for key, value in node.value}
-
-
-def _scalar(node: Any) -> Any:
-    kind = node.tag.rpartition(":")[2]
-    if kind == "null":
-        return None
-    if kind == "bool":
-        return node.value.lower() in ("true", "yes", "on")
-    if kind in _TYPES:
-        try:
-            return _TYPES[kind](node.value)
-        except ValueError:
-            pass  # octal, sexagesimal and the like: as it is written
-    return node.value
-
-
-def _child(node: Any, name: str) -> tuple[Any, Any] | None:
-    if isinstance(node, yaml.MappingNode):
-        for key, value in reversed(node.value):
-            if isinstance(key, yaml.ScalarNode) and key.value == name:
-                return key, value
-    return None
-
-
-def _is_block(node: Any) -> bool:
-    return isinstance(node, yaml.MappingNode) and not node.flow_style and bool(node.value)
-
-
-def _span(text: str, key: Any, value: Any) -> tuple[int, int]:
-    """Where the lines of a pair begin and end."""
-    return text.rfind("\n", 0, key.start_mark.index) + 1, _end(text, key, value)
-
-
-def _end(text: str, key: Any, value: Any) -> int:
-    while _is_block(value):
-        key, value = value.value[-1]
-    last = max(len(text[: value.end_mark.index].rstrip()), key.end_mark.index)
-    end = text.find("\n", last)
-    return len(text) if end < 0 else end + 1
-
-
-def _lines(values: Fields, column: int, eol: str) -> str:
-    lines: list[str] = []
-    for key, value in values.items():
-        inner = isinstance(value, dict) and bool(value)
-        text = yaml.safe_dump(
-            {key: None if inner else value},
-            allow_unicode=True,
-            width=_WIDE,
-            default_flow_style=None if isinstance(value, list | dict) and not inner else False,
-        ).rstrip("\n")
-        if isinstance(value, str) and _TIME.fullmatch(value):
-            text = text.replace(f"'{value}'", value)  # as the app writes it
-        if inner:
-            text = text.removesuffix(" null") + "\n" + _lines(value, 2, "\n").rstrip("\n")
-        lines += [" " * column + line + eol for line in text.split("\n")]
-    return "".join(lines)
+def _checked(text: str, expected: Fields) -> Frontmatter:
+    """Read a changed text; error: Unchangeable if it does not say what is meant."""
+    try:
+        changed = Frontmatter.parse(text)
+    except InvalidInput:
+        changed = None
+    if changed is None or changed.data != expected:
+        raise Unchangeable(
+            "The part between the lines `---` is written in a way that cannot be changed without changing more.",
+            "Write it as plain `name: value` lines.",
+        )
+    return changed

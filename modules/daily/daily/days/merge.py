@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from daily.days.day import Block, Day, new_block
-from daily.days.headings import key_of
 
 _SIGNS = string.digits + string.ascii_lowercase
 _LENGTH = 12
@@ -33,8 +32,8 @@ def merge(ours: Day, theirs: Day, date: str, base: Day | None = None) -> Merged:
     """All entries of both; error: Unchangeable.
 
     `base` is the version from which both come, if it is known: an entry that only one of them changed or removed since is
-    changed or removed. Where both changed it, the one with the newer `updated` counts; without that both are kept, the
-    second one as an entry of its own.
+    changed or removed. Where both changed it, both are kept, the second one as an entry of its own: what they say of the time
+    of their changes comes from different clocks, and is not looked at.
     """
     ours.check()
     theirs.check()
@@ -45,11 +44,14 @@ def merge(ours: Day, theirs: Day, date: str, base: Day | None = None) -> Merged:
     previous = ""
     for block in theirs.blocks:
         key = block.key
-        if not key or (block is not _first(theirs, key)):
+        if not key:
+            continue
+        if block is not _first(theirs, key):
+            _insert_again(state, block, base)
             continue
         if key in mine:
             if mine[key] != yours[key]:
-                _choose(state, key, mine[key], yours[key], before.get(key), theirs)
+                _choose(state, key, mine[key], yours[key], before.get(key))
         elif not _unchanged(before.get(key), yours[key]):
             _insert(state, block, previous, theirs)
         if _first(state.day, key) is not None:
@@ -82,33 +84,29 @@ def _first(day: Day, key: str) -> Block | None:
     return next((block for block in day.blocks if block.key == key), None)
 
 
-def _choose(state: _State, key: str, mine: _Said, yours: _Said, before: _Said | None, theirs: Day) -> None:
+def _choose(state: _State, key: str, mine: _Said, yours: _Said, before: _Said | None) -> None:
     if before == yours:
         return
+    if before == mine:
+        return _take(state, key, yours, {**dict.fromkeys(mine[2]), **yours[2]})
     # Fields do not clash: what only one of them says is kept, and where both say something the greater text counts.
-    fields = {**yours[2], **mine[2]} if before == mine else _united(mine[2], yours[2])
-    if before == mine or mine[:2] == yours[:2]:
-        if before == mine:
-            fields = {**dict.fromkeys(mine[2]), **yours[2]}
-        _take(state, key, yours if before == mine else mine, fields, theirs)
-        return
+    fields = _united(mine[2], yours[2])
+    if mine[:2] == yours[:2] or (before is not None and before[:2] == yours[:2]):
+        return _take(state, key, mine, fields)
     if before is not None and before[:2] == mine[:2]:
-        return _take(state, key, yours, fields, theirs)
-    if before is not None and before[:2] == yours[:2]:
-        return _take(state, key, mine, fields, theirs)
+        return _take(state, key, yours, fields)
     first, second = sorted((mine, yours), key=_rank, reverse=True)
-    _take(state, key, first, fields, theirs)
-    if not (first[2].get("updated") and second[2].get("updated")) or first[2]["updated"] == second[2]["updated"]:
-        state.clashes.append(key)
-        _keep(state, key, second)
+    _take(state, key, first, fields)
+    state.clashes.append(key)
+    _keep(state, key, second)
 
 
 def _rank(said: _Said) -> tuple[str, str, str]:
     return str(said[2].get("updated") or ""), said[1], said[0]
 
 
-def _take(state: _State, key: str, said: _Said, fields: Mapping[str, Any], theirs: Day) -> None:
-    state.day = state.day.change(key, said[0], said[1]).say(key, _name(theirs, key), fields)
+def _take(state: _State, key: str, said: _Said, fields: Mapping[str, Any]) -> None:
+    state.day = state.day.change(key, said[0], said[1]).say(key, fields, state.date)
 
 
 def _keep(state: _State, key: str, said: _Said) -> None:
@@ -116,9 +114,10 @@ def _keep(state: _State, key: str, said: _Said) -> None:
     digest = int.from_bytes(hashlib.sha256("\0".join((key, said[0], said[1])).encode()).digest())
     other = "".join(_SIGNS[digest // len(_SIGNS) ** place % len(_SIGNS)] for place in range(_LENGTH))
     if _first(state.day, other) is None:
-        position = next(index for index, block in enumerate(state.day.blocks) if block.key == key) + 1
+        blocks = state.day.blocks
+        position = next((index + 1 for index, block in enumerate(blocks) if block.key == key), len(blocks))
         block = new_block(f"daily:{other}", f"{said[0]} {_CLASH}".strip(), said[1], state.day.eol)
-        state.day = state.day.insert(block, position, state.date).say(other, f"daily:{other}", said[2])
+        state.day = state.day.insert(block, position, state.date).say(other, said[2], state.date)
 
 
 def _insert(state: _State, block: Block, previous: str, theirs: Day) -> None:
@@ -131,12 +130,17 @@ def _insert(state: _State, block: Block, previous: str, theirs: Day) -> None:
     state.day = state.day.insert(new, behind[0] if behind else len(blocks), state.date)
     entry = theirs.entry(block.key)
     if entry is not None and entry.fields:
-        state.day = state.day.say(block.key, _name(theirs, block.key), entry.fields)
+        state.day = state.day.say(block.key, entry.fields, state.date)
 
 
-def _name(day: Day, key: str) -> str:
-    names = day.frontmatter.entries if day.frontmatter else ()
-    return next((name for name in names if key_of(name) == key), f"daily:{key}")
+def _insert_again(state: _State, block: Block, base: Day | None) -> None:
+    """Keep what a second entry with the same id says, as somebody makes it who copies one by hand."""
+    key, text = block.key, _text(block)
+    if any(_text(each) == text for day in (state.day, base) if day for each in day.blocks if each.key == key):
+        return
+    assert block.heading is not None
+    state.clashes.append(key)
+    _keep(state, key, (block.heading.title, block.content, {}))
 
 
 def _united(mine: Mapping[str, Any], yours: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,11 +3,12 @@
 import asyncio
 import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from parachute.core import Unavailable
+from parachute.core import ParachuteError, Unavailable
 
 Result = TypeVar("Result")
 
@@ -23,10 +24,23 @@ class Database:
         self._disposable = disposable
         self._connection: sqlite3.Connection | None = None
         self._lock = threading.Lock()
+        self._waiting: list[tuple[Callable[[sqlite3.Connection], Any], asyncio.Future[Any]]] = []
+        self._working: asyncio.Task[None] | None = None
 
     async def run(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
         """Do something in one transaction, in a thread; error: Unavailable."""
         return await asyncio.to_thread(self.work, work)
+
+    async def run_together(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
+        """The same, in one transaction with all others that come at the same time: they wait for the disk once.
+
+        Errors: ParachuteError of the work, which undoes its own changes only; Unavailable.
+        """
+        future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        self._waiting.append((work, future))
+        if self._working is None:
+            self._working = asyncio.ensure_future(self._work_together())
+        return await future
 
     def work(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
         """The same in the thread that calls; error: Unavailable."""
@@ -37,6 +51,24 @@ class Database:
                     return work(connection)
             except sqlite3.Error as error:
                 raise Unavailable(f"The database {self._path.name} cannot be used: {error}.") from error
+
+    async def _work_together(self) -> None:
+        try:
+            while self._waiting:
+                batch, self._waiting = self._waiting, []
+                try:
+                    results = await self.run(partial(_each, [work for work, _ in batch]))
+                except Exception as error:
+                    results = [error] * len(batch)
+                for (_, future), result in zip(batch, results, strict=True):
+                    if future.done():
+                        continue
+                    if isinstance(result, Exception):
+                        future.set_exception(result)
+                    else:
+                        future.set_result(result)
+        finally:
+            self._working = None
 
     def close(self) -> None:
         """Close the file; the next call opens it again."""
@@ -67,3 +99,18 @@ class Database:
             raise
         self._connection = connection
         return connection
+
+
+def _each(works: Sequence[Callable[[sqlite3.Connection], Any]], connection: sqlite3.Connection) -> list[Any]:
+    """The result of each work, or its error, after which nothing of it remains."""
+    connection.execute("BEGIN")
+    results: list[Any] = []
+    for work in works:
+        connection.execute("SAVEPOINT each")
+        try:
+            results.append(work(connection))
+        except ParachuteError as error:
+            connection.execute("ROLLBACK TO each")
+            results.append(error)
+        connection.execute("RELEASE each")
+    return results

@@ -4,8 +4,8 @@ import datetime
 import json
 import re
 import sqlite3
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,8 @@ END;
 _FILES_A_DAY = 8
 _ENTRIES_A_FILE = 1 << 20
 _COLUMNS = "number, key, date, path, title, content, fields"
+_INSERT = f"INSERT INTO entries ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
+_INSERT_FILE = "INSERT OR REPLACE INTO files (path, date, modified, size, problem) VALUES (?, ?, ?, ?, ?)"
 _WORD = re.compile(r"\w+")
 _MOST_WORDS = 20
 
@@ -74,10 +76,12 @@ class Index:
         """Close the file."""
         self._database.close()
 
-    async def files(self) -> dict[str, Indexed]:
-        """All files that it knows, by path."""
-        query = "SELECT path, date, modified, size, problem FROM files ORDER BY path"
-        rows = await self._database.run(lambda connection: connection.execute(query).fetchall())
+    async def files(self, paths: Sequence[str] | None = None) -> dict[str, Indexed]:
+        """Files that it knows, by path: all, or those of the paths."""
+        query = "SELECT path, date, modified, size, problem FROM files"
+        values = () if paths is None else (json.dumps(paths),)
+        query += " ORDER BY path" if paths is None else " WHERE path IN (SELECT value FROM json_each(?))"
+        rows = await self._database.run(lambda connection: connection.execute(query, values).fetchall())
         return {row[0]: Indexed(*row) for row in rows}
 
     async def put(self, changes: Sequence[tuple[Indexed, Sequence[Entry]]], gone: Sequence[str] = ()) -> None:
@@ -89,6 +93,21 @@ class Index:
                 connection.execute("DELETE FROM files WHERE path = ?", (path,))
             for file, entries in changes:
                 _put(connection, file, entries)
+
+        await self._database.run(work)
+
+    async def put_some(self, file: Indexed, entries: Mapping[int, Entry], gone: Sequence[int]) -> None:
+        """Take over some entries of a file, by their places in it; the others are as the index has them."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            start = _start(connection, file)
+            if start is None:
+                return
+            old = [(start + place,) for place in (*entries, *gone)]
+            connection.executemany("DELETE FROM entries WHERE number = ?", old)
+            rows = [(start + place, *_row(file, entry)) for place, entry in entries.items()]
+            connection.executemany(_INSERT, rows)
+            connection.execute(_INSERT_FILE, (file.path, file.date, file.modified, file.size, file.problem))
 
         await self._database.run(work)
 
@@ -150,28 +169,34 @@ class Index:
 
 def _put(connection: sqlite3.Connection, file: Indexed, entries: Sequence[Entry]) -> None:
     start = _start(connection, file)
+    if start is None:
+        file, entries = (
+            replace(file, problem=f"A day has more than {_FILES_A_DAY} files; put their texts together."),
+            (),
+        )
     known = {
         row[0]: row[1:]
-        for row in connection.execute(
-            "SELECT number, key, date, path, title, content, fields FROM entries WHERE path = ?", (file.path,)
-        )
+        for row in connection.execute(f"SELECT {_COLUMNS} FROM entries WHERE path = ?", (file.path,))  # noqa: S608
     }
-    rows = {}
-    for position, entry in enumerate(entries[: _ENTRIES_A_FILE - 1]):
-        fields = json.dumps(entry.fields, ensure_ascii=False)
-        rows[start + position] = (entry.key, file.date, file.path, entry.title, entry.content, fields)
+    rows = {(start or 0) + place: _row(file, entry) for place, entry in enumerate(entries[: _ENTRIES_A_FILE - 1])}
     old = [(number,) for number, row in known.items() if rows.get(number) != row]
     new = [(number, *row) for number, row in rows.items() if known.get(number) != row]
     connection.executemany("DELETE FROM entries WHERE number = ?", old)
-    connection.executemany(f"INSERT INTO entries ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", new)  # noqa: S608
-    connection.execute(
-        "INSERT OR REPLACE INTO files (path, date, modified, size, problem) VALUES (?, ?, ?, ?, ?)",
-        (file.path, file.date, file.modified, file.size, file.problem),
-    )
+    connection.executemany(_INSERT, new)
+    connection.execute(_INSERT_FILE, (file.path, file.date, file.modified, file.size, file.problem))
 
 
-def _start(connection: sqlite3.Connection, file: Indexed) -> int:
-    """The first number for the entries of a file: those of a day's other files come behind those of the day's own."""
+def _row(file: Indexed, entry: Entry) -> tuple[str, ...]:
+    """An entry as the table has it, but for the number."""
+    fields = json.dumps(entry.fields, ensure_ascii=False)
+    return entry.key, file.date, file.path, entry.title, entry.content, fields
+
+
+def _start(connection: sqlite3.Connection, file: Indexed) -> int | None:
+    """The first number for the entries of a file: those of a day's other files come behind those of the day's own.
+
+    None when there are too many files.
+    """
     first = _first(file.date)
     if len(file.path.rpartition("/")[2]) == len("2024-01-15.md"):
         return first
@@ -182,10 +207,10 @@ def _start(connection: sqlite3.Connection, file: Indexed) -> int:
             (first, _first(file.date, 1)),
         )
     }
-    for place in range(1, _FILES_A_DAY):
-        if taken.get(place, file.path) == file.path:
-            return first + place * _ENTRIES_A_FILE
-    return first + _FILES_A_DAY * _ENTRIES_A_FILE - _ENTRIES_A_FILE
+    places = range(1, _FILES_A_DAY)
+    place = next((place for place in places if taken.get(place) == file.path), None)
+    place = place or next((place for place in places if place not in taken), None)
+    return None if place is None else first + place * _ENTRIES_A_FILE
 
 
 def _first(date: str, days: int = 0) -> int:

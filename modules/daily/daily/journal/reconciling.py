@@ -1,17 +1,24 @@
 """Keeping the index like the files, whoever changed them."""
 
 import asyncio
+import contextlib
+import logging
 import time
-from collections.abc import Iterable
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from daily.days.day import Day, Entry
+from daily.days.day import Day, Entry, Written
 from daily.journal.index import Index, Indexed
 from daily.journal.names import CONFLICT, JOURNALS, date_of
 from parachute.core import ParachuteError
 
-_BATCH = 100
+log = logging.getLogger("parachute.module")
+
+_BATCH = 25
+_SHOWN = 4
 _PATIENCE_SECONDS = 10.0
+_SOON_SECONDS = 1.0
 _JUST_NOW_NS = 100_000_000
 """A file that changed so lately may change again without a new time of change."""
 
@@ -22,7 +29,10 @@ class Reconciler:
     def __init__(self, files: Any, index: Index) -> None:
         self._files = files
         self._index = index
+        self._looking = asyncio.Lock()
         self._lock = asyncio.Lock()
+        # What the index has of the files that were written last, so that only differences are put there.
+        self._shown: OrderedDict[str, tuple[Written, ...]] = OrderedDict()
         self._first: asyncio.Task[None] | None = None
         self._again: asyncio.Task[None] | None = None
         self._last = 0.0
@@ -46,6 +56,12 @@ class Reconciler:
                 self.start()
             await asyncio.shield(self._first)
 
+    async def soon_ready(self) -> None:
+        """The same, but not much longer than a moment: years of files that nobody has read before take their time."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_SOON_SECONDS):
+                await self.ready()
+
     def look_again(self) -> None:
         """Look at all files in the background, unless that was done just now."""
         if time.monotonic() - self._last > _PATIENCE_SECONDS and (self._again is None or self._again.done()):
@@ -53,48 +69,55 @@ class Reconciler:
 
     async def everything(self) -> None:
         """Bring the index up to date with all files."""
-        async with self._lock:
+        async with self._looking:
             scanned = await self._files.scan(f"{JOURNALS}/*.md")
             known = await self._index.files()
             there = {path: (modified, size) for path, modified, size in scanned if date_of(path)}
             self.conflicts = [path for path, _, _ in scanned if CONFLICT in path]
             gone = [path for path in known if path not in there]
-            changed = [
-                path
-                for path, stamp in there.items()
-                if path not in known or (known[path].modified, known[path].size) != stamp
-            ]
+            changed = [path for path, stamp in there.items() if _stamp(known.get(path)) != stamp]
             for start in range(0, max(len(changed), 1), _BATCH):
-                await self._take({path: there[path] for path in changed[start : start + _BATCH]}, gone)
+                async with self._lock:  # who asks for one day waits for one batch, and not for years
+                    await self._take({path: there[path] for path in changed[start : start + _BATCH]}, gone)
                 gone = []
             self._last = time.monotonic()
 
-    async def some(self, paths: Iterable[str]) -> None:
-        """Bring the index up to date with some files, if they are of the journal."""
+    async def some(self, paths: Iterable[str]) -> bool:
+        """Bring the index up to date with some files, if they are of the journal; whether there was anything new."""
         wanted = [path for path in dict.fromkeys(paths) if date_of(path)]
         if not wanted:
-            return
+            return False
         async with self._lock:
-            known = await self._index.files()
+            known = await self._index.files(wanted)
             stamps = {path: await self._files.stat(path) for path in wanted}
             gone = [path for path, stamp in stamps.items() if stamp is None and path in known]
             changed = {
-                path: stamp
-                for path, stamp in stamps.items()
-                if stamp is not None and (path not in known or (known[path].modified, known[path].size) != stamp)
+                path: stamp for path, stamp in stamps.items() if stamp is not None and _stamp(known.get(path)) != stamp
             }
             if gone or changed:
                 await self._take(changed, gone)
+            return bool(gone or changed)
 
     async def take(self, path: str, day: Day, data: bytes) -> None:
-        """Take over what was just written to a file."""
+        """Take over what was just written to a file. Where that is not possible, whoever asks for the file does it."""
         date = date_of(path)
         if date is None:
             return
         stamp = await self._files.stat(path)
         modified = stamp[0] if stamp is not None and stamp[1] == len(data) else -1
-        entries = await asyncio.to_thread(lambda: day.entries)
-        await self._index.put([(Indexed(path, date, modified, len(data), day.problem), entries)])
+        file = Indexed(path, date, modified, len(data), day.problem)
+        try:
+            async with self._lock:
+                before = self._shown.pop(path, None)
+                if before is None:
+                    await self._index.put([(file, await asyncio.to_thread(lambda: day.entries))])
+                else:
+                    await self._index.put_some(file, *await asyncio.to_thread(_difference, before, day.written))
+                self._shown[path] = day.written
+                if len(self._shown) > _SHOWN:
+                    self._shown.popitem(last=False)
+        except ParachuteError as error:
+            log.warning("%s is written and not in the index yet: %s", path, error)
 
     async def _quietly(self) -> None:
         try:
@@ -103,12 +126,14 @@ class Reconciler:
             pass  # the next one who asks tries again and is told
 
     async def _take(self, stamps: dict[str, tuple[int, int]], gone: list[str]) -> None:
+        for path in (*stamps, *gone):
+            self._shown.pop(path, None)
         changes = [await self._read(path, *stamp) for path, stamp in stamps.items()]
         await self._index.put(changes, gone)
 
     async def _read(self, path: str, modified: int, size: int) -> tuple[Indexed, tuple[Entry, ...]]:
         date = date_of(path) or ""
-        if time.time_ns() - modified < _JUST_NOW_NS:
+        if abs(time.time_ns() - modified) < _JUST_NOW_NS:
             modified = -1
         try:
             data = await self._files.read_bytes(path)
@@ -121,3 +146,14 @@ class Reconciler:
 def _parsed(data: bytes) -> tuple[Day, tuple[Entry, ...]]:
     day = Day.parse(data)
     return day, day.entries
+
+
+def _stamp(file: Indexed | None) -> tuple[int, int] | None:
+    return None if file is None else (file.modified, file.size)
+
+
+def _difference(old: Sequence[Written], new: Sequence[Written]) -> tuple[dict[int, Entry], range]:
+    """The entries that are not as they were, by place, and the places that are empty now."""
+    same = [earlier.is_same(later) for earlier, later in zip(old, new, strict=False)]
+    changed = [place for place in range(len(new)) if place >= len(same) or not same[place]]
+    return {place: new[place].entry for place in changed}, range(len(new), len(old))

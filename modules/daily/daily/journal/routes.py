@@ -6,10 +6,9 @@ from typing import Any
 from daily.journal import names
 from daily.journal.documents import document_of, journal_entry
 from daily.journal.service import Journal
-from parachute.core import InvalidInput, route
+from parachute.core import InvalidInput, NotFound, route
 from parachute.core.interfaces import JournalEntry
 from parachute.core.services import Core
-from parachute.errors import NotFound
 
 
 class EntryRoutes:

@@ -1,27 +1,24 @@
 """The journal: entries are written into the files of their days, and found through the index."""
 
-import asyncio
 import datetime
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from daily.days.day import Day
-from daily.days.frontmatter import Unchangeable
 from daily.days.headings import key_of
 from daily.journal import names
-from daily.journal.day_files import DayFiles, Edit
+from daily.journal.day_files import DayFiles, Keep
 from daily.journal.documents import audio_of, checked_content, checked_title, id_of, mentions_of
 from daily.journal.index import Found, Index
 from daily.journal.reconciling import Reconciler
 from daily.journal.state import State, Told, checked_key, digest_of
 from daily.journal.telling import CREATED, DELETED, UPDATED, Teller, entry_event
-from parachute.core import Conflict, InvalidInput, NotFound, ParachuteError
+from daily.journal.writing import New, Writing
+from parachute.core import InvalidInput, NotFound
 from parachute.core.services import Core
 
 _MOST = 1000
-_LOCKS = 64
-Keep = Callable[[str, bytes, str], Any]
 
 
 class Journal:
@@ -30,13 +27,12 @@ class Journal:
     def __init__(self, core: Core, new_id: Callable[[], str], keep: Keep) -> None:
         self._core = core
         self._new_id = new_id
-        self._keep = keep
         self.index = Index(core.data / "index.db")
         self._state = State(core.data / "state.db")
         self.reconciler = Reconciler(core.files, self.index)
-        self.day_files = DayFiles(core.files, self.reconciler.take)
+        self.day_files = DayFiles(core.files, self.reconciler.take, keep)
         self.teller = Teller(self._state, core.publish, self._exists)
-        self._asking = [asyncio.Lock() for _ in range(_LOCKS)]
+        self._writing = Writing(self.day_files, self._state, self.teller, self.get)
 
     def start(self) -> None:
         """Begin to look at the files, and tell what is left over."""
@@ -45,6 +41,7 @@ class Journal:
 
     async def close(self) -> None:
         """Finish what is being written, and close everything."""
+        await self._writing.close()
         await self.day_files.close()
         await self.teller.close()
         await self.reconciler.close()
@@ -69,10 +66,8 @@ class Journal:
         entry_id = self._new_id()
         event = entry_event(CREATED, entry_id, text, _audio(fields))
         digest = digest_of(text, heading, date or "", str(fields.get("audio")))
-        if checked_key(key) is None:
-            return await self._create(None, digest, entry_id, wanted, event, text, heading or time, fields)
-        async with self._asking[hash(key) % _LOCKS]:
-            return await self._create(key, digest, entry_id, wanted, event, text, heading or time, fields)
+        new = New(checked_key(key), digest, entry_id, wanted, event, text, heading or time, fields)
+        return await self._writing.create(new)
 
     async def get(self, entry_id: str) -> Found:
         """An entry; error: NotFound."""
@@ -88,8 +83,8 @@ class Journal:
         """Change an entry; what is None stays. Errors: NotFound, InvalidInput, Conflict."""
         found = await self.get(entry_id)
         key, old = found.entry.key, found.entry
-        audio = bool(audio_of(old) or (fields or {}).get("audio"))
-        text = None if content is None else checked_content(content, empty=audio)
+        recorded = bool(audio_of(old) or (fields or {}).get("audio"))
+        text = None if content is None else checked_content(content, empty=recorded)
         heading = None if title is None else checked_title(title)
         said = dict(fields or {})
         if (
@@ -100,19 +95,24 @@ class Journal:
             return found
         now = datetime.datetime.now(datetime.UTC)
         said["updated"] = f"{now:%Y-%m-%dT%H:%M:%S.%f}"[:-3] + "Z"
-        day = await self._edit(found.path, lambda day: day.change(key, heading, text).say(key, f"daily:{key}", said))
+
+        def edit(day: Day) -> Day:
+            return day.change(key, heading, text).say(key, said, found.date)
+
+        audio = audio_of(replace(old, fields={**old.fields, **said}))
+        event = entry_event(UPDATED, id_of(key), old.content if text is None else text, audio)
+        day = await self._writing.change(found.path, edit, event)
         entry = day.entry(key)
         if entry is None:  # another edit of the same moment took it out
             raise NotFound(f"There is no entry {entry_id[:80]}.")
-        changed = replace(found, entry=entry)
-        await self.teller.tell(entry_event(UPDATED, id_of(key), entry.content, audio_of(entry)))
-        return changed
+        return replace(found, entry=entry)
 
     async def delete(self, entry_id: str) -> None:
         """Take an entry out of its file; its recording stays. Errors: NotFound, Conflict."""
         found = await self.get(entry_id)
-        await self._edit(found.path, lambda day: day.remove(found.entry.key))
-        await self.teller.tell(Told(0, DELETED, {"entry_id": id_of(found.entry.key)}))
+        key = found.entry.key
+        event = Told(0, DELETED, {"entry_id": id_of(key)})
+        await self._writing.change(found.path, lambda day: day.remove(key), event)
 
     async def mention(self, entry_id: str, para_ids: set[str]) -> None:
         """Note in the file what an entry mentions, in addition to what is there; error: NotFound."""
@@ -124,14 +124,14 @@ class Journal:
             if entry is None or para_ids <= set(mentions_of(entry)):
                 return day
             there = mentions_of(entry)
-            return day.say(key, f"daily:{key}", {"mentions": [*there, *sorted(para_ids - set(there))]})
+            return day.say(key, {"mentions": [*there, *sorted(para_ids - set(there))]}, found.date)
 
         await self.day_files.change(found.path, edit)
 
     async def of_day(self, date: str) -> list[Found]:
         """Entries of a day in the order of its file."""
         names.checked_date(date)
-        await self.reconciler.ready()
+        await self.reconciler.soon_ready()
         await self.reconciler.some(names.files_of(date))
         return await self.index.of_day(date)
 
@@ -169,59 +169,6 @@ class Journal:
                 found.append({"path": entry.path, "problem": f"The journal has {id_of(key)} more than once."})
         return found
 
-    async def _create(
-        self,
-        key: str | None,
-        digest: str,
-        entry_id: str,
-        date: str,
-        event: Told,
-        text: str,
-        title: str,
-        fields: dict[str, Any],
-    ) -> Found:
-        asked, number = await self._state.ask(key, digest, entry_id, date, event)
-        if asked.entry != entry_id:
-            try:
-                return await self.get(asked.entry)
-            except NotFound as error:
-                if asked.written:
-                    raise Conflict("idempotency_key: the entry of this key was deleted since.") from error
-            # A crash came between the note and the file.
-            number = await self._state.tell(replace(event, data={**event.data, "entry_id": asked.entry}))
-        self.teller.hold(number)
-        done = False
-        try:
-            found = await self._append(asked.entry, asked.date, text, title, fields)
-            done = True
-        finally:
-            await self.teller.release(number, done)
-        if key is not None:
-            await self._state.written(key)
-        return found
-
-    async def _append(self, entry_id: str, date: str, text: str, title: str, fields: dict[str, Any]) -> Found:
-        written = entry_id.removeprefix("para:")
-        key = key_of(written) or written
-        problem: ParachuteError | None = None
-        for path in names.files_of(date):
-            try:
-                day = await self.day_files.change(path, lambda day: day.add(written, title, text, fields, date))
-            except Unchangeable as error:
-                problem = problem or error
-                continue
-            entry = day.entry(key)
-            assert entry is not None
-            return Found(0, date, path, entry)
-        assert problem is not None
-        raise problem
-
-    async def _edit(self, path: str, edit: Edit) -> Day:
-        found = await self.day_files.read(path)
-        if found is not None:
-            await self._keep(path, found[0], "changed")
-        return await self.day_files.change(path, edit)
-
     async def _find(self, entry_id: str) -> Found | None:
         key = key_of(entry_id)
         if key is None:
@@ -230,7 +177,8 @@ class Journal:
         if found is None:
             await self.reconciler.everything()
             return await self.index.get(key)
-        await self.reconciler.some([found.path])
+        if not await self.reconciler.some([found.path]):
+            return found
         found = await self.index.get(key)
         if found is None:  # moved to another file by hand
             await self.reconciler.everything()

@@ -4,6 +4,7 @@ import hashlib
 import json
 import sqlite3
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ CREATE TABLE IF NOT EXISTS requests (
     key TEXT PRIMARY KEY, digest TEXT NOT NULL, entry TEXT NOT NULL, date TEXT NOT NULL,
     written INTEGER NOT NULL DEFAULT 0, at REAL NOT NULL
 ) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS requests_by_time ON requests (at);
 CREATE TABLE IF NOT EXISTS events (number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, data TEXT NOT NULL);
 """
 _DAYS_KEPT = 60
@@ -41,10 +43,15 @@ class Told:
 
 
 class State:
-    """The database; every change is on disk when its call returns."""
+    """The database; every change is on disk when its call returns.
+
+    An event is noted before what it is about is written, and waits to be told only after its `release`: a process that ends
+    between the two leaves it to the next one.
+    """
 
     def __init__(self, path: Path) -> None:
         self._database = Database(path, _SCHEMA)
+        self._unreleased: set[int] = set()
 
     def close(self) -> None:
         """Close the file."""
@@ -72,33 +79,54 @@ class State:
                     "INSERT INTO requests (key, digest, entry, date, at) VALUES (?, ?, ?, ?, ?)",
                     (key, digest, entry, date, time.time()),
                 )
-            return Asked(entry, date, False), _tell(connection, event)
+            return Asked(entry, date, False), self._note(connection, event)
 
-        return await self._database.run(work)
+        return await self._database.run_together(work)
 
     async def written(self, key: str) -> None:
         """Note that the entry of a key is in its file."""
-        await self._execute("UPDATE requests SET written = 1 WHERE key = ?", key)
+
+        def work(connection: sqlite3.Connection) -> None:
+            connection.execute("UPDATE requests SET written = 1 WHERE key = ?", (key,))
+
+        await self._database.run_together(work)
 
     async def tell(self, event: Told) -> int:
         """Note an event that is to be told, and return its number."""
-        return await self._database.run(lambda connection: _tell(connection, event))
+        return await self._database.run_together(lambda connection: self._note(connection, event))
 
-    async def told(self, number: int) -> None:
-        """Forget an event."""
-        await self._execute("DELETE FROM events WHERE number = ?", number)
+    def release(self, number: int) -> None:
+        """What an event is about has happened: it waits from now on."""
+        self._unreleased.discard(number)
 
-    async def waiting(self) -> list[Told]:
-        """Events that are to be told, in order."""
-        query = "SELECT number, name, data FROM events ORDER BY number LIMIT 1000"
-        rows = await self._database.run(lambda connection: connection.execute(query).fetchall())
-        return [Told(row[0], row[1], json.loads(row[2])) for row in rows]
+    async def told(self, numbers: Iterable[int]) -> None:
+        """Forget events."""
+        values = [(number,) for number in numbers]
 
-    async def _execute(self, statement: str, value: str | int) -> None:
         def work(connection: sqlite3.Connection) -> None:
-            connection.execute(statement, (value,))
+            connection.executemany("DELETE FROM events WHERE number = ?", values)
 
-        await self._database.run(work)
+        await self._database.run_together(work)
+        self._unreleased.difference_update(number for (number,) in values)
+
+    async def waiting(self, limit: int) -> list[Told]:
+        """The first events that are to be told, in order."""
+        query = (
+            "SELECT number, name, data FROM events WHERE number NOT IN (SELECT value FROM json_each(?)) "
+            "ORDER BY number LIMIT ?"
+        )
+
+        def work(connection: sqlite3.Connection) -> list[tuple[int, str, str]]:
+            return connection.execute(query, (json.dumps(list(self._unreleased)), limit)).fetchall()
+
+        return [Told(number, name, json.loads(data)) for number, name, data in await self._database.run(work)]
+
+    def _note(self, connection: sqlite3.Connection, event: Told) -> int:
+        data = json.dumps(event.data, ensure_ascii=True)
+        cursor = connection.execute("INSERT INTO events (name, data) VALUES (?, ?)", (event.name, data))
+        number = int(cursor.lastrowid or 0)
+        self._unreleased.add(number)
+        return number
 
 
 def digest_of(*parts: str | None) -> str:
@@ -111,9 +139,3 @@ def checked_key(key: str | None) -> str | None:
     if key is not None and not 0 < len(key) <= _LONGEST_KEY:
         raise Conflict(f"idempotency_key: 1 to {_LONGEST_KEY} characters are allowed.", status=422)
     return key
-
-
-def _tell(connection: sqlite3.Connection, event: Told) -> int:
-    data = json.dumps(event.data, ensure_ascii=True)
-    cursor = connection.execute("INSERT INTO events (name, data) VALUES (?, ?)", (event.name, data))
-    return int(cursor.lastrowid or 0)

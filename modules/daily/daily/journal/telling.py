@@ -15,6 +15,7 @@ REFLECTED = "daily.reflection.completed"
 _LONGEST_CONTENT = 40_000
 _RETRY_SECONDS = 5.0
 _LAST_SECONDS = 1.0
+_TOLD_AT_ONCE = 20
 
 
 def entry_event(name: str, entry_id: str, content: str, audio_path: str | None) -> Told:
@@ -37,7 +38,7 @@ class Teller:
         self._state = state
         self._publish = publish
         self._exists = exists
-        self._writing: set[int] = set()
+        self._happened: set[int] = set()
         self._task: asyncio.Task[None] | None = None
         self._wake = asyncio.Event()
         self._quiet = asyncio.Event()
@@ -65,28 +66,27 @@ class Teller:
             await self._quiet.wait()
             await asyncio.sleep(0)
 
-    def hold(self, number: int) -> None:
-        """Do not tell an event yet: what it is about is being written."""
-        self._writing.add(number)
-
-    async def release(self, number: int, happened: bool = True) -> None:
-        """Tell the event now, or forget it."""
-        if not happened and number:
-            await self._state.told(number)
-        self._writing.discard(number)
+    def release(self, number: int) -> None:
+        """Tell an event of the queue now: what it is about has happened."""
+        self._happened.add(number)
+        self._state.release(number)
         self._quiet.clear()
         self._wake.set()
 
+    async def forget(self, number: int) -> None:
+        """Take an event out of the queue: what it is about did not happen."""
+        await self._state.told([number])
+
     async def tell(self, event: Told) -> None:
         """Note an event and tell it soon."""
-        await self.release(await self._state.tell(event))
+        self.release(await self._state.tell(event))
 
     async def _work(self) -> None:
         while True:
             await self._wake.wait()
             self._wake.clear()
             try:
-                again = await self._tell_all()
+                again = await self._tell_some()
             except ParachuteError as error:
                 log.warning("Events wait until core takes them: %s", error)
                 again = False
@@ -96,15 +96,28 @@ class Teller:
             elif not self._wake.is_set():
                 self._quiet.set()
 
-    async def _tell_all(self) -> bool:
-        """Whether there are more."""
-        waiting = [event for event in await self._state.waiting() if event.number not in self._writing]
-        for event in waiting:
-            # Noted before it was written, and then the process may have ended.
-            if event.name != CREATED or await self._exists(event.data["entry_id"]):
-                try:
-                    await self._publish(event.name, event.data)
-                except InvalidInput as error:
-                    log.error("The event %s was refused: %s", event.name, error)
-            await self._state.told(event.number)
-        return bool(waiting)
+    async def _tell_some(self) -> bool:
+        """Whether there were any."""
+        told: list[int] = []
+        try:
+            for event in await self._state.waiting(_TOLD_AT_ONCE):
+                if event.number in self._happened or await self._has_happened(event):
+                    await self._say(event)
+                told.append(event.number)
+        finally:
+            if told:
+                await self._state.told(told)
+                self._happened.difference_update(told)
+        return bool(told)
+
+    async def _has_happened(self, event: Told) -> bool:
+        """Of what an earlier process has left over: it may have ended before it wrote or removed the entry."""
+        if event.name in (CREATED, DELETED):
+            return await self._exists(event.data["entry_id"]) == (event.name == CREATED)
+        return True
+
+    async def _say(self, event: Told) -> None:
+        try:
+            await self._publish(event.name, event.data)
+        except InvalidInput as error:
+            log.error("The event %s was refused: %s", event.name, error)

@@ -65,7 +65,7 @@ class Hashes:
                     digest = await self._hash(path, size)
                 except ParachuteError:
                     continue
-                if time.time_ns() - modified > _JUST_NOW_NS:
+                if abs(time.time_ns() - modified) > _JUST_NOW_NS:
                     fresh.append((path, modified, size, digest))
             found.append(Shared(path, digest, size, modified / 1e9))
         if fresh or known:

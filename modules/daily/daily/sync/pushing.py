@@ -72,12 +72,10 @@ class Pushing:
                 return theirs
             day = merge(ours, theirs, date, base).day
             # Then the device that pushes has nothing to fetch.
-            return theirs if _same(day, theirs) else day
+            return theirs if _same(day, theirs) else Day.parse(day.render())
 
-        if current is not None:
-            await self._versions.keep(path, current[0], "pushed")
         try:
-            after = await self._journal.day_files.change(path, edit)
+            after = await self._journal.day_files.change(path, edit, "pushed")
         except Unchangeable:
             return False
         if after is not theirs:

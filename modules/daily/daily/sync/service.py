@@ -118,20 +118,22 @@ class Sync:
     async def restore(self, number: int) -> str:
         """Bring an earlier version of a file back, and keep the one that it replaces; its path. Error: NotFound."""
         version, chunks = await self._versions.get(number)
-        await self._keep(version.path, "restored")
-        await self._files.write_stream(version.path, chunks)
+        async with self._journal.day_files.alone(version.path):
+            await self._keep(version.path, "restored")
+            await self._files.write_stream(version.path, chunks)
         await self._journal.reconciler.some([version.path])
         return version.path
 
     async def _delete(self, path: str) -> None:
         keys: list[str] = []
-        if date_of(path):
-            data = await self._files.read_bytes(path)
-            if not await self._versions.has_seen(path, hashlib.sha256(data).hexdigest()):
-                raise InvalidInput("It has changed since a device last saw it, and is not deleted.")
-            keys = [found.entry.key for found in await self._journal.of_day(date_of(path) or "") if found.path == path]
-        await self._keep(path, "deleted")
-        await self._files.delete(path)
+        async with self._journal.day_files.alone(path):
+            if date := date_of(path):
+                data = await self._files.read_bytes(path)
+                if not await self._versions.has_seen(path, hashlib.sha256(data).hexdigest()):
+                    raise InvalidInput("It has changed since a device last saw it, and is not deleted.")
+                keys = [found.entry.key for found in await self._journal.of_day(date) if found.path == path]
+            await self._keep(path, "deleted")
+            await self._files.delete(path)
         await self._journal.reconciler.some([path])
         for key in keys:
             if key:

@@ -5,9 +5,10 @@ import hashlib
 import os
 import secrets
 import sqlite3
+import threading
 import time
 import zlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,6 +50,9 @@ class Versions:
         self._folder = folder / "versions"
         self._database = Database(folder / "versions.db", _SCHEMA)
         self._limit = limit
+        # A file that is written now must not be taken for one that nobody needs any more.
+        self._lock = threading.Lock()
+        self._stored: int | None = None
 
     def close(self) -> None:
         """Close the database."""
@@ -70,10 +74,9 @@ class Versions:
                     size += len(chunk)
                     await asyncio.to_thread(file.write, chunk)
                 await asyncio.to_thread(os.fsync, file.fileno())
-            temporary.rename(self._folder / digest.hexdigest())
+            await asyncio.to_thread(self._keep_file, path, temporary, digest.hexdigest(), size, why)
         finally:
             temporary.unlink(missing_ok=True)
-        await asyncio.to_thread(self._note, path, digest.hexdigest(), size, size, why, "")
 
     async def all(self, path: str | None, limit: int) -> list[Version]:
         """What was replaced, newest first."""
@@ -118,63 +121,76 @@ class Versions:
         found = [await asyncio.to_thread(self._content, row[0]) for row in rows]
         return [data for data in found if data is not None]
 
+    def _keep_file(self, path: str, temporary: Path, digest: str, size: int, why: str) -> None:
+        with self._lock:
+            self._place(temporary, digest)
+            self._note(path, digest, size, size, why, "")
+
+    def _place(self, temporary: Path, digest: str) -> None:
+        temporary.rename(self._folder / digest)
+        # Without a sync of the folder a power cut may take the name away again.
+        folder = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
     def _keep(self, path: str, data: bytes, why: str, who: str) -> None:
-        digest = hashlib.sha256(data).hexdigest()
-        place = self._folder / digest
-        stored = place.stat().st_size if place.exists() else 0
-        if not stored:
-            packed = b"z" + zlib.compress(data) if len(data) <= _COMPRESSED else b"r" + data
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            temporary = self._folder / f".{secrets.token_hex(8)}"
-            with temporary.open("xb") as file:
-                file.write(packed)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.rename(place)
-            stored = len(packed)
-        self._note(path, digest, len(data), stored, why, who)
+        with self._lock:
+            digest = hashlib.sha256(data).hexdigest()
+            place = self._folder / digest
+            stored = place.stat().st_size if place.exists() else 0
+            if not stored:
+                packed = b"z" + zlib.compress(data) if len(data) <= _COMPRESSED else b"r" + data
+                self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                temporary = self._folder / f".{secrets.token_hex(8)}"
+                with temporary.open("xb") as file:
+                    file.write(packed)
+                    file.flush()
+                    os.fsync(file.fileno())
+                self._place(temporary, digest)
+                stored = len(packed)
+            self._note(path, digest, len(data), stored, why, who)
 
     def _note(self, path: str, digest: str, size: int, stored: int, why: str, who: str) -> None:
-        def work(connection: sqlite3.Connection) -> list[str]:
+        def work(connection: sqlite3.Connection) -> tuple[int, dict[str, int]]:
+            before = _stored(connection) if self._stored is None else self._stored
             newest = connection.execute(
                 "SELECT hash FROM versions WHERE path = ? AND why = ? AND who = ? ORDER BY number DESC LIMIT 1",
                 (path, why, who),
             ).fetchone()
             if newest is None or newest[0] != digest:
+                before += 0 if _is_used(connection, digest) else stored
                 connection.execute(
                     "INSERT INTO versions (path, hash, size, stored, at, why, who) VALUES (?, ?, ?, ?, ?, ?, ?)",
                     (path, digest, size, stored, time.time(), why, who),
                 )
-            return self._prune(connection, path, why)
+            return before, self._prune(connection, path, why, before)
 
-        for unused in self._database.work(work):
-            (self._folder / unused).unlink(missing_ok=True)
+        before, unused = self._database.work(work)
+        self._stored = before - sum(unused.values())
+        for each in unused:
+            (self._folder / each).unlink(missing_ok=True)
 
-    def _prune(self, connection: sqlite3.Connection, path: str, why: str) -> list[str]:
-        """Forget the oldest ones, and return the hashes that nothing has any more."""
+    def _prune(self, connection: sqlite3.Connection, path: str, why: str, stored: int) -> dict[str, int]:
+        """Forget the oldest ones, and return the hashes that nothing has any more with their sizes."""
         same = "why = 'seen'" if why == SEEN else "why != 'seen'"
         old = connection.execute(
-            f"SELECT number, hash FROM versions WHERE path = ? AND {same} ORDER BY number DESC LIMIT -1 OFFSET ?",  # noqa: S608
+            f"SELECT number, hash, stored FROM versions WHERE path = ? AND {same} ORDER BY number DESC LIMIT -1 OFFSET ?",  # noqa: S608
             (path, _OF_A_FILE),
         ).fetchall()
-        total = connection.execute("SELECT total(stored) FROM (SELECT DISTINCT hash, stored FROM versions)").fetchone()[
-            0
-        ]
-        if total > self._limit:
+        unused = _forget(connection, old)
+        stored -= sum(unused.values())
+        if stored > self._limit:
             newest = connection.execute("SELECT max(number) FROM versions").fetchone()[0]
-            for number, digest, stored in connection.execute(
-                "SELECT number, hash, stored FROM versions ORDER BY number"
-            ):
-                if total <= self._limit or number == newest:
+            old = []
+            for version in connection.execute("SELECT number, hash, stored FROM versions ORDER BY number"):
+                if stored <= self._limit or version[0] == newest:
                     break
-                old.append((number, digest))
-                total -= stored
-        connection.executemany("DELETE FROM versions WHERE number = ?", [(number,) for number, _ in old])
-        return [
-            digest
-            for digest in {digest for _, digest in old}
-            if connection.execute("SELECT 1 FROM versions WHERE hash = ? LIMIT 1", (digest,)).fetchone() is None
-        ]
+                old.append(version)
+                stored -= version[2]
+            unused |= _forget(connection, old)
+        return unused
 
     async def _pieces(self, version: Version) -> AsyncIterator[bytes]:
         if version.size <= _COMPRESSED:
@@ -196,3 +212,19 @@ class Versions:
         if hashlib.sha256(packed).hexdigest() == digest:
             return packed
         return zlib.decompress(packed[1:]) if packed[:1] == b"z" else packed[1:]
+
+
+def _stored(connection: sqlite3.Connection) -> int:
+    """How many bytes all versions take."""
+    query = "SELECT total(stored) FROM (SELECT DISTINCT hash, stored FROM versions)"
+    return int(connection.execute(query).fetchone()[0])
+
+
+def _is_used(connection: sqlite3.Connection, digest: str) -> bool:
+    return connection.execute("SELECT 1 FROM versions WHERE hash = ? LIMIT 1", (digest,)).fetchone() is not None
+
+
+def _forget(connection: sqlite3.Connection, versions: Sequence[tuple[int, str, int]]) -> dict[str, int]:
+    """Take versions out of the table; the hashes that nothing has any more with their sizes."""
+    connection.executemany("DELETE FROM versions WHERE number = ?", [(number,) for number, _, _ in versions])
+    return {digest: stored for _, digest, stored in versions if not _is_used(connection, digest)}
