@@ -53,8 +53,11 @@ def brought_agents(code: Path, module: str) -> tuple[BroughtAgent, ...]:
     return tuple(agent for agent in found if agent is not None)
 
 
-def problems_of(code: Path, module: str, write: tuple[str, ...]) -> tuple[str, ...]:
-    """What keeps agents of a module from running, that may write what the patterns `write` name; waits for the disk."""
+def problems_of(code: Path, module: str, write: tuple[str, ...], can_suggest: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """What keeps agents of a module from running, that may write what the patterns `write` name; waits for the disk.
+
+    `can_suggest` are the modules for which agents of the manifest may make suggestions.
+    """
     names = _names(code)
     if len(names) > MOST:
         return (f"{_FOLDER}: there are more than {MOST} files in it, and no more are looked at.",)
@@ -71,10 +74,23 @@ def problems_of(code: Path, module: str, write: tuple[str, ...]) -> tuple[str, .
             )
         elif agent.definition and not matches_any(patterns, parts_of(agent.definition.output_on(_ANY_DAY))):
             problem = f"output: {agent.definition.output} is not within what the manifest lets the module write."
+        elif agent.definition:
+            problem = suggestion_problem(agent.definition, can_suggest)
         if problem:
             line = agent.line if problem == agent.problem else line_of(front_of(agent.content) or "", problem)
             problems.append(f"{agent.path}, line {line}: {problem}")
     return tuple(problems)
+
+
+def suggestion_problem(definition: Definition, allowed: tuple[str, ...]) -> str | None:
+    """Why an agent may not make the suggestions that its file names, if agents of its module may for `allowed`."""
+    outside = [name for name in definition.can_suggest if name not in allowed]
+    if not outside:
+        return None
+    return (
+        f"can_suggest: the agents of this module may not make suggestions for {outside[0]}, but for: "
+        f"{', '.join(allowed) or 'none'}."
+    )
 
 
 def _brought(code: Path, module: str, name: str) -> BroughtAgent | None:

@@ -26,6 +26,7 @@ _MODEL = re.compile(r"[A-Za-z0-9._:/@\[\]-]{1,100}")
 _KNOWN = {name.lower() for name in CAPABILITIES}
 _TOOLS = ("Read", "Glob", "Grep")
 _TEXT = 1_000
+_MODULE = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 _MINUTES = 24 * 60
 
 
@@ -88,6 +89,7 @@ def read_definition(name: str, folder: str, content: str) -> Definition:
         mcp_tools=mcp_tools,
         model=model,
         prompt=prompt,
+        can_suggest=_can_suggest(fields.get("can_suggest")),
     )
 
 
@@ -130,6 +132,14 @@ def _tools(fields: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]
         if not TOOL_NAME.fullmatch(name):
             raise InvalidInput(f"{given[0]}: {name[:60]!r} is no name of a tool.")
     return own, others
+
+
+def _can_suggest(value: Any) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not all(isinstance(name, str) and _MODULE.fullmatch(name) for name in value):
+        raise InvalidInput("can_suggest: expected a list of modules, such as [brain].")
+    return tuple(sorted(set(value)))
 
 
 def _output(path: str) -> str:

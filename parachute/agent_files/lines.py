@@ -4,7 +4,7 @@ import re
 
 import yaml
 
-_FIELD = re.compile(r"([A-Za-z]+(?:\.[A-Za-z]+)*): ")
+_FIELD = re.compile(r"([A-Za-z_]+(?:\.[A-Za-z_]+)*): ")
 
 
 def line_of(front: str, message: str) -> int:

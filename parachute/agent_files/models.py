@@ -11,7 +11,10 @@ DATE, PREVIOUS_DATE = "{date}", "{previous_date}"
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """What an agent file says. `is_day_before`: a scheduled run is about the day before the one that it runs on."""
+    """What an agent file says. `is_day_before`: a scheduled run is about the day before the one that it runs on.
+
+    `can_suggest` are modules for whose data it may make suggestions.
+    """
 
     display_name: str
     description: str
@@ -23,6 +26,7 @@ class Definition:
     mcp_tools: tuple[str, ...]
     model: str | None
     prompt: str
+    can_suggest: tuple[str, ...] = ()
 
     def output_on(self, day: date) -> str:
         """The path within the vault that a run about a day writes."""

@@ -40,6 +40,20 @@ def shown_resolution(resolution: dict[str, Any]) -> str:
     return clean(f"{line}: {reason}" if reason else line)
 
 
+def shown_outcome(outcome: dict[str, Any]) -> str:
+    """What a run of the orchestrator has done."""
+    if outcome["error"]:
+        return f"{outcome['status'].capitalize()}: {outcome['error']}"
+    done = [
+        (outcome["dropped"], "dropped, since others say the same"),
+        (outcome["approved"], "approved"),
+        (outcome["rejected"], "rejected"),
+    ]
+    lines = [f"{len(found)} {what}: {', '.join(found)}." for found, what in done if found]
+    lines += [f"Wait for you as one: `parachute suggestions show {entry}`." for entry in outcome["entries"]]
+    return "\n".join(lines) or "Nothing was to be done."
+
+
 def _heading(suggestion: dict[str, Any]) -> str:
     title = suggestion["title"] or suggestion["target_id"] or "(without a name)"
     target = f"  [{suggestion['target_module']}]" if suggestion["target_module"] else ""

@@ -2,11 +2,11 @@
 
 import asyncio
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from parachute.agents.models import AgentSpecification
+from parachute.agents.models import AgentSpecification, OwnTool
 from parachute.agents.tools import permitted, shown_names
 from parachute.core.agents import AgentConfig, SandboxConfig
 from parachute.egress.service import Egress
@@ -19,7 +19,7 @@ from parachute.modules.models import Trust
 from parachute.permissions.policy import Policy
 from parachute.prompts.service import Prompt
 from parachute.runs.preparation import Preparation, Services
-from parachute.sandbox.bubblewrap import EGRESS_SOCKET
+from parachute.sandbox.places import EGRESS_SOCKET
 from parachute.sessions.models import Owner, Session
 from parachute.suggestions.tools import suggest_tool
 
@@ -38,12 +38,13 @@ _MOST_PROCESSES = 1024
 class AgentProfile:
     """Prepares the turns of one agent; `owner` is who it is, `box` what the user agreed to.
 
-    A tool of a module has to be on each of the lists in `mcp`.
+    A tool of a module has to be on each of the lists in `mcp`. `module` is None for an agent of the computer itself, and
+    `own_tools` gives the tools that only this run has.
     """
 
     services: Services
     egress: Egress
-    module: ApprovedModule
+    module: ApprovedModule | None
     owner: Owner
     config: AgentConfig
     box: SandboxConfig
@@ -51,6 +52,7 @@ class AgentProfile:
     prompt: str
     warnings: tuple[tuple[str, str], ...] = ()
     seconds: float = RUN_SECONDS
+    own_tools: Callable[[str], tuple[OwnTool, ...]] | None = None
 
     async def prepare(self, session: Session, *, resume: bool) -> Preparation:
         """Open the lines, prepare the box and compose what the agent is told; errors: ParachuteError."""
@@ -78,8 +80,12 @@ class AgentProfile:
         module_tools = () if offline else services.tools.tools()
         for listed in self.mcp:
             module_tools = permitted(module_tools, listed)
+        if interfaces := {name.partition("@")[0] for name in self.config.allowed_interfaces}:
+            module_tools = tuple(tool for tool in module_tools if interfaces & set(tool.interfaces))
         if self.config.can_suggest and not offline:
             module_tools = (*module_tools, suggest_tool(self.config.can_suggest))
+        if self.own_tools is not None and not offline:
+            module_tools = (*module_tools, *self.own_tools(session.id))
         policy = Policy(
             level="sandboxed",
             vault=services.vault.root,
@@ -147,11 +153,11 @@ def profile_of(
         known = ", ".join(sorted(module.manifest.agents)) or "none"
         raise NotFound(f"The module {module.name} has no agent {str(agent)[:40]!r}; there are: {known}.")
     box = config.sandbox
-    if box is None or config.requires_explicit_approval:
+    if box is None or config.requires_explicit_approval or config.requires_explicit_invocation:
         raise NotAllowed(
             f"The agent {agent} of the module {module.name} runs only after the user has approved it each time.",
             "There is no way yet to ask the user for that: give the agent a sandbox in the manifest, and leave "
-            "requires_explicit_approval out.",
+            "requires_explicit_approval and requires_explicit_invocation out.",
         )
     mcp = tuple(name for name in module.manifest.permissions.mcp if not name.startswith("mcp__"))
     wanted = mcp if mcp_servers is None else _wanted(module.name, mcp_servers, mcp)
@@ -200,6 +206,26 @@ def profile_of_task(
         mcp=(mcp, _wanted(module.name, task.mcp_tools, mcp)),
         prompt=task.prompt,
         seconds=seconds,
+        own_tools=task.own_tools,
+    )
+
+
+def profile_of_own_task(
+    services: Services, egress: Egress, owner: Owner, task: Task, seconds: float = RUN_SECONDS
+) -> AgentProfile:
+    """The profile of a task of the computer itself: no files, no network, and no tools but those that the task brings."""
+    box = SandboxConfig()
+    return AgentProfile(
+        services=services,
+        egress=egress,
+        module=None,
+        owner=owner,
+        config=AgentConfig(sandbox=box),
+        box=box,
+        mcp=((),),
+        prompt=task.prompt,
+        seconds=seconds,
+        own_tools=task.own_tools,
     )
 
 

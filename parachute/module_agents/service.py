@@ -11,13 +11,20 @@ from pydantic import ValidationError
 from parachute.egress.service import Egress
 from parachute.errors import Conflict, InvalidInput, NotFound, ParachuteError, Unavailable
 from parachute.hosts.models import ApprovedModule
-from parachute.module_agents.profile import RUN_SECONDS, AgentProfile, profile_of, profile_of_task
+from parachute.module_agents.profile import (
+    RUN_SECONDS,
+    AgentProfile,
+    profile_of,
+    profile_of_own_task,
+    profile_of_task,
+)
 from parachute.module_agents.task import Task
 from parachute.runs.events import TERMINAL
 from parachute.runs.preparation import Services
 from parachute.runs.request import MAXIMUM_MESSAGE, TurnRequest
 from parachute.runs.run import Run
 from parachute.runs.service import Runs
+from parachute.sessions.models import Owner
 
 RUNS_OF_MODULE = 4
 MODULE_AGENT = "module"
@@ -68,7 +75,7 @@ class ModuleAgents:
         def profile() -> AgentProfile:
             return profile_of(self._services, self._egress, module, agent, mcp_servers, self._seconds)
 
-        return self._turn(module, profile, message, session_id)
+        return self._turn(module.name, profile, message, session_id)
 
     def carry_out(self, module: ApprovedModule, task: Task) -> AsyncGenerator[dict[str, Any], None]:
         """The events of a task in a session of its own; for its end and its errors see `query`."""
@@ -76,11 +83,19 @@ class ModuleAgents:
         def profile() -> AgentProfile:
             return profile_of_task(self._services, self._egress, module, task, self._seconds)
 
-        return self._turn(module, profile, task.message, None, task.model)
+        return self._turn(module.name, profile, task.message, None, task.model)
+
+    def carry_out_own(self, part: str, task: Task) -> AsyncGenerator[dict[str, Any], None]:
+        """The same for a part of the computer itself, whose name no module can have; see `profile_of_own_task`."""
+
+        def profile() -> AgentProfile:
+            return profile_of_own_task(self._services, self._egress, Owner(part, task.agent), task, self._seconds)
+
+        return self._turn(part, profile, task.message, None, task.model)
 
     async def _turn(
         self,
-        module: ApprovedModule,
+        module: str,
         make_profile: Callable[[], AgentProfile],
         message: str,
         session_id: str | None,
@@ -88,7 +103,7 @@ class ModuleAgents:
     ) -> AsyncGenerator[dict[str, Any], None]:
         if not message.strip() or len(message) > MAXIMUM_MESSAGE:
             raise InvalidInput(f"message: expected 1 to {MAXIMUM_MESSAGE:,} characters.")
-        place = self._take(module.name)
+        place = self._take(module)
         try:
             profile = await asyncio.to_thread(make_profile)
             await self._services.sandboxes.require()
@@ -97,10 +112,10 @@ class ModuleAgents:
                 found = await self._services.sessions.get(session_id)
                 await self._services.sessions.check_owner(found, profile.owner)
             request = _request(message, session_id, model)
-            place.run = run = await self._runs.begin(request, f"module {module.name}", profile)
+            place.run = run = await self._runs.begin(request, f"module {module}", profile)
             try:
                 if place.is_closed:
-                    raise Unavailable(f"The module {module.name} was disabled.")
+                    raise Unavailable(f"The module {module} was disabled.")
                 async for seq, event in run.log.read():
                     if event["type"] in TERMINAL and run.task is not None:
                         # Who has read the last event may send the next message: then all of this one has to be gone.
@@ -109,7 +124,7 @@ class ModuleAgents:
             finally:
                 await self._stop(run)
         finally:
-            self._give_back(module.name, place)
+            self._give_back(module, place)
 
     async def run_agent(self, module: ApprovedModule, agent: str, prompt: str) -> str:
         """Run an agent of the manifest to its end; its last text. Errors: those of `query`, and what went wrong in the run."""

@@ -1,13 +1,17 @@
 """A task of a module's agent that neither a person nor the module has just asked for, such as one that is due each day."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+
+from parachute.agents.models import OwnTool
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
     """One run. `agent` and `path` say who works and where that was written; `mcp_tools` are tools of modules by name.
 
-    `prompt` is the system prompt; the first line of `message` becomes the title of the session.
+    `prompt` is the system prompt; the first line of `message` becomes the title of the session. `own_tools` gives the tools of
+    the computer itself that this run has, for the id of its session.
     """
 
     agent: str
@@ -17,3 +21,4 @@ class Task:
     capabilities: tuple[str, ...] = ()
     mcp_tools: tuple[str, ...] = ()
     model: str | None = None
+    own_tools: Callable[[str], tuple[OwnTool, ...]] | None = None

@@ -93,7 +93,8 @@ def check_syntax(folder: Path) -> None:
 
 
 def _agent_problems(folder: Path, manifest: Manifest) -> tuple[str, ...]:
-    return problems_of(folder, manifest.name, manifest.permissions.write)
+    can_suggest = {target for agent in manifest.agents.values() for target in agent.can_suggest}
+    return problems_of(folder, manifest.name, manifest.permissions.write, tuple(sorted(can_suggest)))
 
 
 def _parsed(folder: Path, relative: str) -> ast.Module:

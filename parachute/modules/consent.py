@@ -107,6 +107,7 @@ def _scheduled(agent: BroughtAgent) -> ScheduledConsent | None:
         output=definition.output,
         tools=(*definition.capabilities, *definition.mcp_tools),
         model=definition.model or "",
+        can_suggest=definition.can_suggest,
     )
 
 

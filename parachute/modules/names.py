@@ -26,6 +26,7 @@ RESERVED = frozenset(
             "scheduler",
             "settings",
         ),
+        *("maintenance", "panic", "resume"),
         *("skills", "status", "suggestions", "supervisor", "sync", "trust", "usage", "workspaces", "write"),
         # First parts of core's own events, which a module of that name could publish. `vault` is below.
         *("context", "session", "suggestion"),

@@ -5,7 +5,7 @@ import hashlib
 import json
 from pathlib import Path, PurePosixPath
 
-from parachute.agent_files.brought import MOST, brought_agents, is_name, own_folder
+from parachute.agent_files.brought import MOST, brought_agents, is_name, own_folder, suggestion_problem
 from parachute.agent_files.definition import FILE_LIMIT, read_definition
 from parachute.approvals import ApprovedHashes
 from parachute.core.files import Files
@@ -15,6 +15,7 @@ from parachute.files import read_below
 from parachute.hosts.models import ApprovedModule
 from parachute.modules.models import Trust
 from parachute.scheduled_agents.models import AgentFile
+from parachute.suggestions.proposing import targets_of_module
 
 _OWN = ".agents"
 
@@ -55,8 +56,10 @@ class AgentFiles:
             definition, problem = None, None
             try:
                 definition = read_definition(name, folder, content)
+                problem = suggestion_problem(definition, targets_of_module(module))
             except InvalidInput as error:
                 problem = error.message
+            definition = None if problem else definition
             is_approved = digest in approved
             found[name] = AgentFile(module, name, "vault", path, content, digest, definition, problem, is_approved)
         return found
@@ -67,8 +70,11 @@ def _brought(module: ApprovedModule) -> dict[str, AgentFile]:
     found: dict[str, AgentFile] = {}
     for agent in brought_agents(module.code, module.name):
         digest = _digest(module.name, agent.name, agent.content)
+        definition, problem = agent.definition, agent.problem
+        if definition is not None and (problem := suggestion_problem(definition, targets_of_module(module))):
+            definition = None
         found[agent.name] = AgentFile(
-            module, agent.name, "module", agent.path, agent.content, digest, agent.definition, agent.problem, True
+            module, agent.name, "module", agent.path, agent.content, digest, definition, problem, True
         )
     return found
 

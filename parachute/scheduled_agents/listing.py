@@ -27,6 +27,7 @@ def agent_as_json(agent: AgentFile, state: AgentState, *, is_running: bool, cloc
             "runCount": state.run_count,
         },
         "outputPath": definition.output if definition else "",
+        "canSuggest": list(definition.can_suggest) if definition else [],
         "module": agent.module.name,
         "source": agent.source,
         "path": agent.path,

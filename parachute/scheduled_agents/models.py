@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol
 from parachute.agent_files.models import Definition
 from parachute.hosts.models import ApprovedModule
 from parachute.module_agents.task import Task
+from parachute.suggestions.models import Source
 
 Trigger = Literal["schedule", "retry", "person"]
 Status = Literal["running", "completed", "completed_no_output", "skipped", "failed"]
@@ -40,7 +41,10 @@ class AgentFile:
 
 @dataclass(slots=True)
 class RunRecord:
-    """One run; times are in UTC, `date` is the day that it is about, `error` also says why one was skipped."""
+    """One run; times are in UTC, `date` is the day that it is about, `error` also says why one was skipped.
+
+    `left_some` is whether it has looked at a part only of what there was.
+    """
 
     id: str
     date: str
@@ -52,6 +56,7 @@ class RunRecord:
     session: str | None = None
     output: str | None = None
     log: list[str] = field(default_factory=list)
+    left_some: bool = False
 
     def note(self, text: str) -> None:
         """Add a line to the log."""
@@ -103,6 +108,13 @@ class RunningModules(Protocol):
 
     def running(self) -> Sequence[RunningModule]:
         """All of them."""
+
+
+class Proposals(Protocol):
+    """Where agents propose changes of what other modules keep."""
+
+    async def propose(self, module: ApprovedModule, source: Source, document: dict[str, Any]) -> dict[str, Any]:
+        """Keep a proposal for the user and give its `id`; errors: ParachuteError, for the agent to read."""
 
 
 class TaskAgents(Protocol):

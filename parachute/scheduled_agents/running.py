@@ -2,21 +2,26 @@
 
 import asyncio
 import contextlib
+from collections.abc import AsyncIterator
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
 from parachute.agent_files.models import DATE, PREVIOUS_DATE, Definition
+from parachute.agents.models import OwnTool
 from parachute.errors import ParachuteError, Unavailable
 from parachute.module_agents.task import Task
 from parachute.scheduled_agents.models import (
     AgentFile,
-    AgentState,
+    Proposals,
     RunRecord,
     TaskAgents,
 )
 from parachute.scheduled_agents.output import NO_OUTPUT, Output, is_empty
+from parachute.scheduled_agents.state import in_session
 from parachute.scheduled_agents.store import AgentStore
+from parachute.suggestions.models import Source
+from parachute.suggestions.tools import suggest_tool, waits
 
 _FAILURES = frozenset({"error", "typed_error", "aborted"})
 _SHOWN = ("file_path", "path", "pattern", "command", "query")
@@ -29,6 +34,7 @@ class AgentRun:
     def __init__(
         self,
         agents: TaskAgents,
+        proposals: Proposals,
         store: AgentStore,
         vault: Path,
         agent: AgentFile,
@@ -36,6 +42,7 @@ class AgentRun:
         record: RunRecord,
     ) -> None:
         self._agents = agents
+        self._proposals = proposals
         self._store = store
         self._vault = vault
         self._agent = agent
@@ -75,36 +82,8 @@ class AgentRun:
         record.note(f"Wrote {output.path}.")
 
     async def _answer(self, task: Task) -> str:
-        text = ""
         async with contextlib.aclosing(self._agents.carry_out(self._agent.module, task)) as events:
-            async for event in events:
-                match event["type"]:
-                    case "session":
-                        await self._remember_session(event)
-                    case "text":
-                        text = str(event["content"])
-                    case "tool_use":
-                        # What was said before a tool is used is about the work, and not its result.
-                        text = ""
-                        self.record.note(_tool(event["tool"]))
-                    case "warning":
-                        self.record.note(f"{event['title']}: {event['message']}")
-                    case kind if kind in _FAILURES:
-                        reason = str(event.get("message") or event.get("error"))
-                        raise Unavailable(reason, key=str(event.get("code") or "agent_failed"))
-        return text
-
-    async def _remember_session(self, event: dict[str, Any]) -> None:
-        record = self.record
-        if not event.get("sessionId") or record.session == event["sessionId"]:
-            return
-        record.session = str(event["sessionId"])
-
-        def remember(state: AgentState) -> None:
-            state.session, state.running = record.session, record
-
-        # Now and not at the end: what a crash cuts off can be read as well.
-        await asyncio.to_thread(self._store.change, self._agent.key, remember)
+            return await followed(events, self.record, self._store, self._agent.key)
 
     def _task(self, day: date, output: str) -> Task:
         definition = self._definition
@@ -124,7 +103,44 @@ class AgentRun:
             capabilities=definition.capabilities,
             mcp_tools=definition.mcp_tools,
             model=definition.model,
+            own_tools=self._suggest_tool if definition.can_suggest else None,
         )
+
+    def _suggest_tool(self, session: str) -> tuple[OwnTool, ...]:
+        """The tool `suggest` for what the file names that the user has approved."""
+        module, targets = self._agent.module, self._definition.can_suggest
+        source = Source(module.name, self._agent.name, session, targets)
+
+        async def call(arguments: dict[str, Any]) -> str:
+            made = await self._proposals.propose(module, source, arguments)
+            self.record.note(f"Proposed {made['id']}.")
+            return waits(made)
+
+        offered = suggest_tool(targets)
+        return (OwnTool(offered.module, offered.name, offered.description, offered.input_schema, call=call),)
+
+
+async def followed(events: AsyncIterator[dict[str, Any]], record: RunRecord, store: AgentStore, key: str) -> str:
+    """Read a turn to its end and give its last text; the log gets what it did. Error: Unavailable with what went wrong."""
+    text = ""
+    async for event in events:
+        match event["type"]:
+            case "session" if event.get("sessionId") and record.session != event["sessionId"]:
+                record.session = str(event["sessionId"])
+                # Now and not at the end: what a crash cuts off can be read as well.
+                await asyncio.to_thread(store.change, key, in_session(record))
+            case "text":
+                text = str(event["content"])
+            case "tool_use":
+                # What was said before a tool is used is about the work, and not its result.
+                text = ""
+                record.note(_tool(event["tool"]))
+            case "warning":
+                record.note(f"{event['title']}: {event['message']}")
+            case kind if kind in _FAILURES:
+                reason = str(event.get("message") or event.get("error"))
+                raise Unavailable(reason, key=str(event.get("code") or "agent_failed"))
+    return text
 
 
 def _tool(tool: dict[str, Any]) -> str:

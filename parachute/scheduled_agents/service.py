@@ -19,6 +19,7 @@ from parachute.scheduled_agents.finding import AgentFiles
 from parachute.scheduled_agents.models import (
     AgentFile,
     AgentState,
+    Proposals,
     RunningModules,
     RunRecord,
     TaskAgents,
@@ -26,17 +27,14 @@ from parachute.scheduled_agents.models import (
 )
 from parachute.scheduled_agents.output import Output, may_write
 from parachute.scheduled_agents.running import AgentRun
+from parachute.scheduled_agents.state import begun, ended, taken_day, unscheduled
 from parachute.scheduled_agents.store import AgentStore
 from parachute.scheduled_agents.transcripts import transcript_of
 from parachute.scheduler.service import Job, Scheduler
-from parachute.scheduler.times import last_due
 from parachute.sessions.service import Sessions
 from parachute.settings.home import Home
 
 log = logging.getLogger(__name__)
-
-RETRY = timedelta(minutes=10)
-"""After so long a run that failed is tried once more: after sleep the network needs a while."""
 
 _DAY = timedelta(days=1)
 
@@ -53,6 +51,7 @@ class ScheduledAgents:
         sessions: Sessions,
         events: Events,
         scheduler: Scheduler,
+        proposals: Proposals,
     ) -> None:
         self.scheduler = scheduler
         self.sessions = sessions
@@ -63,6 +62,7 @@ class ScheduledAgents:
         self._vault = vault
         self._hosts = hosts
         self._agents = agents
+        self._proposals = proposals
         self._events = events
         self._running: set[str] = set()
         self._tasks: set[asyncio.Task[RunRecord]] = set()
@@ -125,8 +125,9 @@ class ScheduledAgents:
     async def run(self, module: str, name: str, day: date | None, *, force: bool) -> asyncio.Task[RunRecord]:
         """Begin a run for a day, that of the next scheduled one without; it goes on whether or not somebody waits.
 
-        Errors: NotFound, InvalidInput, NotApproved, Conflict when it runs already.
+        Errors: NotFound, InvalidInput, NotApproved, Conflict when it runs already, Stopped.
         """
+        self.scheduler.check()
         agent = await self.get(module, name)
         definition = _runnable(agent)
         today = self.today()
@@ -196,15 +197,11 @@ class ScheduledAgents:
         definition = agent.definition
         if definition is None or not agent.is_approved or not definition.is_enabled:
             if state.time is not None:
-                await asyncio.to_thread(self.store.change, agent.key, _unscheduled)
+                await asyncio.to_thread(self.store.change, agent.key, unscheduled)
             return None
-        due = last_due(definition.at, self.scheduler.clock.now(), self.scheduler.clock.zone)
-        taken = date.fromisoformat(state.taken) if state.taken else None
-        # What was due before the schedule was as it is now is not made up for. A day that is still to come was taken by a
-        # clock that was wrong.
-        if state.time != str(definition.at) or taken is None or taken > due + _DAY:
-            taken = due if taken is None or taken > due + _DAY else max(taken, due)
-            state = await asyncio.to_thread(self.store.change, agent.key, _scheduled(str(definition.at), taken))
+        state, taken = await asyncio.to_thread(
+            taken_day, self.store, agent.key, state, definition.at, self.scheduler.clock
+        )
         if agent.key in self._running:
             return None
 
@@ -230,16 +227,9 @@ class ScheduledAgents:
         self._running.add(agent.key)
         try:
             record = RunRecord(str(uuid.uuid4()), day.isoformat(), trigger, now())
-
-            def begin(state: AgentState) -> None:
-                state.running = record
-                if taken is not None:
-                    # Before anything that costs: should it end the computer, it does so once more and not for ever.
-                    state.taken, state.retry_at = taken.isoformat(), None
-
-            await asyncio.to_thread(self.store.change, agent.key, begin)
+            await asyncio.to_thread(self.store.change, agent.key, begun(record, taken))
             try:
-                run = AgentRun(self._agents, self.store, self._vault, agent, definition, record)
+                run = AgentRun(self._agents, self._proposals, self.store, self._vault, agent, definition, record)
                 await run.carry_out(force=force)
             except Exception:
                 log.exception("The agent %s failed.", agent.key)
@@ -250,7 +240,7 @@ class ScheduledAgents:
 
     async def _finish(self, agent: AgentFile, record: RunRecord) -> None:
         record.ended = now()
-        await asyncio.to_thread(self.store.finish, agent.key, record, self._ended(record))
+        await asyncio.to_thread(self.store.finish, agent.key, record, ended(record, self.scheduler.clock))
         if record.session is not None:
             await self._quietly(self.sessions.archive(record.session, True), "archived")
         if record.status == "completed":
@@ -264,22 +254,8 @@ class ScheduledAgents:
         except ParachuteError as error:
             log.warning("What an agent did could not be %s: %s", what, error)
 
-    def _ended(self, record: RunRecord) -> Callable[[AgentState], None]:
-        def change(state: AgentState) -> None:
-            state.last_status, state.last_error = record.status, record.error
-            if record.status in ("completed", "completed_no_output"):
-                state.last_run_at = record.ended
-                state.last_processed_date = record.date
-                state.run_count += 1
-            elif record.status == "failed":
-                state.last_run_at = record.ended
-                state.run_count += 1
-                if record.trigger == "schedule":
-                    state.retry_at = as_text(self.scheduler.clock.now() + RETRY)
-
-        return change
-
     def _recover(self) -> None:
+        # Of all keys: the parts of the computer itself whose agents keep their runs here need it as well.
         for key, state in self.store.states().items():
             if state.running is None:
                 continue
@@ -290,10 +266,10 @@ class ScheduledAgents:
             self.store.finish(key, record, self._cut_off(record))
 
     def _cut_off(self, record: RunRecord) -> Callable[[AgentState], None]:
-        ended = self._ended(record)
+        has_ended = ended(record, self.scheduler.clock)
 
         def change(state: AgentState) -> None:
-            ended(state)
+            has_ended(state)
             if record.trigger == "schedule":
                 state.retry_at = as_text(self.scheduler.clock.now().astimezone(UTC))
 
@@ -316,14 +292,3 @@ def _runnable(agent: AgentFile) -> Definition:
             f"`parachute agents approve {agent.key}` shows it, and asks.",
         )
     return agent.definition
-
-
-def _unscheduled(state: AgentState) -> None:
-    state.time = state.retry_at = None
-
-
-def _scheduled(time: str, taken: date) -> Callable[[AgentState], None]:
-    def change(state: AgentState) -> None:
-        state.time, state.taken, state.retry_at = time, taken.isoformat(), None
-
-    return change

@@ -36,11 +36,15 @@ class TooMany(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Who proposes: a module, or with `agent` and `session` one of its agents."""
+    """Who proposes: a module, or with `agent` and `session` one of its agents.
+
+    `targets` are the modules that the file of an agent names, which is none of the manifest.
+    """
 
     module: str
     agent: str = ""
     session: str | None = None
+    targets: tuple[str, ...] | None = None
 
     @property
     def name(self) -> str:

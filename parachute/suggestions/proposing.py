@@ -19,9 +19,11 @@ def targets_of_module(module: ApprovedModule) -> tuple[str, ...]:
 def check_allowed(module: ApprovedModule, source: Source, target: str) -> None:
     """Error: NotAllowed, with those for which it may."""
     allowed = targets_of_agent(module, source.agent) if source.agent else targets_of_module(module)
+    if source.targets is not None:
+        allowed = tuple(name for name in targets_of_module(module) if name in source.targets)
     if target not in allowed:
         raise NotAllowed(
             f"target_module: {source.name} may not make suggestions for {target[:40]!r}; it may for: "
             f"{', '.join(allowed) or 'none'}.",
-            "Name it under can_suggest of an agent in manifest.yaml; the user sees it before installing.",
+            "Name it under can_suggest of an agent; the user sees it before the agent runs.",
         )

@@ -34,6 +34,11 @@ RESOLVED = "suggestion.resolved"
 USER = "user"
 
 
+def orchestrator(identifier: str) -> str:
+    """Who decided, where it was an entry of several or a run of the orchestrator."""
+    return f"orchestrator:{identifier}"
+
+
 class Suggestions:
     """The queue. Nothing here applies anything by itself: also after a crash the user decides again, and it is applied once."""
 
@@ -81,17 +86,22 @@ class Suggestions:
         """Everything that was decided about one, oldest first."""
         return await self._store.resolutions(identifier)
 
-    async def approve(self, identifier: str, who: str) -> Suggestion:
+    async def waiting(self, limit: int) -> list[Suggestion]:
+        """The newest that wait, the oldest of them first; members of entries are among them, and entries are not."""
+        return await self._store.waiting(limit)
+
+    async def approve(self, identifier: str, who: str, by: str = USER) -> Suggestion:
         """Have it applied as it is; of an entry of several, one after the other until one fails.
 
-        Errors: NotFound; Conflict when it is resolved, at work, or the module says that its thing has changed since; Unknown,
+        `by` other than the user decides about single ones only, and about no member of an entry. Errors: NotFound; Conflict when it is resolved, at work, or the module says that its thing has changed since; Unknown,
         and what the module says. It goes on waiting then, with the reason.
         """
         with self._taken(identifier):
             found = await self._waiting(identifier)
+            _check_single(found, by)
             if found.is_batch:
                 return await self._approve_batch(found, who)
-            return await self._apply(found, Decision(USER, who))
+            return await self._apply(found, Decision(by, who))
 
     async def modify(self, identifier: str, payload: object, who: str) -> Suggestion:
         """Have it applied with another payload, to its target as that is now; errors: those of `approve`, InvalidInput."""
@@ -103,11 +113,12 @@ class Suggestions:
             version, _ = await self._targets.look(found.target_module, found.target_id)
             return await self._apply(replace(found, expected_version=version), Decision(USER, who, text))
 
-    async def reject(self, identifier: str, who: str, reason: str = "") -> Suggestion:
-        """Have it never applied; errors: NotFound, Conflict when it is resolved or was applied, Unknown."""
+    async def reject(self, identifier: str, who: str, reason: str = "", by: str = USER) -> Suggestion:
+        """Have it never applied; for `by` see `approve`. Errors: NotFound, Conflict when it is resolved or was applied, Unknown."""
         with self._taken(identifier):
             found = await self._waiting(identifier)
-            by = f"orchestrator:{found.id}" if found.is_batch else USER
+            _check_single(found, by)
+            by = orchestrator(found.id) if found.is_batch else by
             for member in found.members if found.is_batch else (found,):
                 if member.status != "pending":
                     continue
@@ -120,19 +131,24 @@ class Suggestions:
             await self._tell()
             return await self.get(found.id)
 
-    async def make_batch(self, title: str, identifiers: Sequence[str], who: str) -> Suggestion:
-        """Make one entry of several that wait, which the user decides about as a whole; errors: InvalidInput, Conflict."""
+    async def make_batch(
+        self, title: str, identifiers: Sequence[str], who: str, session: str | None = None
+    ) -> Suggestion:
+        """Make one entry of several that wait, which the user decides about as a whole; `session` is that of an agent.
+
+        Errors: InvalidInput, Conflict.
+        """
         title = whole(" ".join(title.split()))
         if not 0 < len(title) <= TITLE_LIMIT:
             raise InvalidInput(f"title: 1 to {TITLE_LIMIT} characters are allowed.")
         if not 2 <= len(identifiers) <= MEMBERS_LIMIT or len(set(identifiers)) != len(identifiers):
             raise InvalidInput(f"ids: 2 to {MEMBERS_LIMIT} different ids are allowed.")
-        made = await self._store.add_batch(title, identifiers, who)
+        made = await self._store.add_batch(title, identifiers, who, session)
         await self._tell()
         return await self.get(made.id)
 
     async def _approve_batch(self, batch: Suggestion, who: str) -> Suggestion:
-        decision = Decision(f"orchestrator:{batch.id}", who)
+        decision = Decision(orchestrator(batch.id), who)
         for member in batch.members:
             if member.status != "pending":
                 continue
@@ -238,3 +254,8 @@ class Suggestions:
             success=success,
             error=error,
         )
+
+
+def _check_single(found: Suggestion, by: str) -> None:
+    if by != USER and (found.is_batch or found.batch):
+        raise Conflict(f"The suggestion {found.id} is a part of an entry about which the user decides.")

@@ -97,13 +97,13 @@ class SuggestionStore:
             await _insert(connection, made)
         return made, True
 
-    async def add_batch(self, title: str, identifiers: Sequence[str], who: str) -> Suggestion:
+    async def add_batch(self, title: str, identifiers: Sequence[str], who: str, session: str | None) -> Suggestion:
         """Make one entry of suggestions that wait; error: Conflict if one of them does not, or is in another entry."""
         batch = Suggestion(
             id=_new_id(),
             source_module="",
             source_agent=who,
-            source_session=None,
+            source_session=session,
             timestamp=now(),
             action=BATCH,
             target_module="",
@@ -151,6 +151,13 @@ class SuggestionStore:
         # Of those that wait there are only so many; what was resolved may be long.
         found = [_suggestion(row) for row in rows]
         return [await self._with_members(each) if each.status == "pending" else each for each in found], count[0]
+
+    async def waiting(self, limit: int) -> list[Suggestion]:
+        """The newest rows that wait and are no entries, the oldest of them first."""
+        rows = await self._database.rows(
+            f"{_SELECT} WHERE status = 'pending' AND action != ? ORDER BY seq DESC LIMIT ?", (BATCH, limit)
+        )
+        return [_suggestion(row) for row in reversed(rows)]
 
     async def resolutions(self, identifier: str) -> list[dict[str, Any]]:
         """Everything that was decided about a suggestion, oldest first."""

@@ -30,6 +30,11 @@ def suggest_tool(targets: Sequence[str]) -> OfferedTool:
     return OfferedTool("core", SUGGEST_TOOL, _DESCRIPTION, schema)
 
 
+def waits(made: dict[str, Any]) -> str:
+    """What an agent is told of its suggestion."""
+    return f"The suggestion {made['id']} waits for the user, who decides about it."
+
+
 class AgentTools:
     """The tools of modules, and core's own; `owner` says which module and agent a session belongs to, as the owner's folder knows.
 
@@ -55,4 +60,4 @@ class AgentTools:
         module = self._hosts.approved(owner.module)
         source = Source(owner.module, owner.agent, caller)
         made = await self._suggestions.propose(module, source, arguments)
-        return f"The suggestion {made['id']} waits for the user, who decides about it."
+        return waits(made)

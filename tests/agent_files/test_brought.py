@@ -102,6 +102,14 @@ def test_what_could_never_run_is_a_problem_with_its_line(
     assert runs == (["page", "zz"] if "is not within" in problem else ["zz"])
 
 
+def test_suggestions_beyond_the_manifest_are_a_problem_with_its_line(tmp_path: Path) -> None:
+    write(tmp_path, "page.md", GOOD.replace("---\n", "---\ncan_suggest: [brain, chat]\n", 1))
+    assert problems_of(tmp_path, "garden", WRITE, ("brain", "chat")) == ()
+    assert problems_of(tmp_path, "garden", WRITE, ("brain",)) == (
+        "agents/page.md, line 2: can_suggest: the agents of this module may not make suggestions for chat, but for: brain.",
+    )
+
+
 def test_the_number_of_files_is_limited(tmp_path: Path) -> None:
     for number in range(MOST):
         write(tmp_path, f"a{number:02}.md")

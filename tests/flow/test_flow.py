@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.flow.official import ENTRY, LEARNT, RULE, OfficialHousehold
-from tests.support.messages_api import MessagesAPI
+from tests.flow.official import ENTRY, LEARNT, RULE, OfficialHousehold, answer, tools_of
+from tests.support.messages_api import MessagesAPI, Reply, text, tool_use
 
 pytestmark = pytest.mark.timeout(240)
 KEVIN, PROJECT = "Brain/entities/people/kevin.md", "Brain/entities/projects/learn-vibe-build.md"
@@ -114,6 +114,38 @@ def test_what_was_edited_since_is_not_overwritten(household: OfficialHousehold) 
     assert "Edited by hand." in file.read_text()
     assert LEARNT in file.read_text()
     assert household.value(f"/api/brain/entities/{kevin}")["content"].count(LEARNT) == 1
+
+
+def test_what_belongs_together_is_approved_in_one_step(household: OfficialHousehold, api: MessagesAPI) -> None:
+    household.write_down_both("Projects/lvb")
+    household.told("daily", "add", "Read a book on prompt engineering.")
+    session = household.say("Kevin helps with LVB.").of_type("session")[0]["sessionId"]
+    household.say("He teaches there from May on.", session)
+    household.wait_for_end(session, 4)
+    waiting = household.eventually("/api/suggestions?status=pending", lambda found: found["total"] == 2, "both wait")
+    ids = [each["id"] for each in waiting["suggestions"]]
+    sorting = [
+        tool_use("mcp__parachute__suggestions-list", {"page": 1}),
+        tool_use("mcp__parachute__suggestions-batch", {"title": "What LVB needs", "ids": ids}),
+        text("I put both together."),
+    ]
+
+    def answer_or_sort(body: dict[str, Any]) -> Reply:
+        # Other conversations may be going on: the hook of the computer has one be summarised.
+        return sorting.pop(0) if "tools" in body and "suggestions-batch" in tools_of(body) else answer(body)
+
+    api.default(answer_or_sort)
+    said = household.told("suggestions", "orchestrate")
+    (entry,) = household.suggestions()
+    assert said == f"Wait for you as one: `parachute suggestions show {entry['id']}`.\n"
+    assert LEARNT in household.told("suggestions", "list")
+    household.told("suggestions", "approve", entry["id"], "--yes")
+    assert LEARNT in (household.vault / KEVIN).read_text()
+    assert "prompt engineering" in household.told("brain", "search", "prompt")
+    resolved = {each["resolved_by"] for each in household.suggestions("approved")}
+    assert resolved == {"user", f"orchestrator:{entry['id']}"}
+    assert household.suggestions() == []
+    household.assert_nothing_failed()
 
 
 def test_what_is_rejected_is_not_proposed_again(household: OfficialHousehold) -> None:

@@ -21,6 +21,9 @@ def approved(folder: Path, name: str = "letters", trust: Trust = Trust.TRUSTED, 
     return ApprovedModule(name, f"sha256:{'0' * 64}", trust, load(code), code)
 
 
+_INTERFACES = {"brain_search": ("BrainInterface",), "other_tool": ("OtherInterface",)}
+
+
 class Shelf:
     """Tools that other modules offer; each answers with its own name."""
 
@@ -30,7 +33,10 @@ class Shelf:
     def tools(self) -> tuple[OfferedTool, ...]:
         """All of them."""
         schema = {"type": "object", "properties": {}}
-        return tuple(OfferedTool("brain", name, f"The tool {name}.", schema) for name in self._names)
+        return tuple(
+            OfferedTool(name.partition("_")[0], name, f"The tool {name}.", schema, _INTERFACES.get(name, ()))
+            for name in self._names
+        )
 
     async def call_tool(self, name: str, arguments: dict[str, Any], caller: str) -> str:
         """The name."""

@@ -129,6 +129,20 @@ async def test_without_commands_there_is_no_shell_and_a_call_of_it_is_refused(pl
     assert "uid" not in str(results(events))
 
 
+async def test_interfaces_narrow_the_tools_that_it_gets(place: Place, api: MessagesAPI) -> None:
+    permissions = {"mcp": ["brain_*", "other_tool"]}
+    for interfaces, names in (
+        (["BrainInterface@1.0"], ["brain_search"]),
+        ([], ["brain_link", "brain_search", "other_tool"]),
+    ):
+        agent = {"sandbox": {}, "allowed_interfaces": interfaces}
+        api.script(text("done"))
+        module = place.module(permissions=permissions, agents={"asker": agent})
+        assert await place.agents.run_agent(module, "asker", "Go!") == "done"
+        shown = [name for name in tools_of(api.conversation[-1]) if name.startswith("mcp__")]
+        assert shown == [f"mcp__parachute__{name}" for name in names]
+
+
 async def test_the_default_agent_reads_what_the_module_may_read_and_has_no_network(
     place: Place, api: MessagesAPI
 ) -> None:
@@ -184,9 +198,10 @@ async def test_bridge_without_a_list_of_the_user_is_no_network_and_says_so(place
 @pytest.mark.parametrize(
     ("agent", "error", "says"),
     [
-        ("nobody", NotFound, "no agent 'nobody'; there are: asked, free, linked, lost."),
+        ("nobody", NotFound, "no agent 'nobody'; there are: asked, called, free, linked, lost."),
         ("free", NotAllowed, "approved it each time"),
         ("asked", NotAllowed, "approved it each time"),
+        ("called", NotAllowed, "approved it each time"),
         ("lost", NotFound, "no file prompts/none.md"),
         ("linked", NotFound, "prompts/link.md"),
     ],
@@ -198,6 +213,7 @@ async def test_what_cannot_be_run_is_refused_before_anything_is_stored(
         agents={
             "free": {"sandbox": None, "requires_explicit_approval": True},
             "asked": {"requires_explicit_approval": True},
+            "called": {"requires_explicit_invocation": True},
             "lost": {"system_prompt": "prompts/none.md"},
             "linked": {"system_prompt": "prompts/link.md"},
         }

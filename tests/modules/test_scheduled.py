@@ -45,6 +45,7 @@ def test_the_user_sees_what_will_run_by_itself(modules: Modules, source: Path) -
                 "output": "Hello/{date}.md",
                 "tools": ["Read", "Glob", "Grep"],
                 "model": "",
+                "can_suggest": [],
             }
         ]
         installation.finish()

@@ -117,6 +117,7 @@ class Nursery:
             None,
             events,
             scheduler,  # type: ignore[arg-type]
+            None,  # type: ignore[arg-type]
         )
         await self.service.start()
         try:

@@ -77,6 +77,8 @@ def approve(
     if waiting and not as_json:
         for each in waiting:
             print(clean(f"{_key(each)} ({each['path']}):\n{_indented(each['text'])}\n"))
+            if each["canSuggest"]:
+                print(clean(f"It can suggest changes in {', '.join(each['canSuggest'])}.\n"))
     if waiting and not yes:
         if as_json or not sys.stdin.isatty():
             if as_json:

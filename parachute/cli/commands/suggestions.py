@@ -16,6 +16,7 @@ _NOT_ANSWERED = 3
 _MOST = 200
 _SECONDS = 120.0
 _SECONDS_OF_MANY = 3600.0
+_SECONDS_OF_SORTING = 200.0
 
 
 def register(app: typer.Typer) -> None:
@@ -27,6 +28,8 @@ def register(app: typer.Typer) -> None:
     suggestions.command("reject")(reject)
     suggestions.command("modify")(modify)
     suggestions.command("approve-all")(approve_all)
+    suggestions.command("orchestrate")(orchestrate)
+    suggestions.command("runs")(runs)
     app.add_typer(suggestions)
 
 
@@ -146,6 +149,44 @@ def approve_all(
             print_note(f"{found['total'] - len(waiting)} more wait that were not shown.")
     if any(each["error"] for each in results):
         raise typer.Exit(1)
+
+
+def orchestrate(as_json: bool = _JSON) -> None:
+    """Have an agent sort what waits, and wait for it; the exit code is 1 if it fails."""
+    from parachute.cli.output import clean, print_json, print_note
+    from parachute.cli.suggestion_output import shown_outcome
+
+    answer = _api().post("/api/suggestions/orchestrate", seconds=_SECONDS_OF_SORTING)
+    if as_json:
+        print_json(answer)
+    elif answer["status"] == "running":
+        print_note("It is still at work; `parachute suggestions runs` shows how it goes on.")
+    else:
+        print(clean(shown_outcome(answer)))
+    if answer["status"] == "failed":
+        raise typer.Exit(1)
+
+
+def runs(
+    count: int = typer.Option(5, "--count", "-n", min=1, help="How many runs to show."),
+    as_json: bool = _JSON,
+) -> None:
+    """Show the last runs of the agent that sorts suggestions, the newest last, with what it did."""
+    from parachute.cli.output import clean, print_json, print_note
+
+    found = _api().get("/api/suggestions/orchestrator")
+    last = found["runs"][:count]
+    if as_json:
+        print_json(last)
+        return
+    if not last:
+        print_note("It has never run; `parachute suggestions orchestrate` runs it.")
+    for each in reversed(last):
+        print(clean(f"{each['started']}  {each['trigger']}, {each['id']}: {each['status']}"))
+        for line in each["log"]:
+            print(clean(f"  {line}"))
+        if each["session"]:
+            print(clean(f"  conversation {each['session']}"))
 
 
 def _api() -> "Api":

@@ -1,0 +1,92 @@
+"""A computer where modules propose changes of people, and a model that sorts them as the test says."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.suggestions.conftest import AGENTS, JOURNAL, House, furnish, word
+from tests.support.messages_api import MessagesAPI, Reply, tool_use
+
+__all__ = ["house", "model", "orchestra", "word"]
+
+KEY = "sk-ant-api03-real"
+ALLOWED = "create:people"
+
+
+class Orchestra(House):
+    """The computer; `journal` and `diary` propose."""
+
+    def waiting(self) -> list[dict[str, Any]]:
+        """What waits for the user."""
+        found: list[dict[str, Any]] = self.value("/api/suggestions?status=pending&limit=200")["suggestions"]
+        return found
+
+    def sort(self) -> dict[str, Any]:
+        """A run, as the command line starts it."""
+        done = self.command("suggestions", "orchestrate", "--json")
+        assert done.returncode == 0, done.stdout + done.stderr
+        found: dict[str, Any] = json.loads(done.stdout)
+        return found
+
+    def doubled(self, **payload: Any) -> tuple[str, str]:
+        """The same change proposed by both."""
+        first = self.propose(payload=payload)
+        proposal = {"action": "create", "target_module": "people", "payload": payload}
+        answer = self.post("/api/diary/propose", json={"proposal": proposal})
+        return first, str(answer.json()["id"])
+
+    def runs(self) -> list[dict[str, Any]]:
+        """The last runs, newest first."""
+        found: list[dict[str, Any]] = self.value("/api/suggestions/orchestrator")["runs"]
+        return found
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[MessagesAPI]:
+    """A scripted model service."""
+    with MessagesAPI() as service:
+        yield service
+
+
+@pytest.fixture(scope="module")
+def house(model: MessagesAPI) -> Iterator[Orchestra]:
+    """One computer for the tests of a file, where new people are the orchestrator's to decide about."""
+    settings = {"orchestrator": {"resolves": [ALLOWED]}}
+    environment = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url}
+    with Orchestra(settings=settings, environment=environment) as running:
+        furnish(running)
+        running.install("diary", JOURNAL, agents=AGENTS)
+        yield running
+
+
+@pytest.fixture
+def orchestra(house: Orchestra, model: MessagesAPI) -> Iterator[Orchestra]:
+    """The same, where nothing waits."""
+    yield house
+    model.forget_script()
+    for each in house.waiting():
+        house.decide(each["id"], "reject")
+
+
+def call(tool: str, **arguments: Any) -> Reply:
+    """The model uses a tool of the orchestrator."""
+    return tool_use(f"mcp__parachute__suggestions-{tool}", arguments)
+
+
+def results(model: MessagesAPI) -> list[tuple[bool, str]]:
+    """(whether it is an error, text) of the tool calls of the last conversation."""
+    found = []
+    for block in model.conversation[-1].tool_results:
+        content = block["content"]
+        text = content if isinstance(content, str) else "".join(part["text"] for part in content)
+        found.append((bool(block.get("is_error")), text))
+    return found
+
+
+def listed(page: str) -> list[dict[str, Any]]:
+    """The suggestions of a page as the agent reads it: what stands between the two equal lines."""
+    _, fence, *lines, end = page.split("\n")
+    assert fence == end
+    return [json.loads(line) for line in lines]

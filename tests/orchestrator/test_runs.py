@@ -1,0 +1,113 @@
+"""Runs of the orchestrator: one at a time, seen when they fail, and for whom they may do what."""
+
+import threading
+
+import httpx2
+import pytest
+
+from parachute.keys.models import Scope
+from parachute.keys.service import Keys
+from tests.orchestrator.conftest import Orchestra, call, listed, results
+from tests.support.messages_api import Gate, MessagesAPI, error, hold, text
+
+RUN = "/api/suggestions/orchestrate"
+
+
+def _leave(orchestra: Orchestra) -> None:
+    with pytest.raises(httpx2.ReadTimeout):
+        orchestra.post(RUN, timeout=1)
+
+
+def two(orchestra: Orchestra, word: str) -> list[str]:
+    """Two that wait."""
+    return [orchestra.propose(payload={"name": f"{word}{number}"}) for number in range(2)]
+
+
+def test_one_run_at_a_time_which_goes_on_when_the_caller_leaves(
+    orchestra: Orchestra, model: MessagesAPI, word: str
+) -> None:
+    two(orchestra, word)
+    gate = Gate()
+    model.script(hold(gate, text("Nothing to do.")))
+    leaving = threading.Thread(target=_leave, args=(orchestra,))
+    leaving.start()
+    try:
+        gate.wait_reached()
+        leaving.join()
+        assert orchestra.runs()[0]["status"] == "running"
+        second = orchestra.sort()
+        assert second == {"status": "skipped", "error": "The orchestrator is at work already."}
+    finally:
+        gate.open()
+    path = "/api/suggestions/orchestrator"
+    orchestra.eventually(path, lambda shown: shown["status"] == "ready", "the run has ended")
+    assert orchestra.runs()[0]["status"] == "completed_no_output"
+
+
+def test_what_goes_wrong_is_seen(orchestra: Orchestra, model: MessagesAPI, word: str) -> None:
+    ids = two(orchestra, word)
+    model.default(error(400, "invalid_request_error", "Not today."))
+    failed = orchestra.command("suggestions", "orchestrate")
+    assert (failed.returncode, "Not today." in failed.stdout) == (1, True)
+    shown = orchestra.value("/api/suggestions/orchestrator")
+    assert (shown["lastStatus"], "Not today." in shown["lastError"]) == ("failed", True)
+    assert (shown["time"], shown["nextRunAt"], shown["resolves"]) == (None, None, ["create:people"])
+    assert [each["id"] for each in orchestra.waiting()] == ids[::-1]
+
+
+def test_a_run_is_about_what_its_caller_may_change(orchestra: Orchestra, model: MessagesAPI, word: str) -> None:
+    ids = two(orchestra, word)
+    orchestra.doubled(name=word)
+    keys = Keys(orchestra.home.root)
+    secrets = {
+        scope: keys.create("test", [Scope.parse("suggestions:read,write"), Scope.parse(scope)])[1]
+        for scope in ("people:read", "people:read,write")
+    }
+    keys.close()
+    asked = len(model.requests)
+    answer = orchestra.post(RUN, headers={"x-api-key": secrets["people:read"]}, timeout=60).json()
+    assert (answer["status"], answer["dropped"], len(model.requests)) == ("skipped", [], asked)
+    model.script(call("list", page=1), text("Nothing."))
+    answer = orchestra.post(RUN, headers={"x-api-key": secrets["people:read,write"]}, timeout=60).json()
+    assert (answer["status"], len(answer["dropped"])) == ("completed", 1)
+    assert [each["id"] for each in listed(results(model)[0][1])][:2] == ids
+    reading = Keys(orchestra.home.root)
+    _, secret = reading.create("reads", [Scope.parse("suggestions:read"), Scope.parse("people:read,write")])
+    reading.close()
+    assert orchestra.post(RUN, headers={"x-api-key": secret}).status_code == 403
+
+
+def test_what_a_crash_cuts_off_is_told_and_nothing_is_decided(
+    orchestra: Orchestra, model: MessagesAPI, word: str
+) -> None:
+    ids = two(orchestra, word)
+    gate = Gate()
+    model.script(hold(gate, text("Never.")))
+    leaving = threading.Thread(target=_leave, args=(orchestra,))
+    leaving.start()
+    try:
+        gate.wait_reached()
+        leaving.join()
+        orchestra.kill_core()
+    finally:
+        gate.open()
+    orchestra.eventually("/api/suggestions", lambda found: found["total"], "core is back")
+    (run, *_) = orchestra.runs()
+    assert (run["status"], run["error"]) == ("failed", "The computer was stopped during this run.")
+    assert [each["id"] for each in orchestra.waiting()] == ids[::-1]
+    model.script(text("Nothing."))
+    assert orchestra.sort()["status"] == "completed_no_output"
+
+
+def test_the_small_model_does_not_sort(word: str) -> None:
+    from tests.suggestions.conftest import AGENTS, JOURNAL, furnish
+
+    with Orchestra(settings={"provider": "offline"}) as running:
+        furnish(running)
+        running.install("diary", JOURNAL, agents=AGENTS)
+        two(running, word)
+        _, double = running.doubled(name=word)
+        failed = running.command("suggestions", "orchestrate")
+        assert (failed.returncode, "cannot sort suggestions" in failed.stdout) == (1, True)
+        assert running.suggestion(double)["status"] == "rejected"
+        assert len(running.waiting()) == 3
