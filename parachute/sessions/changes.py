@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from parachute.errors import InvalidInput, NotFound
+from parachute.errors import InvalidInput
 from parachute.sessions.models import Session
 
 _RESPONSE_MODES = ("all_messages", "mention_only")
@@ -14,10 +14,9 @@ _MODEL = re.compile(r"[A-Za-z0-9._:/@\[\]-]{0,100}")
 def change_of(changes: dict[str, Any]) -> Callable[[Session], None]:
     """What to do to a session for these members of the request (contract, section 2), trust level apart.
 
-    Errors: InvalidInput naming the field and what is allowed, NotFound for a workspace.
+    Error: InvalidInput naming the field and what is allowed.
     """
-    if workspace := changes.get("workspaceId"):
-        raise NotFound(f"workspaceId: there is no workspace {workspace[:64]!r}.")
+    workspace = changes.get("workspaceId")
     overrides = changes.get("configOverrides") or {}
     if unknown := set(overrides) - {"model"}:
         raise InvalidInput(f"configOverrides: expected only `model`, not {', '.join(sorted(unknown))[:200]!r}.")
@@ -30,8 +29,8 @@ def change_of(changes: dict[str, Any]) -> Callable[[Session], None]:
     pattern = changes.get("mentionPattern")
 
     def change(session: Session) -> None:
-        if workspace == "":
-            session.workspace_id = None
+        if workspace is not None:
+            session.workspace_id = workspace or None
         if "model" in overrides:
             session.model = model or None
         known = session.metadata.get("bot_settings")

@@ -57,4 +57,12 @@ def create_session_owners(connection: sqlite3.Connection) -> None:
     )
 
 
-TRUST = (create_session_trust, create_session_owners)
+def create_session_workspaces(connection: sqlite3.Connection) -> None:
+    """Which workspace a session belongs to; in `~/.parachute/trust.db`, since leaving one may give a session more."""
+    connection.execute(
+        "CREATE TABLE session_workspaces (session TEXT PRIMARY KEY, workspace TEXT NOT NULL) STRICT, WITHOUT ROWID"
+    )
+    connection.execute("CREATE INDEX sessions_of_workspace ON session_workspaces (workspace)")
+
+
+TRUST = (create_session_trust, create_session_owners, create_session_workspaces)

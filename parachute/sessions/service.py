@@ -17,7 +17,7 @@ from parachute.sessions.messages import assistant_text, messages_of, user_text
 from parachute.sessions.models import MODULE, Owner, Session, is_session_id
 from parachute.sessions.store import SessionStore
 from parachute.sessions.transcripts import Transcripts, encoded
-from parachute.sessions.trust import TrustLevel, normalize_trust_level
+from parachute.sessions.trust import Floors, NoFloors, TrustLevel, normalize_trust_level
 from parachute.sessions.trust_store import TrustStore
 from parachute.vault.service import Vault
 
@@ -29,9 +29,16 @@ class Sessions:
     """Creates, lists, changes and deletes sessions."""
 
     def __init__(
-        self, vault: Vault, store: SessionStore, trust: TrustStore, transcripts: Transcripts, events: Events
+        self,
+        vault: Vault,
+        store: SessionStore,
+        trust: TrustStore,
+        transcripts: Transcripts,
+        events: Events,
+        floors: Floors | None = None,
     ) -> None:
         self.transcripts = transcripts
+        self._floors = floors or NoFloors()
         self._events = events
         self._vault = vault
         self._store = store
@@ -56,6 +63,8 @@ class Sessions:
             raise InvalidInput("sessionId: expected 1 to 64 letters, digits, `-` and `_`.")
         if session.trust_level == "direct" and approved_by is None:
             raise NotAllowed("trustLevel: a direct session needs the owner's approval.")
+        if session.workspace_id is not None:
+            session.trust_level = self.floored(session.trust_level, session.workspace_id, must_exist=False)
         if owner is not None:
             session.metadata[MODULE] = owner.module
         try:
@@ -65,6 +74,8 @@ class Sessions:
         if session.trust_level == "direct" and approved_by is not None:
             # After the row, so that a taken id approves nothing for the session that has it.
             await self._trust.set_level(session.id, "direct", approved_by)
+        if session.workspace_id is not None:
+            await self._trust.set_workspace(session.id, session.workspace_id)
         if owner is not None:
             # After the row for the same reason; until then its label keeps everybody out.
             await self._trust.set_owner(session.id, owner)
@@ -157,12 +168,19 @@ class Sessions:
         apply = change_of(changes)
         word = changes.get("trustLevel")
         level = None if word is None else normalize_trust_level(word)
+        asked = changes.get("workspaceId")
+        workspace = await self.workspace(found) if asked is None else asked
+        if asked or level == "direct":
+            held = self.floored(level or found.trust_level, workspace, must_exist=bool(asked))
+            level = held if level or held != found.trust_level else None
         if level == "direct":
             await self.check_owner(found, None)
         if level == "direct" and found.from_outside and not admin:
             raise NotAllowed("trustLevel: raising a session of a bot needs a key with admin rights.")
         if level:
             await self._trust.set_level(session, level, approved_by)
+        if asked is not None:
+            await self._trust.set_workspace(session, asked or None)
 
         def change(current: Session) -> None:
             apply(current)
@@ -178,10 +196,40 @@ class Sessions:
         return await self.configure(session, changes, approved_by=approved_by, admin=admin, begin=True)
 
     async def level(self, session: Session) -> TrustLevel:
-        """The level in force: direct only if it was approved on this machine."""
+        """The level in force: direct only if it was approved on this machine, and the session's workspace is direct."""
         if session.trust_level == "direct" and await self._trust.is_direct(session.id):
-            return "direct"
+            return self.floored("direct", await self.workspace(session), must_exist=False)
         return "sandboxed"
+
+    def floored(self, level: TrustLevel, workspace: str | None, *, must_exist: bool = True) -> TrustLevel:
+        """A level for a session in a workspace, which is never less shut in than that; error: NotFound for no workspace."""
+        floor = self._floors.floor(workspace) if workspace else "direct"
+        if floor is None and must_exist:
+            raise NotFound(f"workspaceId: there is no workspace {str(workspace)[:64]!r}.")
+        return "sandboxed" if floor == "sandboxed" else level
+
+    async def workspace(self, session: Session) -> str | None:
+        """The workspace that a session belongs to.
+
+        What the vault says counts only for the owner's own sessions, and for those that this machine put into none.
+        """
+        known = await self._trust.workspace(session.id)
+        return known if known or session.from_outside else session.workspace_id
+
+    async def workspaces(self) -> set[str]:
+        """Every workspace that a session belongs to, deleted ones as well."""
+        return await self._trust.workspaces() | await self._store.workspaces()
+
+    async def lower(self, workspace: str) -> None:
+        """Take the approvals of a workspace's direct sessions back."""
+        members = await self._trust.direct_members(workspace)
+        for session in await self._store.with_level("direct"):
+            if session.workspace_id == workspace and await self.workspace(session) == workspace:
+                members.add(session.id)
+        for member in members:
+            await self._trust.set_level(member, "sandboxed", f"workspace {workspace}")
+            await self._store.update(member, _lower)
+        self._generation += 1
 
     async def grants(self, session: str) -> list[str]:
         """Patterns granted to a session."""

@@ -72,6 +72,11 @@ class SessionStore:
         )
         return [summary for (summary,) in rows]
 
+    async def workspaces(self) -> set[str]:
+        """Every workspace that a session names."""
+        query = "SELECT DISTINCT workspace_id FROM sessions WHERE workspace_id IS NOT NULL"
+        return {slug for (slug,) in await self._database.rows(query)}
+
     async def delete(self, session: str) -> bool:
         """Remove a session and its words."""
         async with self._database.transaction() as connection:

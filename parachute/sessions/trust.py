@@ -1,6 +1,6 @@
 """The words for how far a session is trusted."""
 
-from typing import Literal
+from typing import Literal, Protocol
 
 from parachute.errors import InvalidInput
 
@@ -14,6 +14,21 @@ _WORDS: dict[str, TrustLevel] = {
     "full": "direct",
     "vault": "direct",
 }
+
+
+class Floors(Protocol):
+    """The levels of workspaces."""
+
+    def floor(self, workspace: str) -> TrustLevel | None:
+        """The level that no session in a workspace is less shut in than; None if there is no such workspace."""
+
+
+class NoFloors:
+    """A computer without workspaces."""
+
+    def floor(self, workspace: str) -> TrustLevel | None:
+        """None."""
+        return None
 
 
 def normalize_trust_level(word: str) -> TrustLevel:

@@ -47,9 +47,34 @@ class TrustStore:
             "INSERT INTO session_owners VALUES (?, ?, ?, ?)", (session, owner.module, owner.agent, now())
         )
 
+    async def workspace(self, session: str) -> str | None:
+        """The workspace that a session was put into on this machine; None if it was put into none."""
+        row = await self._database.row("SELECT workspace FROM session_workspaces WHERE session = ?", (session,))
+        return str(row[0]) if row else None
+
+    async def set_workspace(self, session: str, workspace: str | None) -> None:
+        """Record which workspace a session belongs to, or that it belongs to none."""
+        if workspace is None:
+            await self._database.write("DELETE FROM session_workspaces WHERE session = ?", (session,))
+        else:
+            await self._database.write("INSERT OR REPLACE INTO session_workspaces VALUES (?, ?)", (session, workspace))
+
+    async def workspaces(self) -> set[str]:
+        """Every workspace that a session belongs to, deleted ones as well."""
+        return {slug for (slug,) in await self._database.rows("SELECT DISTINCT workspace FROM session_workspaces")}
+
+    async def direct_members(self, workspace: str) -> set[str]:
+        """Ids of the sessions of a workspace that may run directly."""
+        query = (
+            "SELECT session FROM session_workspaces JOIN session_trust USING (session) "
+            "WHERE workspace = ? AND level = 'direct'"
+        )
+        return {session for (session,) in await self._database.rows(query, (workspace,))}
+
     async def forget(self, session: str) -> None:
         """Remove everything about a session."""
         async with self._database.transaction() as connection:
             await connection.execute("DELETE FROM session_trust WHERE session = ?", (session,))
             await connection.execute("DELETE FROM session_grants WHERE session = ?", (session,))
             await connection.execute("DELETE FROM session_owners WHERE session = ?", (session,))
+            await connection.execute("DELETE FROM session_workspaces WHERE session = ?", (session,))

@@ -1,0 +1,1 @@
+"""Workspaces: what conversations about one project have in common."""

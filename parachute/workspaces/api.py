@@ -1,0 +1,64 @@
+"""Routes of workspaces (contract, section 4)."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request
+
+from parachute.sessions.api import CallerDependency
+from parachute.web.owner import require_owner
+from parachute.workspaces.request import Changes, NewWorkspace
+from parachute.workspaces.service import Workspaces
+
+router = APIRouter(prefix="/api/workspaces", tags=["workspaces"])
+
+_DIRECT = (
+    "default_trust_level: the sessions of a direct workspace run with the owner's rights, and making or changing one"
+)
+
+
+def workspaces(request: Request) -> Workspaces:
+    """The application's workspaces."""
+    service: Workspaces = request.app.state.workspaces
+    return service
+
+
+WorkspacesDependency = Annotated[Workspaces, Depends(workspaces)]
+
+
+@router.get("")
+async def list_workspaces(service: WorkspacesDependency) -> dict[str, Any]:
+    """All workspaces, by name."""
+    return {"workspaces": [workspace.as_json() for workspace in service.all()]}
+
+
+@router.get("/{slug}")
+async def get_workspace(slug: str, service: WorkspacesDependency) -> dict[str, Any]:
+    """One workspace."""
+    return {"workspace": service.get(slug).as_json()}
+
+
+@router.post("")
+async def create_workspace(
+    request: Request, body: NewWorkspace, service: WorkspacesDependency, who: CallerDependency
+) -> dict[str, Any]:
+    """Make a workspace; its slug follows from its name and stays."""
+    if body.level() == "direct":
+        await require_owner(request, _DIRECT)
+    return {"workspace": (await service.create(body, who.name)).as_json()}
+
+
+@router.put("/{slug}")
+async def update_workspace(
+    request: Request, slug: str, body: Changes, service: WorkspacesDependency, who: CallerDependency
+) -> dict[str, Any]:
+    """Change what is sent; null clears. A lower trust level holds for the conversations that there are, too."""
+    if as_owner := "direct" in (body.level(), service.get(slug).default_trust_level):
+        await require_owner(request, _DIRECT)
+    return {"workspace": (await service.update(slug, body, who.name, as_owner=as_owner)).as_json()}
+
+
+@router.delete("/{slug}")
+async def delete_workspace(slug: str, service: WorkspacesDependency) -> dict[str, bool]:
+    """Delete a workspace; its conversations stay."""
+    await service.delete(slug)
+    return {"success": True}

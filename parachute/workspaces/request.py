@@ -1,0 +1,101 @@
+"""What a person says about a workspace: `POST` and `PUT /api/workspaces`; a field that nobody knows is an error."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from parachute.errors import InvalidInput
+from parachute.sandbox.limits import Limits
+from parachute.sessions.trust import TrustLevel, normalize_trust_level
+from parachute.workspaces.models import Capabilities, choice_of
+
+_NAMES = 200
+
+
+def _title(value: str) -> str:
+    value = value.strip()
+    if not value or not value.isprintable():
+        raise ValueError("expected printable characters, and not only spaces")
+    return value
+
+
+def _text(value: str) -> str:
+    if "\0" in value:
+        raise ValueError("must not contain a zero byte")
+    value.encode()  # a half of a character is a UnicodeEncodeError, which is a ValueError
+    return value
+
+
+Name = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_title)]
+Text = Annotated[str, AfterValidator(_text)]
+Named = Literal["all", "none"] | Annotated[list[Name], Field(max_length=_NAMES)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class CapabilityChoices(_Strict):
+    """For each kind `all`, `none` or a list of names."""
+
+    mcps: Named = "all"
+    skills: Named = "all"
+    agents: Named = "all"
+    plugins: Named = "all"
+
+    def chosen(self) -> Capabilities:
+        """The choices as they are kept."""
+        kinds = (self.mcps, self.skills, self.agents, self.plugins)
+        return Capabilities(*map(choice_of, kinds))
+
+
+class Changes(_Strict):
+    """Changes of a workspace; what is absent stays, and null gives back the default."""
+
+    name: Name | None = None
+    description: Annotated[Text, Field(max_length=2000)] | None = None
+    default_trust_level: str | None = Field(default=None, max_length=40)
+    working_directory: Annotated[Text, Field(max_length=4096)] | None = None
+    model: str | None = Field(default=None, max_length=100, pattern=r"^[A-Za-z0-9._:/@\[\]-]*$")
+    capabilities: CapabilityChoices | None = None
+    memory_megabytes: int | None = Field(default=None, ge=256, le=1024 * 1024)
+    cpus: float | None = Field(default=None, ge=0.1, le=512, allow_inf_nan=False)
+    processes: int | None = Field(default=None, ge=160, le=4096)
+
+    def level(self) -> TrustLevel | None:
+        """The trust level that is asked for, if any; error: InvalidInput for an unknown word."""
+        if self.default_trust_level is None:
+            return None
+        try:
+            return normalize_trust_level(self.default_trust_level)
+        except InvalidInput as error:
+            raise InvalidInput(error.message.replace("trustLevel", "default_trust_level", 1)) from error
+
+    def given(self) -> dict[str, Any]:
+        """The plain members that were sent, null as the default; trust level and folder are looked at by the service."""
+        sent = self.model_fields_set
+        values: dict[str, Any] = {}
+        if self.name is not None:
+            values["name"] = self.name
+        if "description" in sent:
+            values["description"] = (self.description or "").strip()
+        if "model" in sent:
+            values["model"] = self.model or None
+        if "capabilities" in sent:
+            values["capabilities"] = (self.capabilities or CapabilityChoices()).chosen()
+        return values
+
+    def limits(self, before: Limits) -> Limits:
+        """The limits after these changes."""
+        sent = self.model_fields_set
+        return Limits(
+            self.memory_megabytes if "memory_megabytes" in sent else before.memory_megabytes,
+            self.cpus if "cpus" in sent else before.cpus,
+            self.processes if "processes" in sent else before.processes,
+        )
+
+
+class NewWorkspace(Changes):
+    """A new workspace; only its name is needed."""
+
+    name: Name

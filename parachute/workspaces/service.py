@@ -1,0 +1,158 @@
+"""Workspaces: what may be done with them, and which one a session belongs to."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from parachute.clock import now
+from parachute.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError
+from parachute.sandbox.limits import NO_LIMITS
+from parachute.sessions.models import Session
+from parachute.sessions.service import Sessions
+from parachute.vault.service import Vault
+from parachute.workspaces.copies import Copies
+from parachute.workspaces.models import Workspace, allowed, slug_of
+from parachute.workspaces.request import Changes, NewWorkspace
+from parachute.workspaces.store import WorkspaceStore
+
+_MOST = 200
+
+
+class Workspaces:
+    """`check_directory` answers with the real folder of a project, or raises InvalidInput."""
+
+    def __init__(
+        self, vault: Vault, store: WorkspaceStore, sessions: Sessions, check_directory: Callable[[Path], Path]
+    ) -> None:
+        self._vault = vault
+        self._store = store
+        self._sessions = sessions
+        self._check_directory = check_directory
+        self._copies = Copies(vault)
+        self._changing = asyncio.Lock()
+
+    async def start(self) -> None:
+        """Take up workspaces that came with the vault, shut in and without what was approved on another machine."""
+        for slug, said in await asyncio.to_thread(lambda: list(self._copies.read())):
+            if self._store.get(slug) is not None or len(self._store.all()) >= _MOST:
+                continue
+            try:
+                directory = await self._directory(said.working_directory)
+            except ParachuteError:
+                directory = None
+            moment = now()
+            workspace = Workspace(slug, created_at=moment, updated_at=moment, **said.given())
+            await self._store.put(replace(workspace, working_directory=directory), "vault")
+
+    def all(self) -> list[Workspace]:
+        """Every workspace, by name."""
+        return self._store.all()
+
+    def get(self, slug: str) -> Workspace:
+        """One workspace; error: NotFound."""
+        found = self._store.get(slug)
+        if found is None:
+            raise NotFound(f"There is no workspace {slug[:64]!r}.", "`parachute workspaces list` shows all of them.")
+        return found
+
+    async def of(self, session: Session) -> Workspace | None:
+        """The workspace of a session; None for those without one, and for those whose workspace was deleted."""
+        slug = await self._sessions.workspace(session)
+        return self._store.get(slug) if slug else None
+
+    async def create(self, said: NewWorkspace, approved_by: str) -> Workspace:
+        """A new workspace; errors: InvalidInput, Conflict if the name is taken or there are too many."""
+        async with self._changing:
+            self._check_name(said.name, None)
+            known = {workspace.slug for workspace in self._store.all()}
+            if len(known) >= _MOST:
+                raise Conflict(f"There are {_MOST} workspaces already.", "Delete one that you do not need.")
+            # A deleted workspace's sessions keep its slug: they must not wake up in another one.
+            slug = slug_of(said.name, known | await self._sessions.workspaces())
+            moment = now()
+            workspace = Workspace(
+                slug,
+                created_at=moment,
+                updated_at=moment,
+                **said.given(),
+                default_trust_level=said.level() or "sandboxed",
+                working_directory=await self._directory(said.working_directory),
+                limits=said.limits(NO_LIMITS),
+            )
+            await self._store.put(workspace, approved_by)
+            await asyncio.to_thread(self._copies.write, workspace)
+            return workspace
+
+    async def update(self, slug: str, said: Changes, approved_by: str, *, as_owner: bool) -> Workspace:
+        """Change a workspace; its slug stays. Lowering its level takes the approvals of its direct sessions back.
+
+        `as_owner`: whoever asks may have direct sessions. Errors: NotFound, InvalidInput, Conflict, NotAllowed for one that
+        is direct or becomes so; then nothing has changed.
+        """
+        async with self._changing:
+            before = self.get(slug)
+            # The folder of a direct workspace has the instructions for agents that run with the owner's rights.
+            if "direct" in (before.default_trust_level, said.level()) and not as_owner:
+                raise NotAllowed("default_trust_level: only the owner changes a direct workspace.", "Look at it again.")
+            if said.name is not None:
+                self._check_name(said.name, slug)
+            directory = before.working_directory
+            if "working_directory" in said.model_fields_set and said.working_directory != directory:
+                directory = await self._directory(said.working_directory)
+            workspace = replace(
+                before,
+                updated_at=now(),
+                **said.given(),
+                default_trust_level=said.level() or before.default_trust_level,
+                working_directory=directory,
+                limits=said.limits(before.limits),
+            )
+            await self._store.put(workspace, approved_by)
+            if workspace.default_trust_level == "sandboxed":
+                # Otherwise deleting the workspace, or moving a session out of it, would raise the session again.
+                await self._sessions.lower(slug)
+            await asyncio.to_thread(self._copies.write, workspace)
+            return workspace
+
+    async def delete(self, slug: str) -> None:
+        """Remove a workspace; its sessions stay. Errors: NotFound, Conflict if the copy in the vault cannot be removed."""
+        async with self._changing:
+            self.get(slug)
+            try:
+                # First, since a copy without a workspace is taken up at the next start.
+                await asyncio.to_thread(self._copies.remove, slug)
+            except OSError as error:
+                raise Conflict(f"The workspace's file in the vault cannot be removed: {error.strerror}.") from error
+            await self._store.delete(slug)
+
+    def check_agent(self, workspace: Workspace | None, agent_path: str | None, agent_name: str | None) -> None:
+        """See that an agent of the vault may answer in a workspace; error: NotAllowed."""
+        if workspace is None or not agent_path:
+            return
+        names = {agent_path, Path(agent_path).stem, agent_name or ""}
+        if not allowed(workspace.capabilities.agents, names):
+            raise NotAllowed(
+                f"agentPath: the workspace {workspace.name} does not use the agent {agent_path[:100]!r}.",
+                "Choose another agent, or allow it in the workspace.",
+            )
+
+    def _check_name(self, name: str, slug: str | None) -> None:
+        for other in self._store.all():
+            if other.slug != slug and other.name.casefold() == name.casefold():
+                raise Conflict(f"name: there is a workspace called {other.name} already.", "Choose another name.")
+
+    async def _directory(self, text: str | None) -> str | None:
+        """A folder as it is stored; None for no folder, which an empty text stands for, too."""
+        if not text or not text.strip():
+            return None
+        try:
+            real = await asyncio.to_thread(lambda: self._check_directory(self._vault.absolute(text.strip())))
+            found = await asyncio.to_thread(real.is_dir)
+        except (InvalidInput, OSError) as error:
+            reason, hint = (error.message, error.hint) if isinstance(error, ParachuteError) else (f"{error}.", None)
+            sentence = reason.partition(": ")[2] or reason
+            raise InvalidInput(f"working_directory: {sentence}", hint) from error
+        if not found:
+            raise InvalidInput(f"working_directory: there is no folder {text.strip()[:200]}.", "Make it first.")
+        return self._vault.relative(real)

@@ -1,0 +1,44 @@
+"""Workspaces, as the app reads them (contract, section 4)."""
+
+from typing import Literal
+
+from pydantic import AliasChoices, Field
+
+from .dart import Snake
+
+Choice = Literal["all", "none"] | list[str]
+
+
+class Capabilities(Snake):
+    """Which tools and the like its conversations get."""
+
+    mcps: Choice = "all"
+    skills: Choice = "all"
+    agents: Choice = "all"
+    plugins: Choice = "all"
+
+
+class Workspace(Snake):
+    """One workspace."""
+
+    name: str
+    slug: str
+    description: str = ""
+    default_trust_level: str = Field(
+        "direct", validation_alias=AliasChoices("default_trust_level", "trust_level"), pattern="^(direct|sandboxed)$"
+    )
+    working_directory: str | None = None
+    model: str | None = None
+    capabilities: Capabilities | None = None
+
+
+class WorkspaceEnvelope(Snake):
+    """What GET of one, POST and PUT answer."""
+
+    workspace: Workspace
+
+
+class WorkspaceList(Snake):
+    """`GET /api/workspaces`."""
+
+    workspaces: list[Workspace]

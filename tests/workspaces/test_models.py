@@ -1,0 +1,66 @@
+"""Slugs, and what a choice of capabilities leaves."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from parachute.hosts.models import OfferedTool
+from parachute.workspaces.models import Capabilities, is_slug, slug_of
+
+TOOLS = [OfferedTool(module, name, "", {}) for module, name in (("brain", "brain_search"), ("daily", "daily_today"))]
+
+
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [
+        ("Garden plan", "garden-plan"),
+        ("  Über  Größe!! ", "uber-groe"),
+        ("../../etc/passwd", "etc-passwd"),
+        ("日本", "workspace"),
+        ("a", "a"),
+        ("x" * 100, "x" * 40),
+        ("--rm -v /:/host", "rm-v-host"),
+    ],
+)
+def test_slugs(name: str, slug: str) -> None:
+    assert slug_of(name, ()) == slug
+    assert is_slug(slug)
+
+
+def test_a_slug_is_never_given_twice() -> None:
+    taken: list[str] = []
+    for _ in range(12):
+        taken.append(slug_of("y" * 100, taken))
+    assert len(set(taken)) == 12
+    assert all(is_slug(slug) for slug in taken)
+    assert taken[1] == "y" * 38 + "-2"
+
+
+@given(st.text(max_size=120), st.sets(st.sampled_from(["workspace", "a", "b", "1", "workspace-2"])))
+def test_any_name_has_a_slug(name: str, taken: set[str]) -> None:
+    slug = slug_of(name, taken)
+    assert is_slug(slug)
+    assert slug not in taken
+
+
+@pytest.mark.parametrize("text", ["", "-a", "a-", "a--b", "A", "a/b", "..", "a.b", "a\n", "ä", "x" * 41])
+def test_what_is_no_slug(text: str) -> None:
+    assert not is_slug(text)
+
+
+@pytest.mark.parametrize(
+    ("choice", "left"),
+    [
+        ("all", ["brain_search", "daily_today"]),
+        ("none", []),
+        ((), []),
+        (("brain",), ["brain_search"]),
+        (("daily_today",), ["daily_today"]),
+        (("parachute",), ["brain_search", "daily_today"]),
+        (("Brain", "brain_", "*"), []),
+    ],
+)
+def test_tools_that_are_left(choice: Any, left: list[str]) -> None:
+    assert [tool.name for tool in Capabilities(mcps=choice).tools(TOOLS)] == left
