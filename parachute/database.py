@@ -29,6 +29,10 @@ _OF_THE_DISK = {
 """What a person can do something about, by SQLite's primary result code."""
 
 
+_FREED = "secure_delete=FAST"
+"""Some systems build SQLite so that it fills every page with zeros that is not used any more, and an SD card wears with each."""
+
+
 class Database:
     """One database file with a single writing connection and one read-only connection.
 
@@ -53,7 +57,7 @@ class Database:
             # As a URI without its special characters: a `#` or `?` in a folder's name would end the path.
             reading = f"{self.path.absolute().as_uri()}?mode=ro"
             self._writer = await aiosqlite.connect(self.path, isolation_level=None)
-            for pragma in ("foreign_keys=ON", "busy_timeout=5000", f"synchronous={self._synchronous}"):
+            for pragma in ("foreign_keys=ON", "busy_timeout=5000", f"synchronous={self._synchronous}", _FREED):
                 await self._writer.execute(f"PRAGMA {pragma}")
             self._reader = await aiosqlite.connect(reading, uri=True, isolation_level=None)
             await self._reader.execute("PRAGMA query_only=ON")

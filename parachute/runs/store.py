@@ -1,10 +1,16 @@
-"""`runs.db`: what a run has said so far, so that nothing is lost when core dies."""
+"""What a run has said so far, so that nothing is lost when core dies: its row in `runs.db`, its events in `runs/`."""
 
+import asyncio
 import json
 import sqlite3
+from pathlib import Path
+
+from aiosqlite import Connection
 
 from parachute.clock import now
 from parachute.database import Database
+from parachute.errors import Unavailable
+from parachute.runs.event_files import EventFiles
 from parachute.runs.events import Event
 
 
@@ -15,8 +21,6 @@ def m0001_runs(connection: sqlite3.Connection) -> None:
         "started_at TEXT NOT NULL, ended_at TEXT) STRICT"
     )
     connection.execute("CREATE INDEX runs_by_session ON runs (session, id)")
-    # A batch's id is its run and its last seq in one number: rows are only ever added behind the last one, which touches
-    # a single page, and an SD card wears with every page that is written.
     connection.execute("CREATE TABLE batches (id INTEGER PRIMARY KEY, events TEXT NOT NULL) STRICT")
     connection.execute(
         "CREATE TRIGGER batches_of_deleted_run AFTER DELETE ON runs BEGIN "
@@ -24,10 +28,21 @@ def m0001_runs(connection: sqlite3.Connection) -> None:
     )
 
 
-ALL = (m0001_runs,)
+def m0002_event_files(connection: sqlite3.Connection) -> None:
+    """Events move into files; a batch's id was its run and its last seq in one number."""
+    ((_, _, path),) = connection.execute("PRAGMA database_list").fetchall()
+    files = EventFiles(_folder(Path(path)))
+    files.remove_others(set())  # what an earlier try of this step has written
+    for run, events in connection.execute("SELECT id >> 32, events FROM batches ORDER BY id"):
+        files.append(run, json.loads(events))
+    connection.execute("DROP TRIGGER batches_of_deleted_run")
+    connection.execute("DROP TABLE batches")
+
+
+ALL = (m0001_runs, m0002_event_files)
 
 PAGE_SIZE = 512
-"""Bytes; SQLite's smallest, since each batch of a slow answer writes at least one."""
+"""Bytes; SQLite's smallest, since the rows are small and every changed page is written whole."""
 
 
 class RunStore:
@@ -35,9 +50,12 @@ class RunStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._files = EventFiles(_folder(database.path))
 
     async def interrupt_running(self) -> int:
         """Mark what an earlier core left running; the number of runs."""
+        known = {run for (run,) in await self._database.rows("SELECT id FROM runs")}
+        await asyncio.to_thread(self._files.remove_others, known)
         return await self._database.write(
             "UPDATE runs SET status = 'interrupted', ended_at = ? WHERE status = 'running'", (now(),)
         )
@@ -45,9 +63,7 @@ class RunStore:
     async def begin(self, session: str) -> int:
         """A new run's id; runs of the session that ended and are complete in its transcript are dropped."""
         async with self._database.transaction() as connection:
-            await connection.execute(
-                "DELETE FROM runs WHERE session = ? AND status IN ('done', 'aborted', 'error')", (session,)
-            )
+            await self._drop(connection, "session = ? AND status IN ('done', 'aborted', 'error')", session)
             cursor = await connection.execute(
                 "INSERT INTO runs (session, status, started_at) VALUES (?, 'running', ?)", (session, now())
             )
@@ -56,17 +72,15 @@ class RunStore:
 
     async def append(self, run: int, events: list[tuple[int, Event]]) -> None:
         """Store a batch of (seq, event)."""
-        text = json.dumps(events, ensure_ascii=False, separators=(",", ":"))
-        await self._database.write("INSERT INTO batches VALUES (?, ?)", ((run << 32) + events[-1][0], text))
+        await asyncio.to_thread(self._files.append, run, events)
 
     async def end(self, run: int, status: str) -> None:
         """Record how a run ended; interrupted runs before it in the same session are history now."""
         async with self._database.transaction() as connection:
             await connection.execute("UPDATE runs SET status = ?, ended_at = ? WHERE id = ?", (status, now(), run))
             if status == "done":
-                await connection.execute(
-                    "DELETE FROM runs WHERE session = (SELECT session FROM runs WHERE id = ?) AND id < ?", (run, run)
-                )
+                earlier = "session = (SELECT session FROM runs WHERE id = ?) AND id < ?"
+                await self._drop(connection, earlier, run, run)
 
     async def last(self, session: str) -> tuple[int, str] | None:
         """(id, status) of a session's last run."""
@@ -77,11 +91,23 @@ class RunStore:
 
     async def events(self, run: int) -> list[tuple[int, Event]]:
         """All logged events of a run."""
-        first, last = run << 32, (run << 32) + 0xFFFFFFFF
-        query = "SELECT events FROM batches WHERE id BETWEEN ? AND ? ORDER BY id"
-        rows = await self._database.rows(query, (first, last))
-        return [(seq, event) for (text,) in rows for seq, event in json.loads(text)]
+        return await asyncio.to_thread(self._files.read, run)
 
     async def forget(self, session: str) -> None:
         """Remove all runs of a session."""
-        await self._database.write("DELETE FROM runs WHERE session = ?", (session,))
+        async with self._database.transaction() as connection:
+            await self._drop(connection, "session = ?", session)
+
+    async def _drop(self, connection: Connection, condition: str, *parameters: str | int) -> None:
+        query = f"SELECT id FROM runs WHERE {condition}"  # noqa: S608 - fixed conditions
+        runs = [run for (run,) in await connection.execute_fetchall(query, parameters)]
+        # Before the rows: a new run may get the id of one that is dropped, and would begin with what that one has said.
+        try:
+            await asyncio.to_thread(self._files.remove, runs)
+        except OSError as error:
+            raise Unavailable(f"What earlier runs have said cannot be removed: {error}.") from error
+        await connection.execute(f"DELETE FROM runs WHERE {condition}", parameters)  # noqa: S608
+
+
+def _folder(database: Path) -> Path:
+    return database.with_suffix("")

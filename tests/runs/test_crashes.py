@@ -1,11 +1,9 @@
 """What happens when a process dies in the middle of an answer."""
 
 import asyncio
-import contextlib
 import json
 import os
 import signal
-import sqlite3
 
 import pytest
 
@@ -21,10 +19,9 @@ HALF = "Half of the answer. "
 
 def stored_text(computer: Computer) -> str:
     """All texts in the log of runs, as they lie on the disk."""
-    path = computer.vault / ".parachute" / "runs.db"
-    with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
-        batches = connection.execute("SELECT events FROM batches ORDER BY rowid").fetchall()
-    return "".join(event.get("text", "") for (batch,) in batches for _, event in json.loads(batch))
+    files = sorted((computer.vault / ".parachute" / "runs").glob("*.jsonl"), key=lambda path: int(path.stem))
+    lines = [line for path in files for line in path.read_text().splitlines()]
+    return "".join(event.get("text", "") for line in lines for _, event in json.loads(line))
 
 
 async def test_kill_of_core(own_computer: Computer, own_api: MessagesAPI) -> None:

@@ -1,0 +1,81 @@
+"""What core leaves out of large packages is not there, and is there for whoever asks for it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+HEAVY = (
+    "attr",
+    "click",
+    "cryptography",
+    "httpx2",
+    "mcp.client",
+    "mcp.server.mcpserver",
+    "multiprocessing",
+    "pydantic.v1",
+    "rich",
+    "rpds",
+    "uvicorn.supervisors",
+)
+
+LOOKING = f"""
+import json, sys
+import parachute.serve
+before = "claude_agent_sdk" in sys.modules
+import claude_agent_sdk
+print(json.dumps([before, [name for name in {HEAVY} if sys.modules.get(name)]]))
+"""
+
+ASKING = """
+import json
+import parachute.serve
+import jsonschema, mcp, mcp.server, uvicorn, uvicorn.server
+from uvicorn.main import Server as OfTheCommand
+from mcp.server import MCPServer, Server
+from mcp.server.lowlevel.server import Server as Plain
+jsonschema.validate([1], {"type": "array"})
+print(json.dumps([
+    uvicorn.Server is uvicorn.server.Server is OfTheCommand,
+    Server is Plain is mcp.server.Server,
+    callable(uvicorn.run),
+    issubclass(mcp.ClientSession, object),
+    hasattr(mcp, "no_such_name"),
+]))
+"""
+
+LATE = """
+import json, sys
+from parachute.imports import late_module
+late_module("big", Part="big.part")
+late_module("big")
+from big import Part
+import big.part
+early = [hasattr(sys, "big_has_run"), Part is big.part.Part]
+from big import Whole
+print(json.dumps([*early, sys.big_has_run, Whole, big.Whole, "big.part" in sys.modules]))
+"""
+
+
+def output(program: str, folder: Path) -> Any:
+    ended = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, cwd=folder)
+    return json.loads(ended.stdout)
+
+
+def test_core_with_the_sdk_has_nothing_that_it_does_not_use(tmp_path: Path) -> None:
+    assert output(LOOKING, tmp_path) == [False, []]
+
+
+def test_whoever_asks_for_it_gets_it(tmp_path: Path) -> None:
+    assert output(ASKING, tmp_path) == [True, True, True, True, False]
+
+
+def test_a_late_module_runs_once_and_only_when_it_is_asked(tmp_path: Path) -> None:
+    package = tmp_path / "big"
+    package.mkdir()
+    (package / "__init__.py").write_text(
+        "import sys\nsys.big_has_run = getattr(sys, 'big_has_run', 0) + 1\nWhole = 'whole'\n"
+    )
+    (package / "part.py").write_text("class Part: pass\n")
+    assert output(LATE, tmp_path) == [False, True, 1, "whole", "whole", True]
