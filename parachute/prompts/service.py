@@ -187,7 +187,11 @@ def _place(execution: Execution) -> str:
     if execution.directory.startswith("/scratch/"):
         parts.append("Your working directory is your private scratch space. Files here are temporary.")
     else:
-        parts.append(f"Your project directory is {execution.directory}. Your private scratch space is in /scratch.")
+        parts.append(
+            f"Your project directory is {execution.directory}. Your private scratch space is in /scratch. Hooks and "
+            "configuration of git, and settings of editors and agents, can only be read in the project; you can commit, "
+            "but the owner has to run `git init`."
+        )
     if any(inside.startswith(VAULT_INSIDE) for inside in execution.roots):
         parts.append(f"The vault's folders are in {VAULT_INSIDE}, read-only unless they hold your project.")
     parts.append(f"Files that were attached to messages are in {ATTACHMENTS_INSIDE}.")

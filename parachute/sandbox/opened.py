@@ -14,17 +14,15 @@ _FLAGS = _FILE_FLAGS | os.O_DIRECTORY
 def open_mounts(specification: Specification) -> dict[str, int]:
     """An inheritable descriptor for the source of each mount, by its target.
 
-    A read-only folder or file that has gone is left out. Error: InvalidInput if that happens to a writable one.
+    A read-only folder or file that has gone is left out. Error: InvalidInput if that happens to one that is writable or required.
     """
     opened: dict[str, int] = {}
     for mount in specification.mounts:
         try:
             opened[mount.target] = _open(mount)
         except OSError as error:
-            if mount.writable:
-                raise InvalidInput(
-                    f"{mount.source} cannot be given to an agent for writing: {error.strerror}."
-                ) from error
+            if mount.writable or mount.required:
+                raise InvalidInput(f"{mount.source} cannot be given to an agent: {error.strerror}.") from error
     return opened
 
 

@@ -259,7 +259,7 @@ def test_the_limit_of_processes_counts_those_of_the_box_only() -> None:
 
 
 async def test_the_usual_programs_work(boxes: Boxes, box_programs: dict[str, str]) -> None:
-    box = await boxes.make(boxes.vault.root / "Projects/one")
+    box = await boxes.make()
     for name, script in box_programs.items():
         assert box.shell(script).strip().endswith("works"), name
 
