@@ -5,11 +5,10 @@ from typing import Any
 
 from parachute.errors import InvalidInput, NotAllowed, NotFound, ParachuteError, Unavailable
 from parachute.hosts.models import ApprovedModule
-from parachute.module_agents.service import MODULE_AGENT
 from parachute.modules.models import Trust
 from parachute.runs.request import MAXIMUM_MESSAGE, TurnRequest
 from parachute.runs.service import Runs
-from parachute.sessions.models import Session
+from parachute.sessions.models import MODULE, Session
 from parachute.sessions.service import Sessions
 
 _MOST = 200
@@ -17,7 +16,7 @@ _FAILURES = frozenset({"error", "typed_error"})
 
 
 class ModuleConversations:
-    """Answers `self.core.conversations`; what a module's own agents said is left out, and no chat is a module's own."""
+    """Answers `self.core.conversations`; what agents of modules and of the computer itself said is left out, and no chat is a module's own."""
 
     def __init__(self, sessions: Sessions, runs: Runs) -> None:
         self._sessions = sessions
@@ -44,7 +43,7 @@ class ModuleConversations:
 
     async def _list(self, topic: str | None, limit: int) -> list[dict[str, Any]]:
         _, body = await self._sessions.page(search=topic, limit=2 * limit)
-        found = [each for each in json.loads(body)["sessions"] if each.get("agentType") != MODULE_AGENT]
+        found = [each for each in json.loads(body)["sessions"] if not each["metadata"].get(MODULE)]
         return [
             {
                 "id": each["id"],

@@ -18,7 +18,7 @@ NOT_FOUND = 127
 def main() -> NoReturn:
     """Set the limits, run the program and exit as it does; no file that it writes may be larger than BYTES."""
     parent, limit, *program = sys.argv[1:]
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(1))
+    signal.signal(signal.SIGTERM, _end)
     processes.adopt_orphans()
     processes.end_with_parent(signal.SIGTERM)
     if os.getppid() != int(parent):
@@ -34,6 +34,12 @@ def main() -> NoReturn:
         processes.end_all(whole_namespace=False)
     # As a shell says it.
     sys.exit(code if code >= 0 else 128 - code)
+
+
+def _end(*_: object) -> NoReturn:
+    # A parent with threads is told of once for each of them: the second time must not interrupt what the first began.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -10,12 +10,7 @@ from pathlib import Path
 
 from parachute.errors import Unavailable
 from parachute.sandbox.models import Specification
-
-HOME = "/home/agent"
-RUNNER = "/opt/parachute/parachute_runner"
-PROGRAM = "/opt/parachute/agent"
-SOCKETS = "/run/parachute"
-EGRESS_SOCKET = "egress.sock"
+from parachute.sandbox.places import EGRESS_SOCKET, HOME, PROGRAM, RUNNER, SOCKETS, runner_folder
 
 _SYSTEM = ("/usr", "/nix/store")
 _LINKS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
@@ -70,7 +65,7 @@ def command(specification: Specification, opened: Mapping[str, int]) -> list[str
     arguments += system_files()
     scratch = f"/scratch/{specification.session}"
     arguments += ["--perms", "0755", "--dir", "/scratch", *memory_folder(scratch, specification.scratch_megabytes)]
-    arguments += ["--ro-bind", str(_runner_folder()), RUNNER, "--ro-bind", specification.program, PROGRAM]
+    arguments += ["--ro-bind", str(runner_folder()), RUNNER, "--ro-bind", specification.program, PROGRAM]
     arguments += ["--ro-bind", specification.sockets, SOCKETS]
     arguments += ["--bind", specification.transcripts, specification.transcripts_target]
     for mount in specification.mounts:
@@ -142,7 +137,7 @@ def system_files() -> list[str]:
         elif path.is_dir():
             arguments += ["--ro-bind", link, link]
     for name in _OWN_ETC:
-        arguments += ["--ro-bind", str(_runner_folder() / "etc" / name), f"/etc/{name}"]
+        arguments += ["--ro-bind", str(runner_folder() / "etc" / name), f"/etc/{name}"]
     return arguments
 
 
@@ -165,12 +160,6 @@ def counts_processes_by_namespace(release: str) -> bool:
     """Whether RLIMIT_NPROC counts a user namespace's processes (Linux 5.14), not all that the owner has on the machine."""
     version = re.match(r"(\d+)\.(\d+)", release)
     return version is not None and (int(version[1]), int(version[2])) >= (5, 14)
-
-
-def _runner_folder() -> Path:
-    import parachute_runner
-
-    return Path(parachute_runner.__path__[0])
 
 
 def interpreter() -> str:

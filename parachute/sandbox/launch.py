@@ -1,20 +1,28 @@
 """Started for one sandbox by its socket: reads the specification and becomes the engine (`python -m parachute.sandbox.launch ID`)."""
 
+import contextlib
 import ctypes
 import os
 import platform
 import resource
+import signal
 import sys
+import time
 from typing import NoReturn
 
-from parachute.errors import ParachuteError
-from parachute.sandbox import bubblewrap
+from parachute_runner import processes
+
+from parachute.errors import InvalidInput, ParachuteError
+from parachute.panic.brake import Brake
+from parachute.sandbox import bubblewrap, podman
 from parachute.sandbox.models import Specification
 from parachute.sandbox.opened import open_mounts
+from parachute.sandbox.protected import protected
 from parachute.settings.home import Home
 
 _OPEN_FILES = 10_000
 _FILE_SIZE = 4 << 30
+_REMOVAL_SECONDS = 3.0
 _KEYCTL = {"x86_64": 250, "aarch64": 219}  # asm/unistd.h
 _KEYCTL_JOIN_SESSION_KEYRING = 1  # linux/keyctl.h
 
@@ -22,15 +30,55 @@ _KEYCTL_JOIN_SESSION_KEYRING = 1  # linux/keyctl.h
 def main() -> None:
     """Replace this process by the sandbox; the listening socket stays file descriptor 3."""
     try:
-        specification = Specification.load(Home.find().sandboxes, sys.argv[1])
-        command = bubblewrap.command(specification, open_mounts(specification))
+        home = Home.find()
+        Brake(home.root).check()
+        specification = protected(Specification.load(home.sandboxes, sys.argv[1]))
+        opened = open_mounts(specification)
+        if specification.engine == "podman":
+            start_container(podman.command(specification, opened))
+        if specification.engine != "bubblewrap":
+            raise InvalidInput(f"There is no engine {specification.engine!r}.")
+        command = bubblewrap.command(specification, opened)
     except (ParachuteError, IndexError) as error:
         sys.exit(f"This sandbox cannot be started: {error}")
     become(command)
 
 
-def become(command: list[str]) -> NoReturn:
-    """Replace this process by a box, within limits and without the keys of the owner's login session."""
+def start_container(command: list[str]) -> NoReturn:
+    """Replace this process by Podman under systemd; elsewhere become the one that ends with it all that it started.
+
+    A container has a monitor that leaves Podman's family. systemd ends the unit's control group; where there is none, we
+    adopt what was left behind.
+    """
+    # Set for the main process of a unit, and inherited by others: those have no control group of their own.
+    if os.environ.get("SYSTEMD_EXEC_PID") == str(os.getpid()):
+        command.insert(2, "--cgroups=split")
+        become(command, listening=True)
+    processes.adopt_orphans()
+    child = os.fork()
+    if child == 0:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        processes.end_with_parent(signal.SIGTERM)
+        become(command, listening=True)
+    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+    signal.signal(signal.SIGTERM, lambda *_: processes.kill([child], signal.SIGTERM))
+    status = os.waitpid(child, 0)[1]
+    # Podman's own children remove the container now; what they cannot end in this time is ended by us.
+    deadline = time.monotonic() + _REMOVAL_SECONDS
+    with contextlib.suppress(ChildProcessError):
+        while time.monotonic() < deadline:
+            if os.waitpid(-1, os.WNOHANG)[0] == 0:
+                time.sleep(0.02)
+    processes.end_all(whole_namespace=False)
+    code = os.waitstatus_to_exitcode(status)
+    sys.exit(code if code >= 0 else 128 - code)
+
+
+def become(command: list[str], *, listening: bool = False) -> NoReturn:
+    """Replace this process by a box, within limits and without the keys of the owner's login session.
+
+    `listening`: tell the program that file descriptor 3 is meant for it, as sd_listen_fds(3) wants to hear it.
+    """
     for limit, value in (
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_NOFILE, _OPEN_FILES),
@@ -44,6 +92,9 @@ def become(command: list[str]) -> NoReturn:
         # No namespace separates the keys of the owner's login session from the agent: leave them behind.
         ctypes.CDLL(None).syscall(number, _KEYCTL_JOIN_SESSION_KEYRING, None)
     os.set_inheritable(3, True)
+    if listening:
+        os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS="1")
+        os.environ.pop("LISTEN_FDNAMES", None)
     os.execvp(command[0], command)  # noqa: S606 - the arguments are a list of our own
 
 

@@ -24,12 +24,16 @@ def session_id(value: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """A folder of this machine as the agent sees it, or with `is_file` a single file."""
+    """A folder of this machine as the agent sees it, or with `is_file` a single file.
+
+    A read-only one that has gone is left out, unless it is `required`.
+    """
 
     source: str
     target: str
     writable: bool = False
     is_file: bool = False
+    required: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,9 @@ class Specification:
     `directory` is the working directory inside; `sockets` holds the sockets of the model gateway and is mounted at
     /run/parachute; `transcripts` is the one folder in which this session's transcript is kept. With `egress` that folder has
     the socket of an egress line, too, and the agent finds it as its proxy. `processes` counts threads as well.
+
+    The fields from `engine` on concern containers: the image's id, the name of the installation in the container's, and what
+    the box may use. `limits_enforced`: a box that is not held to its limits does not start.
     """
 
     session: str
@@ -52,6 +59,17 @@ class Specification:
     idle_seconds: float
     egress: bool = False
     processes: int = 1024
+    engine: str = "bubblewrap"
+    image: str = ""
+    installation: str = ""
+    memory_megabytes: int = 1536
+    cpus: float = 2.0
+    limits_enforced: bool = True
+
+    @property
+    def writable_folders(self) -> frozenset[Path]:
+        """The folders of this machine that the agent may write to."""
+        return frozenset(Path(mount.source) for mount in self.mounts if mount.writable and not mount.is_file)
 
     def save(self, folder: Path) -> None:
         """Write the specification for the launcher; the name is the session's id."""

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,8 +10,12 @@ from typing import Literal
 from parachute.errors import InvalidInput, ParachuteError, Unavailable
 from parachute.files import private_folder
 from parachute.gateway.service import SOCKET_NAME, Line
-from parachute.sandbox import bubblewrap
+from parachute.sandbox import podman
+from parachute.sandbox.engines import Choice, Engines, trial
+from parachute.sandbox.limits import NO_LIMITS, Limits
 from parachute.sandbox.models import Mount, Specification, encoded_directory, session_id
+from parachute.sandbox.places import HOME, SOCKETS
+from parachute.sandbox.protected import remove_placeholders
 from parachute.sessions.models import Session
 from parachute.sessions.trust import TrustLevel
 from parachute.settings.home import Home
@@ -23,12 +26,6 @@ from parachute.vault.service import Vault
 VAULT_INSIDE = "/vault"
 PROJECT_INSIDE = "/project"
 ATTACHMENTS_INSIDE = "/attachments"
-
-INSTALL_HINT = (
-    "`sudo apt-get install bubblewrap` installs it on Debian and Ubuntu."
-    if sys.platform == "linux"
-    else "There is no sandbox for this system yet; `parachute config set sandbox.required true` forbids to go without."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +44,7 @@ class Execution:
     roots: Mapping[str, Path]
     writable: tuple[str, ...]
     warnings: tuple[tuple[str, str], ...] = field(default=())
+    limits: Limits = NO_LIMITS
 
 
 class Sandboxes:
@@ -57,40 +55,54 @@ class Sandboxes:
         self._settings = settings
         self._vault = vault
         self._program = program
-        self._works = False
+        self._engines = Engines(home, settings.sandbox)
         self._direct_opened = False
         self._open: dict[str, Specification] = {}
 
     async def start(self) -> None:
         """End what an earlier core left, so that every box that runs belongs to a line that is open."""
         await control.ask(self._home, "reset")
+        await asyncio.to_thread(self._tidy)
+
+    async def engine(self) -> Choice:
+        """What shuts agents in, or why nothing does; looked for until an engine works, since it may be installed meanwhile."""
+        return await self._engines.choose()
+
+    async def attempt(self, image: str) -> None:
+        """Run a container of an image; error: ParachuteError if it is not shut in as it has to be."""
+        await asyncio.to_thread(podman.attempt, trial(self._home, self._settings.sandbox, image))
 
     async def reason_unavailable(self) -> str | None:
-        """Why no sandbox engine works here, or None; looked at until one does, since it may be installed meanwhile."""
-        if self._works:
-            return None
-        reason = await asyncio.to_thread(bubblewrap.unavailable)
-        self._works = reason is None
-        return reason
+        """Why no sandbox engine works here, or None."""
+        return (await self.engine()).reason
 
     async def require(self) -> None:
         """See that agents can be shut in; error: Unavailable with what to do."""
-        if reason := await self.reason_unavailable():
-            raise Unavailable(f"This agent may only run in a sandbox. {reason}", INSTALL_HINT, key="no_sandbox")
+        choice = await self.engine()
+        if choice.reason:
+            raise Unavailable(f"This agent may only run in a sandbox. {choice.reason}", choice.hint, key="no_sandbox")
 
-    async def prepare(self, session: Session, level: TrustLevel, directory: Path | None, line: Line) -> Execution:
-        """The execution of a session; error: Unavailable where a sandbox is required and there is none."""
+    async def prepare(
+        self, session: Session, level: TrustLevel, directory: Path | None, line: Line, limits: Limits = NO_LIMITS
+    ) -> Execution:
+        """The execution of a session; error: Unavailable where a sandbox is required and there is none.
+
+        A session that runs directly has no limits.
+        """
         if level == "direct":
             return await self._direct(directory, line, ())
-        if reason := await self.reason_unavailable():
+        choice = await self.engine()
+        if choice.reason:
             if session.from_outside or self._settings.sandbox.required:
-                raise Unavailable(f"This session may only run in a sandbox. {reason}", INSTALL_HINT, key="no_sandbox")
+                raise Unavailable(
+                    f"This session may only run in a sandbox. {choice.reason}", choice.hint, key="no_sandbox"
+                )
             warning = (
                 "No sandbox",
-                f"{reason} This conversation runs directly on this computer, with your own rights. {INSTALL_HINT}",
+                f"{choice.reason} This conversation runs directly on this computer, with your own rights. {choice.hint}",
             )
             return await self._direct(directory, line, (warning,))
-        return await self._sandboxed(session, directory, line)
+        return await self._sandboxed(session, directory, line, limits)
 
     async def confine(
         self, session: str, line: Line, mounts: Sequence[Mount], *, egress: bool, processes: int
@@ -119,8 +131,14 @@ class Sandboxes:
     async def close(self, session: str) -> None:
         """End a session's sandbox."""
         (self._home.sandboxes / f"{session}.json").unlink(missing_ok=True)
-        if self._open.pop(session, None) is not None:
+        if (specification := self._open.pop(session, None)) is not None:
             await control.ask(self._home, "close", unit=f"sandbox@{session}")
+            if specification.engine == "podman":
+                await asyncio.to_thread(podman.remove, specification)
+            # Removing one that another box holds would take it from there, too.
+            held = {folder for other in self._open.values() for folder in other.writable_folders}
+            for folder in specification.writable_folders - held:
+                await asyncio.to_thread(remove_placeholders, folder)
 
     def check_directory(self, directory: Path) -> Path:
         """A folder that an agent may work in, without links: in the vault, or below one of `project_folders`.
@@ -143,8 +161,15 @@ class Sandboxes:
             f"`parachute config set project_folders '[{real.parent}]'` lets agents work there.",
         )
 
+    def _tidy(self) -> None:
+        for file in self._home.sandboxes.glob("*.json"):
+            with contextlib.suppress(InvalidInput):  # of another version
+                for folder in Specification.load(self._home.sandboxes, file.stem).writable_folders:
+                    remove_placeholders(folder)
+            file.unlink()
+
     async def _direct(self, directory: Path | None, line: Line, warnings: tuple[tuple[str, str], ...]) -> Execution:
-        if not self._direct_opened:
+        if not (self._direct_opened and units.direct_socket(self._home).exists()):
             await control.ask(self._home, "open", unit="direct")
             self._direct_opened = True
         return Execution(
@@ -159,7 +184,7 @@ class Sandboxes:
             warnings=warnings,
         )
 
-    async def _sandboxed(self, session: Session, directory: Path | None, line: Line) -> Execution:
+    async def _sandboxed(self, session: Session, directory: Path | None, line: Line, limits: Limits) -> Execution:
         vault, home = self._vault.root.resolve(), self._home.root.resolve()
         roots = {
             f"{VAULT_INSIDE}/{folder.name}": vault / folder.name
@@ -181,32 +206,34 @@ class Sandboxes:
         attachments = private_folder(self._vault.state / "attachments" / session.id)
         mounts[ATTACHMENTS_INSIDE] = Mount(str(attachments), ATTACHMENTS_INSIDE)
         specification = self._specification(session.id, line, inside, mounts.values())
+        specification = replace(specification, **limits.chosen())
         await self._ensure(specification)
-        return self._execution(specification, roots, tuple(writable))
+        return replace(self._execution(specification, roots, tuple(writable)), limits=limits)
 
     def _specification(self, session: str, line: Line, inside: str, mounts: Iterable[Mount]) -> Specification:
         transcripts = private_folder(self._vault.transcripts / "projects" / f"-scratch-{session}")
-        return Specification(
+        specification = Specification(
             session=session_id(session),
             directory=inside,
             mounts=tuple(sorted(mounts, key=lambda mount: mount.target)),
             sockets=str(line.folder),
             transcripts=str(transcripts),
-            transcripts_target=f"{bubblewrap.HOME}/.claude/projects/{encoded_directory(inside)}",
+            transcripts_target=f"{HOME}/.claude/projects/{encoded_directory(inside)}",
             program=str(self._program),
             scratch_megabytes=self._settings.sandbox.scratch_megabytes,
             idle_seconds=self._settings.sandbox.idle_minutes * 60,
         )
+        return self._engines.applied(specification)
 
     def _execution(
         self, specification: Specification, roots: Mapping[str, Path], writable: tuple[str, ...]
     ) -> Execution:
         return Execution(
             mode="sandboxed",
-            engine="bubblewrap",
+            engine=specification.engine,
             agent_socket=units.agent_socket(self._home, specification.session),
-            model_socket=f"{bubblewrap.SOCKETS}/{SOCKET_NAME}",
-            configuration=f"{bubblewrap.HOME}/.claude",
+            model_socket=f"{SOCKETS}/{SOCKET_NAME}",
+            configuration=f"{HOME}/.claude",
             directory=specification.directory,
             roots=roots,
             writable=writable,

@@ -1,10 +1,11 @@
 """Every setting of `config.yaml`, with its default and its meaning."""
 
+import re
 from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 
@@ -52,6 +53,20 @@ class SandboxSettings(BaseModel):
         default=30, gt=0, allow_inf_nan=False, description="A sandbox ends after so long without a turn."
     )
     scratch_megabytes: int = Field(default=512, ge=16, description="Size of a session's own scratch folder.")
+    engine: Literal["auto", "podman", "bubblewrap"] = Field(
+        default="auto", description="What shuts agents in; auto takes Podman if its image is built and works."
+    )
+    memory_megabytes: int = Field(default=1536, ge=256, description="Memory of one sandbox (Podman).")
+    cpus: float = Field(
+        default=2.0, ge=0.1, le=1024, allow_inf_nan=False, description="Processors that one sandbox may use (Podman)."
+    )
+    processes: int = Field(
+        default=200, ge=64, le=32768, description="Processes and threads of one sandbox at a time (Podman)."
+    )
+    limits: Literal["enforced", "unavailable"] = Field(
+        default="enforced",
+        description="A container that is not held to its limits does not start; unavailable does without them.",
+    )
 
 
 class AgentSettings(BaseModel):
@@ -70,6 +85,43 @@ class AgentSettings(BaseModel):
     )
     memory_floor_megabytes: int = Field(
         default=400, ge=0, description="Keep no agent process while less memory than this is free."
+    )
+
+
+Named = Annotated[str, Field(min_length=1, max_length=100)]
+
+
+class CapabilitySettings(BaseModel):
+    """What conversations without a workspace may use."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    mcps: Literal["all", "none"] | list[Named] = Field(
+        default=["parachute"],
+        description="MCP servers, tools and modules for chats without a workspace; parachute stands for all modules.",
+    )
+
+
+def _time(value: object) -> object:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 24 * 60:
+        # YAML takes 21:30 without quotes for a number of base 60.
+        value = f"{value // 60:02}:{value % 60:02}"
+    if isinstance(value, str) and not re.fullmatch(r"([01][0-9]|2[0-3]):[0-5][0-9]", value):
+        raise ValueError("expected a time of the day, such as 06:30")
+    return value
+
+
+class OrchestratorSettings(BaseModel):
+    """The agent that sorts suggestions."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    time: Annotated[str | None, BeforeValidator(_time)] = Field(
+        default=None, description="When each day the agent sorts suggestions by itself, such as 06:30; empty for never."
+    )
+    resolves: list[Annotated[str, Field(pattern=r"^(create|update|delete|link):[a-z][a-z0-9_-]{0,39}$")]] = Field(
+        default=[],
+        description="Kinds of suggestions that it approves or rejects without you, such as create:brain.",
     )
 
 
@@ -119,7 +171,9 @@ class Settings(BaseSettings):
     )
     sandbox: SandboxSettings = SandboxSettings()
     agents: AgentSettings = AgentSettings()
+    default_capabilities: CapabilitySettings = CapabilitySettings()
     offline: OfflineSettings = OfflineSettings()
+    orchestrator: OrchestratorSettings = OrchestratorSettings()
 
     @classmethod
     def settings_customise_sources(

@@ -43,7 +43,7 @@ class Unit:
     `listen` holds paths of Unix sockets and (host, port) pairs, passed on from file descriptor 3 up in this order. A unit
     that is `on_demand` starts with its first connection and may end when it is idle; others start at once and are restarted.
     `notifies`: it says READY=1 when it serves, at the latest after `start_seconds`, and sends WATCHDOG=1 within every
-    `watchdog_seconds` after that.
+    `watchdog_seconds` after that. `delegates`: it divides its control group itself.
     """
 
     name: str
@@ -55,6 +55,7 @@ class Unit:
     watchdog_seconds: float | None = None
     stop_seconds: float = 10
     with_credentials: bool = False
+    delegates: bool = False
     environment: dict[str, str] = field(default_factory=dict)
     confinement: Confinement | None = None
 

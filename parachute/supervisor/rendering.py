@@ -162,6 +162,8 @@ def _service(unit: Unit, home: Home, log: Path, instance: str, wanted_at_boot: b
             "# SIGABRT would wait as long as the process is stopped.",
             "WatchdogSignal=SIGKILL",
         ]
+    if unit.delegates:
+        lines += ["# A container gets a group of its own below ours, with limits, and ends with us.", "Delegate=yes"]
     lines += [
         f"TimeoutStopSec={unit.stop_seconds:g}",
         "# The main process is asked to end and tells its own; what is then left of the control group is killed.",

@@ -68,11 +68,11 @@ def kill_orphans(own: Collection[int | None]) -> None:
             kill((child, *_below(family, child)))
 
 
-def kill(processes: Iterable[int]) -> None:
-    """Send SIGKILL to processes; those that have gone or belong to another user are passed over."""
+def kill(processes: Iterable[int], number: int = signal.SIGKILL) -> None:
+    """Send SIGKILL or another signal to processes; those that have gone or belong to another user are passed over."""
     for process in processes:
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(process, signal.SIGKILL)
+            os.kill(process, number)
 
 
 def descendants(root: int) -> list[int]:

@@ -1,13 +1,15 @@
 """The server of a sandbox: it takes connections on the socket it was started with and gives each a keeper of its own.
 
-    runner.py [--single] [--idle-seconds N] [--processes N] -- PROGRAM [ARGUMENT...]
+    runner.py [--single] [--idle-seconds N] [--processes N] [--folder PATH] [--mounted TEXT]... [--limits JSON] -- PROGRAM [ARGUMENT...]
 
 The listening socket is file descriptor 3, as systemd and Podman pass it. `--single`: a new connection ends the one before it.
 `--processes`: how many processes and threads there may be at a time, ourselves included; only for a user namespace of our own.
+`--folder`: made before anything else, for its owner only. `--mounted` and `--limits`: what `checks` has to find, or we end.
 """
 
 import argparse
 import contextlib
+import json
 import os
 import resource
 import select
@@ -17,7 +19,7 @@ import sys
 
 if not __package__:  # started by path, with -IS, inside a box that has no installed packages
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from parachute_runner import processes
+from parachute_runner import checks, processes
 from parachute_runner.keeper import Keeper
 
 _LISTEN_FD = 3
@@ -104,6 +106,9 @@ def main() -> None:
     parser.add_argument("--single", action="store_true")
     parser.add_argument("--idle-seconds", type=float)
     parser.add_argument("--processes", type=int)
+    parser.add_argument("--folder")
+    parser.add_argument("--mounted", action="append", default=[])
+    parser.add_argument("--limits", type=json.loads, default={})
     parser.add_argument("program", nargs="+")
     options = parser.parse_args()
     if os.environ.get("LISTEN_FDS") != "1":
@@ -113,6 +118,13 @@ def main() -> None:
     os.closerange(_LISTEN_FD + 1, os.sysconf("SC_OPEN_MAX"))
     if options.processes:
         resource.setrlimit(resource.RLIMIT_NPROC, (options.processes, options.processes))
+    try:
+        checks.mounted(options.mounted)
+        checks.limited(options.limits)
+    except checks.Differs as error:
+        sys.exit(f"This sandbox is not what was asked for: {error}.")
+    if options.folder:
+        os.makedirs(options.folder, mode=0o700, exist_ok=True)
     processes.adopt_orphans()
     listener = socket.socket(fileno=_LISTEN_FD)
     listener.set_inheritable(False)

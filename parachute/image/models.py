@@ -1,0 +1,56 @@
+"""The image that was built, as it is remembered between starts."""
+
+import json
+import re
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from parachute.errors import InvalidInput
+from parachute.files import atomic_write, read_regular
+
+_LIMIT = 16 * 1024
+_ID = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """An image that a trial container has run from; `id` is what is run, `built_at` is in ISO 8601."""
+
+    id: str
+    tag: str
+    recipe: str
+    built_at: str
+    bytes: int
+
+    @classmethod
+    def load(cls, folder: Path) -> "Image | None":
+        """The image of an installation, or None if there is none; error: InvalidInput if that cannot be told."""
+        path = _path(folder)
+        try:
+            image = cls(**json.loads(read_regular(path, _LIMIT)))
+            texts = (image.id, image.tag, image.recipe, image.built_at)
+            if not all(isinstance(text, str) for text in texts) or not _ID.fullmatch(image.id):
+                raise TypeError("a field has the wrong type")
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, TypeError) as error:
+            raise InvalidInput(
+                f"{path} does not describe an image: {error}.", "Build it: parachute sandbox build"
+            ) from error
+        return image
+
+    def save(self, folder: Path) -> None:
+        """Remember the image in the folder of trust."""
+        atomic_write(_path(folder), json.dumps(asdict(self)))
+
+
+def changed(folder: Path) -> int | None:
+    """A number that is another one after each build, or None without an image."""
+    try:
+        return _path(folder).stat().st_mtime_ns
+    except FileNotFoundError:
+        return None
+
+
+def _path(folder: Path) -> Path:
+    return folder / "image.json"

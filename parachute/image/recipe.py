@@ -1,0 +1,118 @@
+"""What the image is made of, and how its root is put together."""
+
+import hashlib
+import lzma
+import os
+import re
+import tarfile
+import zlib
+from pathlib import Path
+
+from parachute.errors import InvalidInput
+
+NAME = "localhost/parachute-sandbox"
+LABEL = "org.parachute.recipe"
+MARK = "/etc/parachute-recipe"
+"""A file of the image that says which recipe it was built from; a tarball of unknown origin has another one, or none."""
+
+_MARK = re.compile(r"[a-z0-9]{1,40}")
+
+SUITE = "trixie"
+PACKAGES = (
+    *("bash", "bzip2", "ca-certificates", "curl", "diffutils", "file", "findutils", "git", "jq", "less", "nodejs"),
+    *("openssl", "patch", "procps", "python3", "ripgrep", "unzip", "xz-utils", "zip"),
+)
+EPOCH = 1_767_225_600
+"""Seconds; the time of every file, so that two builds of the same packages give the same image."""
+
+_LEFT_OUT = ("/usr/share/doc/*", "/usr/share/info/*", "/usr/share/locale/*", "/usr/share/man/*", "/usr/share/lintian/*")
+
+# Podman gives a folder in memory the mode of the folder below it. 1777, since only root of a container could own them.
+_SETUP = """
+set -eu
+groupadd --gid 1000 agent
+useradd --uid 1000 --gid 1000 --no-create-home --home-dir /home/agent --shell /bin/bash agent
+mkdir -p /attachments /home/agent/.claude/projects /opt/parachute/parachute_runner /project /run/parachute /scratch /vault
+touch /opt/parachute/agent
+chmod 1777 /home/agent /home/agent/.claude /home/agent/.claude/projects /run /scratch /tmp
+find / -xdev -type f -perm /6000 -exec chmod a-s {} +
+rm -rf /etc/hostname /etc/machine-id /etc/resolv.conf /var/cache/* /var/lib/apt/lists/* /var/lib/dpkg/*-old /var/log/*
+rm -f /etc/*- /var/lib/systemd/* 2>/dev/null || true
+"""
+
+_FOREIGN_ENVIRONMENT = (
+    "PATH",
+    "LANG",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+)
+
+
+def digest() -> str:
+    """Sixteen characters that change with everything that decides what is in the image."""
+    parts = (SUITE, *PACKAGES, *_LEFT_OUT, _SETUP, str(EPOCH))
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+def tag(mark: str) -> str:
+    """The name of the image that bears this mark."""
+    return f"{NAME}:{mark}"
+
+
+def mark_of(tarball: Path) -> str:
+    """The mark in a root: the digest of its recipe, or another word; error: InvalidInput for what is no root of ours. Waits."""
+    try:
+        with tarfile.open(tarball) as root:
+            for member in root:
+                if member.name.removeprefix("./") == MARK.lstrip("/") and (file := root.extractfile(member)):
+                    mark = file.read(100).decode(errors="replace").strip()
+                    if _MARK.fullmatch(mark):
+                        return mark
+                    break
+    except (OSError, tarfile.TarError, EOFError, zlib.error, lzma.LZMAError) as error:
+        raise InvalidInput(f"{tarball} cannot be read as a tarball: {error}.") from error
+    raise InvalidInput(
+        f"{tarball} is not the root of an image for agents: it has no {MARK}.",
+        "`parachute sandbox build --to-tar FILE` makes one, also on another machine.",
+    )
+
+
+def root_command(tarball: Path) -> list[str]:
+    """The command line that writes the image's root into a tarball, as an ordinary user or as root."""
+    mark = f"echo {digest()} > {MARK}"
+    return [
+        "mmdebstrap",
+        f"--mode={'root' if os.geteuid() == 0 else 'unshare'}",
+        "--variant=minbase",
+        "--format=tar",
+        f"--include={','.join(PACKAGES)}",
+        *(f"--dpkgopt=path-exclude={pattern}" for pattern in _LEFT_OUT),
+        # The licences stay with what they belong to.
+        "--dpkgopt=path-include=/usr/share/doc/*/copyright",
+        f"--customize-hook=chroot \"$1\" sh -c '{_SETUP}{mark}'",
+        SUITE,
+        str(tarball),
+    ]
+
+
+def root_environment(folder: Path) -> dict[str, str]:
+    """The environment of `root_command`; what it puts aside goes into `folder`."""
+    taken = {name: os.environ[name] for name in _FOREIGN_ENVIRONMENT if name in os.environ}
+    path = f"{taken.pop('PATH', '/usr/bin:/bin')}:/usr/sbin:/sbin"
+    return {
+        **taken,
+        "PATH": path,
+        "HOME": str(Path.home()),
+        "TMPDIR": str(folder),
+        "SOURCE_DATE_EPOCH": str(EPOCH),
+    }
+
+
+def import_command(tarball: Path, mark: str) -> list[str]:
+    """The command line that makes an image of a root; its last line of output is the image's id."""
+    changes = ("USER=1000:1000", "WORKDIR=/", f"LABEL={LABEL}={mark}", 'CMD=["/bin/bash"]')
+    return ["podman", "import", "--quiet", *(f"--change={change}" for change in changes), str(tarball)]

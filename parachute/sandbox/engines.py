@@ -1,0 +1,120 @@
+"""Choosing the engine that shuts agents in: what the settings ask for, as far as it works on this machine."""
+
+import asyncio
+import shutil
+import sys
+from dataclasses import dataclass, replace
+
+from parachute.errors import Unavailable
+from parachute.image.models import Image, changed
+from parachute.sandbox import bubblewrap, podman
+from parachute.sandbox.models import Specification
+from parachute.settings.home import Home
+from parachute.settings.models import SandboxSettings
+
+_BUBBLEWRAP_HINT = (
+    "`sudo apt-get install bubblewrap` installs it on Debian and Ubuntu."
+    if sys.platform == "linux"
+    else "There is no sandbox for this system yet; `parachute config set sandbox.required true` forbids to go without."
+)
+_PODMAN_HINT = (
+    "`sudo apt-get install podman uidmap` installs it on Debian and Ubuntu, `parachute sandbox build` makes its image."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The engine, or why there is none; `passed_over` says why `auto` did not take Podman."""
+
+    engine: str | None
+    reason: str | None = None
+    hint: str = ""
+    image: Image | None = None
+    passed_over: str | None = None
+
+
+class Engines:
+    """Finds the engine by trying it, once; again when another image was built, or while none works."""
+
+    def __init__(self, home: Home, settings: SandboxSettings) -> None:
+        self._home = home
+        self._settings = settings
+        self._choice = Choice(None)
+        self._image: int | None = None
+        self._looking = asyncio.Lock()
+        self._swept = False
+
+    @property
+    def choice(self) -> Choice:
+        """The last choice."""
+        return self._choice
+
+    async def choose(self) -> Choice:
+        """The engine for a box that is started now; error: Unavailable when it cannot be found out."""
+        image = changed(self._home.root)
+        if self._choice.engine and self._image == image:
+            return self._choice
+        async with self._looking:
+            if not self._choice.engine or self._image != image:
+                self._choice = await asyncio.to_thread(self._find)
+                self._image = image
+        return self._choice
+
+    def applied(self, specification: Specification) -> Specification:
+        """The specification with what the chosen engine needs to know."""
+        if self._choice.image is None:
+            return specification
+        return in_container(specification, self._home, self._settings, self._choice.image.id)
+
+    def _find(self) -> Choice:
+        asked = self._settings.engine
+        passed_over = None
+        if asked == "podman" or (asked == "auto" and shutil.which("podman")):
+            image = podman.image_of(self._home)
+            try:
+                passed_over = podman.unavailable(trial(self._home, self._settings, image.id) if image else None)
+            except Unavailable as error:
+                if asked == "podman":
+                    raise
+                passed_over = error.message
+            if passed_over is None:
+                if not self._swept:  # none of them is ours yet
+                    podman.remove_all(self._home.installation)
+                    self._swept = True
+                return Choice("podman", image=image)
+            if asked == "podman":
+                return Choice(None, passed_over, _PODMAN_HINT)
+        reason = bubblewrap.unavailable()
+        if reason:
+            return Choice(None, reason, _BUBBLEWRAP_HINT, passed_over=passed_over)
+        return Choice("bubblewrap", passed_over=passed_over)
+
+
+def in_container(specification: Specification, home: Home, settings: SandboxSettings, image: str) -> Specification:
+    """The specification as one for a container of this image, with the settings' limits."""
+    return replace(
+        specification,
+        engine="podman",
+        image=image,
+        installation=home.installation,
+        processes=settings.processes,
+        memory_megabytes=settings.memory_megabytes,
+        cpus=settings.cpus,
+        limits_enforced=settings.limits == "enforced",
+    )
+
+
+def trial(home: Home, settings: SandboxSettings, image: str) -> Specification:
+    """A container that serves no session, for looking at an image."""
+    empty = Specification(
+        session="",
+        directory="/",
+        mounts=(),
+        sockets="",
+        transcripts="",
+        transcripts_target="",
+        program="",
+        scratch_megabytes=settings.scratch_megabytes,
+        idle_seconds=1.0,
+    )
+    return in_container(empty, home, settings, image)

@@ -1,0 +1,40 @@
+"""A model for the guest that runs what the user's message says, and answers with what came of it: `scripted_model.py`.
+
+It prints its address, and serves until its standard input ends. Only `run: COMMAND` and anything else is understood.
+"""
+
+import sys
+from typing import Any
+
+from tests.support.messages_api import MessagesAPI, Reply, text, tool_use
+
+PREFIX = "run: "
+
+
+def answer(body: dict[str, Any]) -> Reply:
+    """The next step of a conversation."""
+    # What the agent's program adds is a message of another role.
+    content = next(message["content"] for message in reversed(body["messages"]) if message["role"] == "user")
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    for block in blocks:
+        if block["type"] == "tool_result":
+            said = block["content"]
+            return text(said if isinstance(said, str) else "".join(part.get("text", "") for part in said))
+    # The last block is what the user wrote; others before it are added by the agent's program.
+    for block in reversed(blocks):
+        if block["type"] == "text" and block["text"].startswith(PREFIX):
+            return tool_use("Bash", {"command": block["text"].removeprefix(PREFIX)})
+    return text("Hello.")
+
+
+def main() -> None:
+    """Serve."""
+    with MessagesAPI() as api:
+        api.default(answer)
+        sys.stdout.write(f"{api.url}\n")
+        sys.stdout.flush()
+        sys.stdin.read()
+
+
+if __name__ == "__main__":
+    main()

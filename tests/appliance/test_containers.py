@@ -1,0 +1,219 @@
+"""Agents in rootless Podman on a booted system: the image, a chat's container, and what an agent finds in it.
+
+This machine's control groups are of the first kind, in which nothing in the guest can be limited: the setting says so, as
+nobody else should.
+"""
+
+import json
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from testinfra.host import Host
+
+from tests.appliance.agent_root import tarball
+from tests.appliance.backend import GuestBackend
+from tests.appliance.guest import Guest
+from tests.appliance.recipe import ENVIRONMENT, SOURCE
+from tests.appliance.services import URL, Services
+from tests.support.sse import Parser, text_of
+
+STORE = "/home/parachute/.local/share/containers"
+TARBALL = "/var/agent.tar"
+BUILD_SECONDS = 600
+
+
+class Agents(Services):
+    """A computer whose agents run what a message says."""
+
+    def say(self, command: str, session: str = "new", **fields: str) -> list[dict[str, Any]]:
+        """The events of a turn in which the agent runs a command."""
+        message = {"message": f"run: {command}", "sessionId": session, "module": "chat", **fields}
+        curl = ["curl", "-sSN", "--max-time", "110", "-H", "content-type: application/json"]
+        answer = self.run(shlex.join([*curl, "-d", json.dumps(message), f"{URL}/api/chat"]))
+        parser = Parser()
+        events = [event for line in answer.splitlines() if (event := parser.event(line))]
+        assert events[-1]["type"] == "done", (events[-1], self.run("tail -n 20 ~/.parachute/logs/*.log"))
+        assert [event for event in events if event["type"] == "warning"] == []
+        return events
+
+    def output(self, command: str, **fields: str) -> str:
+        """What a command says in a container of its own."""
+        return text_of(self.say(command, **fields))
+
+    def containers(self, session: str = "") -> list[str]:
+        """Names of the containers that there are, running or not."""
+        return self.run(f"podman ps --all --filter name={session} --format '{{{{.Names}}}}'").split()
+
+
+def entered(user: Host, *command: str) -> list[str]:
+    """A command line for the guest's user."""
+    backend = user.backend
+    assert isinstance(backend, GuestBackend)
+    return backend.entered(*command)
+
+
+@pytest.fixture(scope="module")
+def agents(guest: Guest, host: Host, user: Host) -> Iterator[Agents]:
+    """A computer that runs as services, with the image built from a tarball, and a scripted model."""
+    computer = Agents(user)
+    # The guest's root is an overlay, and a layer of another overlay cannot lie in one.
+    host.check_output(f"install -d -o parachute -g parachute /home/parachute/.local/share {STORE}")
+    host.check_output(f"mount -t tmpfs -o uid=1000,gid=1000,mode=700 tmpfs {STORE}")
+    leader = next(process for process in guest.processes() if process.name() == "systemd")
+    shutil.copyfile(tarball(), Path(f"/proc/{leader.pid}/root{TARBALL}"))
+    host.check_output(f"chmod 644 {TARBALL}")
+    program = entered(
+        user, "sh", "-c", f"cd {SOURCE} && exec {ENVIRONMENT}/bin/python -m tests.appliance.scripted_model"
+    )
+    with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as model:
+        assert model.stdout is not None
+        url = model.stdout.readline().strip()
+        settings = {"sandbox.limits": "unavailable", "sandbox.required": "true", "provider": "compatible"}
+        for name, value in {**settings, "base_url": url, "model": "claude-opus-5-5"}.items():
+            computer.run(f"parachute config set {name} {value}")
+        try:
+            yield computer
+        finally:
+            user.run("parachute service uninstall")
+            model.communicate()
+    assert computer.containers() == []
+    assert user.run("pgrep --exact conmon").rc == 1
+    computer.run("podman image rm --all --force; rm -rf ~/.parachute ~/Parachute")
+    host.run(f"pkill --exact catatonit; umount --lazy {STORE}; rm {TARBALL}")
+
+
+@pytest.fixture(scope="module")
+def built(agents: Agents, user: Host) -> dict[str, Any]:
+    """What `parachute sandbox build` says of the image that it built, with the services running."""
+    done = subprocess.run(
+        entered(user, "parachute", "sandbox", "build", "--from-tar", TARBALL, "--json"),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=BUILD_SECONDS,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    agents.run("parachute service install")
+    image: dict[str, Any] = json.loads(done.stdout)
+    return image
+
+
+def test_without_an_image_there_is_a_reason(agents: Agents) -> None:
+    agents.run("parachute config set sandbox.engine podman")
+    found = json.loads(agents.run("parachute sandbox status --json"))
+    assert (found["engine"], found["image"]) == (None, None)
+    assert "parachute sandbox build" in found["reason"]
+    agents.run("parachute config set sandbox.engine auto")
+    found = json.loads(agents.run("parachute sandbox status --json"))
+    assert found["engine"] == "bubblewrap"
+    assert "parachute sandbox build" in found["reason"]
+
+
+def test_the_image_is_built_tried_and_taken(agents: Agents, built: dict[str, Any]) -> None:
+    found = json.loads(agents.run("parachute sandbox status --json"))
+    assert (found["engine"], found["asked"]) == ("podman", "auto")
+    assert found["image"] == {**built, "is_current": True}
+    assert agents.run("podman images --quiet --no-trunc").split() == [f"sha256:{built['id']}"]
+    assert agents.containers() == []
+    assert agents.run("podman info --format '{{.Store.GraphDriverName}}'").strip() == "overlay"
+    setuid = "find / -xdev -perm /6000 -type f; cat /etc/parachute-recipe"
+    run = f"podman run --rm --network=none --pids-limit=0 --user=0 {built['id']} sh -c {shlex.quote(setuid)}"
+    assert agents.run(run).split() == [built["recipe"]]
+
+
+def test_limits_that_are_not_held_are_found_out(agents: Agents, built: dict[str, Any]) -> None:
+    done = agents.user.run(f"PARACHUTE_SANDBOX__LIMITS=enforced parachute sandbox build --from-tar {TARBALL}")
+    assert done.rc == 1
+    assert "Podman may not be used here" in done.stderr
+    found = json.loads(agents.run("parachute sandbox status --json"))
+    assert (found["engine"], found["image"]["id"]) == ("podman", built["id"]), found
+    assert agents.run("podman images --all --quiet --no-trunc").split() == [f"sha256:{built['id']}"]
+
+
+@pytest.mark.usefixtures("built")
+def test_what_an_agent_finds(agents: Agents) -> None:
+    agents.run("mkdir -p ~/Parachute/Daily ~/Parachute/.hidden && echo secret > ~/Parachute/.hidden/secret")
+    said = agents.output("id; ls -a /vault; cat /proc/1/environ; curl --max-time 5 example.com; hostname")
+    assert "uid=1000(agent) gid=1000(agent)" in said
+    assert "Daily" in said
+    assert "/proc/1/environ: Permission denied" in said
+    assert "Could not resolve host: example.com" in said
+    assert "hidden" not in said
+    assert ".parachute" not in said
+    assert ".claude" not in said
+    assert "parachute\n" in f"{said}\n", "its own host name"
+
+
+@pytest.mark.usefixtures("built")
+def test_a_file_in_a_project_belongs_to_the_user(agents: Agents) -> None:
+    agents.run("mkdir -p ~/Parachute/Projects/one ~/Parachute/Projects/two")
+    said = agents.output(
+        "pwd; echo made > made; touch ../two/file; touch ~/Parachute; ls /home",
+        workingDirectory=f"{agents.home}/Parachute/Projects/one",
+    )
+    assert said.startswith("/vault/Projects/one\n")
+    assert "../two/file': Read-only file system" in said
+    assert agents.run("stat --format '%U %G' ~/Parachute/Projects/one/made").split() == ["parachute", "parachute"]
+    assert agents.run("ls ~/Parachute/Projects/two") == ""
+
+
+@pytest.mark.usefixtures("built")
+def test_a_container_is_the_services_and_ends_with_it(host: Host, agents: Agents) -> None:
+    events = agents.say("setsid tail -f /dev/null > /dev/null 2>&1 & mount | grep ' / '")
+    session = events[-1]["sessionId"]
+    assert "(ro," in text_of(events)
+    (name,) = agents.containers(session)
+    installation = agents.run("podman ps --format '{{.Labels}}'")
+    assert name.split("-")[1] in installation
+    assert host.run("pgrep --full '^[t]ail -f /dev/null'").rc == 0
+    unit = f"parachute-sandbox@{session}.service"
+    processes = agents.run(f"systemctl --user status {unit} --no-pager")
+    assert "parachute_runner/runner.py" in processes, "the container is in the unit's control group"
+    agents.run(f"systemctl --user stop {unit} parachute-sandbox@{session}.socket")
+    assert agents.containers(session) == []
+    assert host.run(f"pgrep --full '[r]unner.py .*{session}'").rc == 1
+    assert host.run("pgrep --full '^[t]ail -f /dev/null'").rc == 1
+
+
+@pytest.mark.usefixtures("built")
+def test_a_container_that_was_killed_is_started_again_by_the_next_message(agents: Agents) -> None:
+    session = agents.say("echo first")[-1]["sessionId"]
+    (name,) = agents.containers(session)
+    agents.run(f"podman kill {name}")
+    assert text_of(agents.say("echo second", session)) == "second"
+    assert agents.containers(session) == [name]
+
+
+@pytest.mark.usefixtures("built")
+def test_what_a_killed_core_leaves_is_ended_by_the_next(agents: Agents) -> None:
+    session = agents.say("echo first")[-1]["sessionId"]
+    (name,) = agents.containers(session)
+    before = agents.run(f"podman inspect --format '{{{{.Id}}}}' {name}")
+    agents.run("systemctl --user kill --signal KILL parachute-core.service")
+    agents.until(lambda: agents.containers(session) == [], "the container was ended")
+    assert text_of(agents.say("echo second", session)) == "second"
+    assert agents.run(f"podman inspect --format '{{{{.Id}}}}' {name}") != before
+
+
+@pytest.mark.usefixtures("built")
+def test_a_shell_is_shut_in_the_same(agents: Agents) -> None:
+    said = agents.run(
+        "echo 'id -u; ls /sys/class/net; touch /vault/x; echo x > /tmp/x; cat /tmp/x' | parachute sandbox shell 2>&1"
+    )
+    assert said.split("\n")[:2] == ["1000", "lo"]
+    assert "cannot touch '/vault/x': Read-only file system" in said
+    assert said.strip().endswith("x")
+
+
+@pytest.mark.usefixtures("built")
+def test_a_folder_that_was_exchanged_meanwhile_is_noticed(agents: Agents) -> None:
+    command = f"cd {SOURCE} && {ENVIRONMENT}/bin/python -m tests.appliance.racing"
+    ended = json.loads(agents.run(command))
+    assert ended["undisturbed"]["read"] == "a note"
+    assert ended["exchanged"]["read"] == ""
+    assert "/project is not what was to be mounted there" in ended["exchanged"]["said"]

@@ -1,0 +1,40 @@
+"""`parachute sandbox`, as far as it needs no Podman; containers are tested in a booted guest."""
+
+import json
+from pathlib import Path
+
+from parachute.image.models import Image
+from tests.cli.terminal import Terminal
+
+
+def test_status_says_what_shuts_agents_in(parachute: Terminal) -> None:
+    found = json.loads(parachute.ok("sandbox", "status", "--json", PARACHUTE_SANDBOX__ENGINE="bubblewrap"))
+    assert (found["asked"], found["image"], found["limits"]) == ("bubblewrap", None, "enforced")
+    assert (found["engine"] is None) == bool(found["reason"])
+    shown = parachute.ok("sandbox", "status", PARACHUTE_SANDBOX__ENGINE="podman")
+    assert shown.startswith("Engine  none: ")
+    assert "none: parachute sandbox build" in shown
+
+
+def test_an_image_of_another_recipe_is_pointed_out(parachute: Terminal) -> None:
+    parachute.home.mkdir(mode=0o700)
+    Image("a" * 64, "localhost/parachute-sandbox:old", "old", "2026-01-01T00:00:00.000Z", 5 << 20).save(parachute.home)
+    shown = parachute.ok("sandbox", "status", PARACHUTE_SANDBOX__ENGINE="bubblewrap")
+    assert "localhost/parachute-sandbox:old, 5 MB, built 2026-01-01T00:00:00.000Z; not of today's recipe" in shown
+
+
+def test_a_record_that_cannot_be_read_counts_as_no_image(parachute: Terminal) -> None:
+    parachute.home.mkdir(mode=0o700)
+    for content in ("{", "[]", '{"id": "--privileged"}'):
+        (parachute.home / "image.json").write_text(content)
+        found = json.loads(parachute.ok("sandbox", "status", "--json", PARACHUTE_SANDBOX__ENGINE="podman"))
+        assert (found["engine"], found["image"]) == (None, None)
+
+
+def test_what_cannot_be_done_is_said(parachute: Terminal, tmp_path: Path) -> None:
+    assert "Give one of them." in parachute.fails("sandbox", "build", "--from-tar", "a", "--to-tar", "b")
+    existing = tmp_path / "existing.tar"
+    existing.write_text("mine")
+    assert "exists already" in parachute.fails("sandbox", "build", "--to-tar", str(existing))
+    assert existing.read_text() == "mine"
+    assert "There is no image" in parachute.fails("sandbox", "shell")

@@ -1,0 +1,95 @@
+"""Podman and mmdebstrap as programs that keep to the same protocol, so that builds take no minutes and need no rights."""
+
+import json
+import os
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from parachute.image import recipe
+
+PODMAN = """
+import hashlib, json, pathlib, sys
+folder, arguments = pathlib.Path({folder!r}), sys.argv[1:]
+with (folder / "calls").open("a") as calls:
+    calls.write(json.dumps(arguments) + "\\n")
+images = folder / "images"
+known = json.loads(images.read_text())
+if arguments[0] == "import":
+    made = hashlib.sha256(pathlib.Path(arguments[-1]).read_bytes()).hexdigest()
+    known[made] = []
+    print("sha256:" + made)
+elif arguments[:2] == ["image", "list"]:
+    print("\\n".join("sha256:" + each for each in known))
+elif arguments[:2] == ["image", "inspect"]:
+    print(4096)
+elif arguments[:2] == ["image", "rm"]:
+    del known[arguments[2]]
+elif arguments[0] == "tag":
+    known[arguments[1]].append(arguments[2])
+else:
+    sys.exit(f"podman: {{arguments}}")
+images.write_text(json.dumps(known))
+"""
+
+MMDEBSTRAP = """
+import io, os, subprocess, sys, tarfile
+print("I: retrieving packages", flush=True)
+print("what a package says", flush=True)
+if os.path.exists({folder!r} + "/hangs"):
+    subprocess.run(["sleep", open({folder!r} + "/hangs").read()])
+if os.path.exists({folder!r} + "/fails"):
+    sys.exit("E: there is no such mirror")
+with tarfile.open(sys.argv[-1], "w") as root:
+    member = tarfile.TarInfo("./etc/parachute-recipe")
+    content = ({digest!r} + "\\n").encode()
+    member.size = len(content)
+    member.mtime = int(os.environ["SOURCE_DATE_EPOCH"])
+    root.addfile(member, io.BytesIO(content))
+"""
+
+
+class Programs:
+    """Where the two programs are, and what was asked of them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "images").write_text("{}")
+        for name, code in (("podman", PODMAN), ("mmdebstrap", MMDEBSTRAP)):
+            program = folder / "bin" / name
+            program.parent.mkdir(exist_ok=True)
+            program.write_text(f"#!{sys.executable} -IS" + code.format(folder=str(folder), digest=recipe.digest()))
+            program.chmod(program.stat().st_mode | stat.S_IXUSR)
+
+    @property
+    def images(self) -> dict[str, list[str]]:
+        """Ids of the images that there are, with their tags."""
+        found: dict[str, list[str]] = json.loads((self.folder / "images").read_text())
+        return found
+
+    @property
+    def calls(self) -> list[list[str]]:
+        """What podman was called with."""
+        path = self.folder / "calls"
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Programs:
+    """Both programs are there, and who asks is an ordinary user."""
+    folder = tmp_path / "programs"
+    folder.mkdir()
+    made = Programs(folder)
+    monkeypatch.setenv("PATH", f"{folder}/bin:{os.environ['PATH']}")
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    return made
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A folder of trust."""
+    folder = tmp_path / "home"
+    folder.mkdir(mode=0o700)
+    return folder

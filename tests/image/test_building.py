@@ -1,0 +1,186 @@
+"""Builds of the image: what is used afterwards, and what is left of one that failed, was ended, or was cut off."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from parachute.errors import Conflict, InvalidInput, Unavailable
+from parachute.image import building, recipe
+from parachute.image.models import Image, changed
+from tests.image.conftest import Programs
+from tests.sandbox.boxes import marker
+from tests.supervisor.launching import wait_until, with_argument
+
+
+async def works(image: str) -> None:
+    """A container of any image is as it has to be."""
+
+
+async def fails(image: str) -> None:
+    """No container is."""
+    raise InvalidInput("The container is not shut in.")
+
+
+def silent(line: str) -> None:
+    """Nobody listens."""
+
+
+async def test_an_image_is_imported_tried_and_remembered(home: Path, programs: Programs) -> None:
+    lines: list[str] = []
+    tried: list[str] = []
+
+    async def attempt(image: str) -> None:
+        assert Image.load(home) is None, "not before it works"
+        tried.append(image)
+
+    image = await building.build(home, lines.append, attempt)
+    assert Image.load(home) == image
+    assert tried == [image.id] == list(programs.images)
+    assert programs.images[image.id] == [image.tag] == [f"localhost/parachute-sandbox:{recipe.digest()}"]
+    assert "retrieving packages" in lines
+    assert "what a package says" not in lines
+    assert not building.workplace_of(home).exists()
+    assert f"--change=LABEL=org.parachute.recipe={recipe.digest()}" in programs.calls[1]
+
+
+async def test_one_that_does_not_work_leaves_the_one_before(home: Path, programs: Programs, tmp_path: Path) -> None:
+    image = await building.build(home, silent, works)
+    stamp = changed(home)
+    other = tmp_path / "other.tar"
+    write_root(other, b"other\n")
+    with pytest.raises(InvalidInput, match="not shut in"):
+        await building.build(home, silent, fails, other)
+    assert (Image.load(home), changed(home), list(programs.images)) == (image, stamp, [image.id])
+    # The same root gives the same image: then it is the one before.
+    with pytest.raises(InvalidInput, match="not shut in"):
+        await building.build(home, silent, fails)
+    assert list(programs.images) == [image.id]
+    replaced = await building.build(home, silent, works, other)
+    assert (Image.load(home), list(programs.images)) == (replaced, [replaced.id])
+    assert replaced.recipe == "other"
+
+
+async def test_what_mmdebstrap_says_last_is_told(home: Path, programs: Programs) -> None:
+    (programs.folder / "fails").touch()
+    with pytest.raises(Unavailable, match="there is no such mirror"):
+        await building.build(home, silent, works)
+    assert (Image.load(home), programs.images) == (None, {})
+
+
+async def test_there_is_one_build_at_a_time(home: Path, programs: Programs) -> None:
+    trying, go_on = asyncio.Event(), asyncio.Event()
+
+    async def attempt(image: str) -> None:
+        trying.set()
+        await go_on.wait()
+
+    first = asyncio.create_task(building.build(home, silent, attempt))
+    await trying.wait()
+    with pytest.raises(Conflict, match="being built already"):
+        await building.build(home, silent, works)
+    go_on.set()
+    assert await first == Image.load(home)
+    await building.build(home, silent, works)
+
+
+async def test_one_that_is_ended_leaves_nothing(home: Path, programs: Programs) -> None:
+    mark = marker()
+    (programs.folder / "hangs").write_text(mark)
+    task = asyncio.create_task(building.build(home, silent, works))
+    await asyncio.to_thread(wait_until, lambda: with_argument(mark), "it works")
+    assert building.workplace_of(home).exists()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert not with_argument(mark)
+    assert not building.workplace_of(home).exists()
+    (programs.folder / "hangs").unlink()
+    assert await building.build(home, silent, works) == Image.load(home)
+
+
+async def test_one_whose_process_is_killed_ends_and_the_next_tidies_up(home: Path, programs: Programs) -> None:
+    mark = marker()
+    (programs.folder / "hangs").write_text(mark)
+    code = (
+        "import asyncio, os, pathlib, sys; os.geteuid = lambda: 1000; from parachute.image import building; "
+        "asyncio.run(building.build(pathlib.Path(sys.argv[1]), print, None))"
+    )
+    with subprocess.Popen([sys.executable, "-c", code, str(home)], stdout=subprocess.DEVNULL) as process:
+        await asyncio.to_thread(wait_until, lambda: with_argument(mark), "it works")
+        process.send_signal(signal.SIGKILL)
+    await asyncio.to_thread(wait_until, lambda: not with_argument(mark), "all has ended")
+    (programs.folder / "hangs").unlink()
+    await building.build(home, silent, works)
+    assert not building.workplace_of(home).exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"no tarball", b"\x1f\x8b broken"])
+async def test_a_file_that_is_no_root_is_refused(
+    home: Path, programs: Programs, tmp_path: Path, content: bytes
+) -> None:
+    path = tmp_path / "root.tar"
+    path.write_bytes(content)
+    with pytest.raises(InvalidInput, match=r"root\.tar"):
+        await building.build(home, silent, works, path)
+    assert programs.images == {}
+
+
+@pytest.mark.parametrize("mark", [None, b"", b"two words\n", b"../../x\n", b"x" * 99])
+async def test_a_root_of_something_else_is_refused(
+    home: Path, programs: Programs, tmp_path: Path, mark: bytes | None
+) -> None:
+    path = tmp_path / "root.tar"
+    write_root(path, mark)
+    with pytest.raises(InvalidInput, match="is not the root of an image for agents"):
+        await building.build(home, silent, works, path)
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        await building.build(home, silent, works, tmp_path / "missing.tar")
+    assert programs.images == {}
+
+
+async def test_root_builds_no_image(home: Path, programs: Programs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    with pytest.raises(Unavailable, match="never started by root"):
+        await building.build(home, silent, works)
+    assert programs.calls == []
+
+
+async def test_a_program_that_is_missing_is_named(
+    home: Path, programs: Programs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (programs.folder / "bin/mmdebstrap").unlink()
+    monkeypatch.setenv("PATH", str(programs.folder / "bin"))
+    with pytest.raises(Unavailable, match="mmdebstrap is not installed") as caught:
+        await building.build(home, silent, works)
+    assert "--from-tar" in (caught.value.hint or "")
+    (programs.folder / "bin/podman").unlink()
+    with pytest.raises(Unavailable, match="Podman is not installed"):
+        await building.build(home, silent, works)
+
+
+async def test_a_root_for_another_machine(home: Path, programs: Programs, tmp_path: Path) -> None:
+    path = tmp_path / "made.tar"
+    await building.write_root(path, silent)
+    assert recipe.mark_of(path) == recipe.digest()
+    assert programs.images == {}
+    written = path.read_bytes()
+    with pytest.raises(Conflict, match="exists already"):
+        await building.write_root(path, silent)
+    assert path.read_bytes() == written
+    image = await building.build(home, silent, works, path)
+    assert image.recipe == recipe.digest()
+    assert path.exists()
+
+
+def write_root(path: Path, mark: bytes | None) -> None:
+    """A tarball whose mark is this, or which has none."""
+    content = path.with_name("content")
+    content.write_bytes(mark or b"")
+    with tarfile.open(path, "w") as root:
+        root.add(content, "etc/hostname" if mark is None else "etc/parachute-recipe")
