@@ -26,14 +26,14 @@ test-long: $(VENV)/.installed-development ## Run the suites that take minutes (A
 
 test-deps: ## Install the system packages that tests need (Debian)
 	apt-get update -qq
-	apt-get install -y -qq --no-install-recommends bubblewrap ca-certificates curl git libgomp1 mmdebstrap procps python3-venv systemd-container
+	apt-get install -y -qq --no-install-recommends bubblewrap ca-certificates curl e2fsprogs git libgomp1 mmdebstrap procps python3-venv systemd-container
 
 test-first-run: ## Follow the README on a clean clone in an empty home
 	bash tests/first_run.sh
 
 appliance: $(VENV)/.installed-development ## Boot a Debian with real systemd and test inside (root; ARGS goes to pytest)
-	$(BIN)/python -m tests.appliance.build_root
-	$(BIN)/pytest tests/appliance $(ARGS)
+	$(BIN)/python -m tests.appliance.uml.build
+	$(BIN)/pytest -n 2 tests/appliance $(ARGS)
 
 lint: $(VENV)/.installed-development ## Style, types and import rules
 	$(BIN)/ruff check .

@@ -12,6 +12,21 @@ _SECONDS = 120
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
+def logged_in(user: str, *command: str) -> list[str]:
+    """The command line, for root of a guest, that runs `command` as one of its users with the environment of a login."""
+    environment = {"PATH": _PATH, "LANG": "C.UTF-8", "USER": user, "LOGNAME": user, "HOME": "/root"}
+    become = []
+    if user == USER:
+        runtime = f"/run/user/{USER_ID}"
+        environment |= {
+            "HOME": f"/home/{USER}",
+            "XDG_RUNTIME_DIR": runtime,
+            "DBUS_SESSION_BUS_ADDRESS": f"unix:path={runtime}/bus",
+        }
+        become = ["setpriv", f"--reuid={USER_ID}", f"--regid={USER_ID}", "--init-groups", "--"]
+    return ["env", "-i", *(f"{name}={value}" for name, value in environment.items()), *become, *command]
+
+
 class GuestBackend(BaseBackend):
     """Runs commands in a guest as root or as its user; `leader` is the guest's process 1, as this machine numbers it."""
 
@@ -32,18 +47,8 @@ class GuestBackend(BaseBackend):
 
     def entered(self, *command: str) -> list[str]:
         """The command line, for this machine, that runs `command` in the guest with the environment of a login."""
-        entering = ["nsenter", "--target", str(self._leader), "--all", "--wdns=/", "--", "env", "-i"]
-        environment = {"PATH": _PATH, "LANG": "C.UTF-8", "USER": self._user, "LOGNAME": self._user, "HOME": "/root"}
-        become = []
-        if self._user == USER:
-            runtime = f"/run/user/{USER_ID}"
-            environment |= {
-                "HOME": f"/home/{USER}",
-                "XDG_RUNTIME_DIR": runtime,
-                "DBUS_SESSION_BUS_ADDRESS": f"unix:path={runtime}/bus",
-            }
-            become = ["setpriv", f"--reuid={USER_ID}", f"--regid={USER_ID}", "--init-groups", "--"]
-        return [*entering, *(f"{name}={value}" for name, value in environment.items()), *become, *command]
+        entering = ["nsenter", "--target", str(self._leader), "--all", "--wdns=/", "--"]
+        return [*entering, *logged_in(self._user, *command)]
 
     def run(self, command: str, *args: str, **_: Any) -> CommandResult:
         text = self.get_command(command, *args)

@@ -42,14 +42,15 @@ def missing() -> str | None:
 def build() -> tuple[Path, Path]:
     """The layers of the guest's root, the upper one first; built if they are not there yet."""
     recipe.cache().mkdir(parents=True, exist_ok=True)
-    with _locked():
-        debian = _layer(recipe.debian(), _build_debian)
-        python = _layer(recipe.python(), lambda folder: _build_python(folder, debian))
+    with locked():
+        debian = layer(recipe.debian(), _build_debian)
+        python = layer(recipe.python(), lambda folder: _build_python(folder, debian))
         _remove_old((debian, python))
     return python, debian
 
 
-def _layer(layer: recipe.Layer, build: Callable[[Path], None]) -> Path:
+def layer(layer: recipe.Layer, build: Callable[[Path], None]) -> Path:
+    """One layer, built if it is not there; only with the lock held."""
     if not layer.path.exists():
         sys.stderr.write(f"Building {layer.path} ...\n")
         # Built beside its place and then renamed, so that an interrupted build is never taken for a whole one.
@@ -63,7 +64,7 @@ def _layer(layer: recipe.Layer, build: Callable[[Path], None]) -> Path:
 
 def _build_debian(folder: Path) -> None:
     hook = f"--customize-hook=chroot \"$1\" sh -c '{recipe.setup_script()}'"
-    _run(
+    run(
         "mmdebstrap",
         "--quiet",
         "--mode=root",
@@ -85,7 +86,7 @@ def _build_python(folder: Path, debian: Path) -> None:
     (environment / "bin" / "python3").symlink_to("python")
     (environment / "pyvenv.cfg").write_text(f"home = /usr/bin\nversion = {recipe.PYTHON}\n")
     # The guest has another Python than this machine, so nothing may be compiled here: wheels only.
-    _run(
+    run(
         sys.executable,
         *("-m", "uv", "pip", "install", "--quiet", "--no-deps", "--require-hashes", "--only-binary", ":all:"),
         *("--target", str(packages), "--python-version", recipe.PYTHON),
@@ -110,15 +111,17 @@ def _compile(folder: Path, debian: Path) -> None:
     """
     with tempfile.TemporaryDirectory(prefix="work-", dir=folder.parent) as work:
         unshared = ("unshare", "--mount", "sh", "-c", f"mount -t tmpfs tmpfs /run\n{script}", "sh")
-        _run(*unshared, str(folder), str(debian), work)
+        run(*unshared, str(folder), str(debian), work)
 
 
-def _run(*command: str) -> None:
+def run(*command: str) -> None:
+    """Run a step of a build; one that fails is an error."""
     subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
 
 
 @contextmanager
-def _locked() -> Iterator[None]:
+def locked() -> Iterator[None]:
+    """One build at a time, of all that use this cache."""
     descriptor = os.open(recipe.cache() / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -131,8 +134,10 @@ def _remove_old(used: tuple[Path, ...]) -> None:
     for path in recipe.cache().iterdir():
         # With the lock held, a build that is not ours is one that was cut off.
         cut_off = path.name.startswith("building-")
-        if path.is_dir() and path not in used and (cut_off or time.time() - path.stat().st_mtime > _KEPT_SECONDS):
-            shutil.rmtree(path)
+        if path.name == "lock" or path in used:
+            continue
+        if cut_off or time.time() - path.stat().st_mtime > _KEPT_SECONDS:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def main() -> int:

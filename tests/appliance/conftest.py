@@ -5,17 +5,28 @@ from pathlib import Path
 
 import pytest
 from testinfra.host import Host
+from xdist.remote import Producer
 
 from tests.appliance.build_root import build, missing
 from tests.appliance.guest import Guest
+from tests.appliance.scheduling import ByGuest
 
 FOLDER = Path(__file__).parent
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Booting needs root and a large download at first: whoever wants it says so, as `make appliance` does."""
+    return None if _named(config) else True
+
+
+def _named(config: pytest.Config) -> bool:
     named = [Path(config.invocation_params.dir, argument.partition("::")[0]).resolve() for argument in config.args]
-    return None if any(path.is_relative_to(FOLDER) for path in named) else True
+    return any(path.is_relative_to(FOLDER) for path in named)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByGuest | None:
+    """Only this folder's tests are shared out by guest."""
+    return ByGuest(config, log) if _named(config) else None
 
 
 @pytest.fixture(scope="session")

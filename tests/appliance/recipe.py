@@ -13,17 +13,21 @@ PYTHON = "3.13"
 PACKAGES = (
     "bubblewrap",
     "ca-certificates",
+    "crun",
     "curl",
     "dbus",
     "dbus-user-session",
+    "fuse-overlayfs",
     "git",
     "libgomp1",  # the engine of the offline model
     "libpam-systemd",
+    "podman",
     "procps",
     "python3",
     "python3-venv",
     "systemd",
     "systemd-sysv",
+    "uidmap",
 )
 USER, USER_ID = "parachute", 1000
 SOURCE = "/opt/parachute/source"

@@ -5,6 +5,7 @@ import mmap
 import os
 import signal
 import socket
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -105,6 +106,22 @@ def forks(number: int) -> int:
         pass
     end(children)
     return len(children)
+
+
+def bomb() -> None:
+    """Leave processes behind of which each starts others for as long as there are more to be had."""
+    starter = os.fork()
+    if starter:
+        os.waitpid(starter, 0)
+        return
+    os.setsid()
+    if os.fork():
+        os._exit(0)
+    while True:
+        try:
+            os.fork()
+        except BlockingIOError:
+            time.sleep(0.01)
 
 
 def filled(processes: int, mebibytes: int) -> int:

@@ -41,6 +41,12 @@ class ProberModule(Module):
         """How many processes can each fill so much memory, and keep it while the others do."""
         return {"filled": attempts.filled(processes, mebibytes)}
 
+    @route("POST", "/bomb")
+    def bomb(self) -> dict[str, Any]:
+        """Start as many processes as it can get, which go on after the answer."""
+        attempts.bomb()
+        return {}
+
     @route("POST", "/die")
     def die(self) -> None:
         """End without a word."""
