@@ -1,7 +1,7 @@
 """What the user has approved, by its hash: files in the folder of trust, which no module and no agent writes."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +25,26 @@ class ApprovedHashes:
         """All approved hashes; error: InvalidInput if the file cannot be read, and then nothing is approved."""
         return frozenset(self._read())
 
-    def approve(self, found: Iterable[tuple[str, str]]) -> None:
-        """Approve (name, hash) pairs; what was approved of the same names before is not any more."""
+    def entries(self) -> Mapping[str, Mapping[str, Any]]:
+        """What is known of each approved hash; error: InvalidInput as for `digests`."""
+        return self._read()
+
+    def approve(self, found: Iterable[tuple[str, str]], **details: Any) -> None:
+        """Approve (name, hash) pairs; what was approved of the same names before is not any more.
+
+        `details` are kept beside each: what the user allowed together with it.
+        """
         with locked(self._path):
             approved = self._read()
             for name, digest in found:
                 approved = {known: entry for known, entry in approved.items() if entry[self._field] != name}
-                approved[digest] = {self._field: name, "approved_at": now()}
+                approved[digest] = {self._field: name, "approved_at": now(), **details}
+            atomic_write(self._path, json.dumps({"approved": approved}, indent=2))
+
+    def withdraw(self, name: str) -> None:
+        """Approve nothing of this name any more."""
+        with locked(self._path):
+            approved = {known: entry for known, entry in self._read().items() if entry[self._field] != name}
             atomic_write(self._path, json.dumps({"approved": approved}, indent=2))
 
     def _read(self) -> dict[str, dict[str, Any]]:

@@ -2,13 +2,34 @@
 
 import hashlib
 import json
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from parachute.gateway.service import Line
 from parachute.hosts.models import OfferedTool
+from parachute.permissions.tools import MODULE_SERVER, server_tool_name
 from parachute.sandbox.service import Execution
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnTool(OfferedTool):
+    """A tool of the computer itself that one run has, and nobody else; `call` checks the arguments and answers the agent."""
+
+    call: Callable[[dict[str, Any]], Coroutine[Any, Any, str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerTool(OwnTool):
+    """A tool of one of the user's own MCP servers, of which `server` is the name."""
+
+    server: str
+
+
+def shown_name(tool: OfferedTool) -> str:
+    """The name under which the agent's program and the policy know a tool."""
+    return server_tool_name(tool.server if isinstance(tool, ServerTool) else MODULE_SERVER, tool.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +58,10 @@ class AgentSpecification:
             "directory": execution.directory.replace(self.session, ""),
             "roots": sorted((inside, str(folder)) for inside, folder in execution.roots.items()),
             "writable": [path.replace(self.session, "") for path in execution.writable],
+            "limits": astuple(execution.limits),
             "prompt": self.system_prompt,
             "tools": self.tools,
-            "module_tools": [(tool.name, tool.description, tool.input_schema) for tool in self.module_tools],
+            "module_tools": [(shown_name(tool), tool.description, tool.input_schema) for tool in self.module_tools],
             "model": self.model,
             "questions": self.asks_questions,
             "line": hashlib.sha256(self.line.token.encode()).hexdigest(),

@@ -44,6 +44,10 @@ class AgentPool:
             self._sweeper.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._sweeper
+        await self.end_all()
+
+    async def end_all(self) -> None:
+        """End every process that waits for a message, and the spare; returns when they are gone."""
         clients = [*self._idle.values(), *([self._spare] if self._spare else [])]
         self._idle.clear()
         self._spare = None

@@ -1,4 +1,4 @@
-"""The tools of modules, for agents: one MCP server inside core for each agent process."""
+"""The tools of modules and of the user's own servers, for agents: MCP servers inside core for each agent process."""
 
 import asyncio
 import json
@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from parachute import __version__
-from parachute.agents.models import ModuleTools
+from parachute.agents.models import ModuleTools, OwnTool, ServerTool, shown_name
 from parachute.core.decorators import TOOL_NAME
 from parachute.errors import Conflict, NotAllowed, NotFound, ParachuteError, Unavailable
 from parachute.hosts.models import OfferedTool
-from parachute.permissions.tools import MODULE_SERVER, MODULE_TOOL_PREFIX, module_tool_listed
+from parachute.permissions.tools import MODULE_SERVER, module_tool_listed, server_tool_name
 
 if TYPE_CHECKING:
     from claude_agent_sdk import McpSdkServerConfig
@@ -50,8 +50,8 @@ def permitted(offered: Iterable[OfferedTool], listed: tuple[str, ...] | None) ->
 
 
 def shown_names(tools: Iterable[OfferedTool]) -> tuple[str, ...]:
-    """The names under which the agent's program and the policy know tools of modules."""
-    return tuple(MODULE_TOOL_PREFIX + tool.name for tool in tools)
+    """The names under which the agent's program and the policy know tools of modules and servers."""
+    return tuple(map(shown_name, tools))
 
 
 class ToolServer:
@@ -62,39 +62,39 @@ class ToolServer:
 
     def __init__(self, session: str, offered: tuple[OfferedTool, ...], tools: ModuleTools) -> None:
         self._session = session
-        self._offered = {tool.name: tool for tool in offered}
+        self._offered = {shown_name(tool): tool for tool in offered}
         self._tools = tools
         self._permits: Counter[str] = Counter()
         self._calls: set[asyncio.Task[str]] = set()
 
     def configuration(self) -> "dict[str, McpSdkServerConfig]":
-        """The SDK's `mcp_servers`: this server, or none where there is no tool."""
-        if not self._offered:
-            return {}
+        """The SDK's `mcp_servers`: one for the tools of modules, and one for each of the user's own; none without a tool."""
+        names = {tool.server if isinstance(tool, ServerTool) else MODULE_SERVER for tool in self._offered.values()}
+        return {name: self._configured(name) for name in sorted(names)}
+
+    def _configured(self, name: str) -> "McpSdkServerConfig":
         from mcp.server import Server
         from mcp.types import CallToolResult, ListToolsResult, Tool
 
         # Not the SDK's create_sdk_mcp_server: that checks arguments with the module's schema in core, where a schema could
         # have addresses fetched and the event loop held by a pattern. The module's host checks them.
-        listed = ListToolsResult(tools=[Tool.model_validate(_description(tool)) for tool in self._offered.values()])
+        own = [tool for shown, tool in self._offered.items() if shown == server_tool_name(name, tool.name)]
+        listed = ListToolsResult(tools=[Tool.model_validate(_description(tool)) for tool in own])
 
         async def list_tools(context: Any, parameters: Any) -> ListToolsResult:
             return listed
 
         async def call_tool(context: Any, parameters: Any) -> CallToolResult:
-            text, is_error = await self.answer(parameters.name, parameters.arguments or {})
+            text, is_error = await self.answer(parameters.name, parameters.arguments or {}, name)
             return CallToolResult.model_validate({"content": [{"type": "text", "text": text}], "isError": is_error})
 
-        server: Server[Any] = Server(
-            MODULE_SERVER, version=__version__, on_list_tools=list_tools, on_call_tool=call_tool
-        )
-        return {MODULE_SERVER: {"type": "sdk", "name": MODULE_SERVER, "instance": server}}
+        server: Server[Any] = Server(name, version=__version__, on_list_tools=list_tools, on_call_tool=call_tool)
+        return {"type": "sdk", "name": name, "instance": server}
 
     def permit(self, shown_name: str) -> None:
-        """Let the agent call a tool once, within this turn; a name that is none of a module's tools changes nothing."""
-        name = shown_name.removeprefix(MODULE_TOOL_PREFIX)
-        if name != shown_name and name in self._offered:
-            self._permits[name] += 1
+        """Let the agent call a tool once, within this turn; a name that is not on offer changes nothing."""
+        if shown_name in self._offered:
+            self._permits[shown_name] += 1
 
     def end_turn(self) -> None:
         """Cancel the calls that run, and take back the permits."""
@@ -107,25 +107,30 @@ class ToolServer:
         self.end_turn()
         await asyncio.gather(*self._calls, return_exceptions=True)
 
-    async def answer(self, name: str, arguments: dict[str, Any]) -> tuple[str, bool]:
+    async def answer(self, name: str, arguments: dict[str, Any], server: str = MODULE_SERVER) -> tuple[str, bool]:
         """Call a tool and give (text, whether it is an error) for the model."""
         try:
-            return _bounded(await self._call(name, arguments)), False
+            return _bounded(await self._call(server_tool_name(server, name), name, arguments)), False
         except ParachuteError as error:
             return _bounded(str(error)), True
         except Exception:
             log.exception("The tool %.64r failed.", name)
             return "The tool could not be called because of a fault in the computer itself; its log says more.", True
 
-    async def _call(self, name: str, arguments: dict[str, Any]) -> str:
-        if name not in self._offered:
+    async def _call(self, shown: str, name: str, arguments: dict[str, Any]) -> str:
+        if shown not in self._offered:
             raise NotFound(f"There is no tool {name[:64]!r}.")
-        if self._permits[name] < 1:
+        if self._permits[shown] < 1:
             raise NotAllowed(f"This call of {name} was not allowed.")
-        self._permits[name] -= 1
+        self._permits[shown] -= 1
         if len(self._calls) >= _CALLS:
             raise Conflict(f"{_CALLS} tools are at work already.", "Wait for their results.", key="busy")
-        call = asyncio.create_task(self._tools.call_tool(name, arguments, self._session), name=f"tool {name}")
+        tool = self._offered[shown]
+        if isinstance(tool, OwnTool):
+            work = tool.call(arguments)
+        else:
+            work = self._tools.call_tool(name, arguments, self._session)
+        call = asyncio.create_task(work, name=f"tool {name}")
         self._calls.add(call)
         call.add_done_callback(self._calls.discard)
         try:

@@ -89,7 +89,7 @@ class Policy:
             raise InvalidInput("A tool call needs a name and an object with its input.")
         if tool_name.startswith(MCP_PREFIX):
             if tool_name in self.mcp_tools:
-                return Decision(Effect.ALLOW, "The person approved the module that offers this tool.", "module-tool")
+                return Decision(Effect.ALLOW, "The person approved what offers this tool.", "module-tool")
             return _deny(f"This session has no tool {tool_name[:200]!r}.", "unknown-tool")
         action = ACTION_BY_NAME.get(tool_name)
         if action is not None and action.access is not None:

@@ -50,6 +50,25 @@ MODULE_SERVER = "parachute"
 MODULE_TOOL_PREFIX = f"{MCP_PREFIX}{MODULE_SERVER}__"
 
 
+def server_tool_name(server: str, name: str) -> str:
+    """The name under which the agent's program and the policy know a tool of a server."""
+    return f"{MCP_PREFIX}{server}__{name}"
+
+
+def server_tool_listed(server: str, name: str, listed: tuple[str, ...]) -> bool:
+    """Return whether a list of tools names this tool of one of the user's servers: `mcp__SERVER`, or `mcp__SERVER__NAME`.
+
+    A `*` may stand at the end of the latter. A plain name never means such a tool.
+    """
+    shown = server_tool_name(server, name)
+    whole = f"{MCP_PREFIX}{server}"
+    return any(
+        entry in (whole, shown)
+        or (entry.endswith("*") and entry.startswith(f"{whole}__") and shown.startswith(entry[:-1]))
+        for entry in listed
+    )
+
+
 def tool_listed(name: str, listed: tuple[str, ...]) -> bool:
     """Return whether an agent's list of tools names this tool of the program."""
     return name in listed or ALIASES.get(name) in listed

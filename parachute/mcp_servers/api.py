@@ -1,0 +1,107 @@
+"""Routes of MCP servers (contract, section 5); how they are approved is shown at the computer, with `parachute mcp approve`."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Depends, Request
+
+from parachute.errors import InvalidInput, ParachuteError
+from parachute.mcp_servers.catalog import Listed
+from parachute.mcp_servers.models import BUILT_IN
+from parachute.mcp_servers.service import McpServers
+
+router = APIRouter(prefix="/api/mcps", tags=["mcps"])
+
+
+def mcp_servers(request: Request) -> McpServers:
+    """The application's MCP servers."""
+    service: McpServers = request.app.state.mcp_servers
+    return service
+
+
+ServersDependency = Annotated[McpServers, Depends(mcp_servers)]
+
+
+@router.get("")
+async def list_servers(service: ServersDependency) -> dict[str, Any]:
+    """The servers of `.mcp.json`, and the computer's own."""
+    running = service.running()
+    servers = [as_json(each, is_running=each.server.name in running) for each in await service.listed()]
+    return {"servers": [_own(), *servers], "problem": service.catalog.problem()}
+
+
+@router.post("")
+async def add_server(service: ServersDependency, body: Annotated[dict[str, Any], Body()]) -> dict[str, Any]:
+    """Add a server, `{name, command, args, env}` or `{name, config: {…}}`; so typed it is approved, without a network."""
+    fields = dict(body)
+    name = fields.pop("name", None)
+    if not isinstance(name, str):
+        raise InvalidInput("name: expected text.")
+    if "config" in fields:
+        if len(fields) > 1 or not isinstance(fields["config"], dict):
+            raise InvalidInput("config: expected an object, and nothing else beside it and the name.")
+        fields = fields["config"]
+    return {"success": True, "server": as_json(await service.add(name, fields), is_running=False)}
+
+
+@router.delete("/{name}")
+async def remove_server(name: str, service: ServersDependency) -> dict[str, bool]:
+    """Remove a server; what it has written stays in the owner's folder."""
+    await service.remove(name)
+    return {"success": True}
+
+
+@router.post("/{name}/test")
+async def test_server(name: str, service: ServersDependency) -> dict[str, Any]:
+    """Start a server that is approved, and see whether it says what it offers."""
+    try:
+        tools = await service.tools(name)
+    except ParachuteError as error:
+        if error.status == 404:
+            raise
+        return {"status": "error", "error": error.message, "message": error.hint or "", "key": error.key}
+    names = [tool.name for tool in tools]
+    return {"status": "ok", "tools_count": len(names), "tools": names, "message": f"It offers {len(names)} tools."}
+
+
+@router.get("/{name}/tools")
+async def server_tools(name: str, service: ServersDependency) -> dict[str, Any]:
+    """What a server that is approved offers to agents."""
+    try:
+        tools = await service.tools(name)
+    except ParachuteError as error:
+        if error.status == 404:
+            raise
+        return {"tools": [], "error": str(error)}
+    return {"tools": [{"name": tool.name, "description": tool.description} for tool in tools]}
+
+
+def as_json(listed: Listed, *, is_running: bool) -> dict[str, Any]:
+    """A server as the app reads it, with our own additions; never what its environment holds."""
+    server = listed.server
+    return {
+        "name": server.name,
+        "displayType": server.kind,
+        "displayCommand": server.shown,
+        "builtin": False,
+        "validationErrors": list(listed.problems) or None,
+        "state": listed.state,
+        "running": is_running,
+        "environment": [name for name, _ in server.env],
+        "hosts": list(listed.approval.hosts) if listed.runnable and listed.approval else [],
+        "folders": list(listed.approval.folders) if listed.runnable and listed.approval else [],
+    }
+
+
+def _own() -> dict[str, Any]:
+    return {
+        "name": BUILT_IN,
+        "displayType": "builtin",
+        "displayCommand": "The tools of your modules",
+        "builtin": True,
+        "validationErrors": None,
+        "state": "approved",
+        "running": True,
+        "environment": [],
+        "hosts": [],
+        "folders": [],
+    }

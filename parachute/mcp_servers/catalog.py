@@ -1,0 +1,169 @@
+"""The servers of `.mcp.json` with what the user approved of them; for core and for the command line alike."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from parachute.egress.hosts import AllowedHosts
+from parachute.errors import InvalidInput, NotAllowed, ParachuteError
+from parachute.files import private_folder
+from parachute.mcp_servers import named_files
+from parachute.mcp_servers.approvals import Approvals
+from parachute.mcp_servers.configuration import Configuration
+from parachute.mcp_servers.models import NAME, Approval, Folders, Runnable, Server, digest_of
+from parachute.mcp_servers.named_files import NamedFile, NamedFiles
+from parachute.mcp_servers.secrets import Secrets
+from parachute.modules.tree import remove
+from parachute.settings.home import Home
+
+State = Literal["approved", "waiting", "invalid"]
+
+
+class NotApproved(NotAllowed):
+    """A server that the user has not approved as it is now."""
+
+    key = "not_approved"
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A server of the file, and whether it may run; `problems` are sentences for a person.
+
+    `approval` is the one that there is for its name, which may be of an earlier configuration.
+    """
+
+    server: Server
+    state: State
+    problems: tuple[str, ...]
+    approval: Approval | None
+    runnable: Runnable | None
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """Everything that an approval would cover, read once: what is approved is what was shown."""
+
+    server: Server
+    digest: str
+    hosts: tuple[str, ...]
+    folders: tuple[str, ...]
+    files: tuple[NamedFile, ...]
+
+
+class Catalog:
+    """Every method waits for the disk. `projects` are folders outside of the vault in which agents may write."""
+
+    def __init__(self, home: Home, vault: Path, projects: Iterable[Path] = ()) -> None:
+        self.secrets = Secrets(home.root)
+        self._home = home
+        self._vault = vault
+        self._written_by_agents = (vault.resolve(), *(project.resolve() for project in projects))
+        # The lock lies in the folder of trust: the vault may be synchronised, and takes no litter.
+        self._configuration = Configuration(vault, home.root / "mcp-servers")
+        self._approvals = Approvals(home.root)
+        self._files = NamedFiles((home.root.resolve(), vault.resolve() / ".parachute"))
+
+    def listed(self) -> tuple[Listed, ...]:
+        """All servers by name; error: InvalidInput if the approvals cannot be read, and then none may run."""
+        servers = self._configuration.load().servers
+        approvals = self._approvals.all() if servers else {}
+        return tuple(self._look_at(server, approvals.get(server.name)) for server in servers)
+
+    def problem(self) -> str | None:
+        """Why the file as a whole cannot be read, if it cannot."""
+        return self._configuration.load().problem
+
+    def get(self, name: str) -> Listed:
+        """One server; error: NotFound."""
+        server = self._configuration.load().get(name)
+        return self._look_at(server, self._approvals.all().get(name))
+
+    def runnable(self, name: str) -> Runnable:
+        """A server that may run as it is now; errors: NotFound, InvalidInput, NotApproved."""
+        listed = self.get(name)
+        if listed.runnable is not None:
+            return listed.runnable
+        if listed.state == "invalid":
+            raise InvalidInput(f"The MCP server {name} cannot run: {listed.problems[0]}")
+        raise NotApproved(f"The MCP server {name} does not run. {listed.problems[0]}", _hint(name))
+
+    def review(self, name: str, hosts: Iterable[str] = (), folders: Iterable[str] = ()) -> Review:
+        """What would be approved; errors: NotFound, InvalidInput for a server, a host or a folder that cannot be."""
+        server = self._configuration.load().get(name)
+        if server.problems:
+            raise InvalidInput(f"The MCP server {name} cannot run: {server.problems[0]}")
+        allowed = tuple(AllowedHosts.parse(hosts).texts())
+        given = tuple(dict.fromkeys(self._folder(folder) for folder in folders))
+        files = self._files.read(server, given)
+        digest = digest_of(server, {file.path: file.sha256 for file in files})
+        return Review(server, digest, allowed, given, files)
+
+    def approve(self, review: Review) -> None:
+        """Let a server run exactly as it was reviewed."""
+        folders = self.folders(review.server.name)
+        for folder in (folders.kept.parent, folders.kept, folders.data):
+            private_folder(folder)
+        named_files.keep(folders.files, review.files)
+        self._approvals.approve(review.server.name, review.digest, review.hosts, review.folders)
+
+    def add(self, name: str, fields: dict[str, Any]) -> Server:
+        """Write a server into the file; it waits for an approval. Errors: InvalidInput, Conflict."""
+        server = self._configuration.add(name, fields)
+        # What was approved of another server that once had this name does not count for this one.
+        self._approvals.withdraw(name)
+        return server
+
+    def remove(self, name: str, *, purge: bool = False) -> None:
+        """Take a server out of the file, and its approval back; `purge`: with what it has written.
+
+        Errors: NotFound, NotAllowed.
+        """
+        self._configuration.remove(name)
+        self._approvals.withdraw(name)
+        if NAME.fullmatch(name):
+            folders = self.folders(name)
+            folders.tools.unlink(missing_ok=True)
+            remove(folders.kept if purge else folders.files)
+
+    def folders(self, name: str) -> Folders:
+        """Where the computer keeps what belongs to a server."""
+        return Folders(self._home.root, name)
+
+    def _look_at(self, server: Server, approval: Approval | None) -> Listed:
+        if server.problems:
+            return Listed(server, "invalid", server.problems, approval, None)
+        try:
+            # Looked at again: the vault and the folders of projects may be others than at the approval.
+            folders = [self._folder(folder) for folder in approval.folders] if approval else []
+            files = self._files.hashes(server, folders)
+            if approval is None or approval.digest != digest_of(server, files):
+                what = (
+                    "It waits for your approval" if approval is None else "It has changed and waits for your approval"
+                )
+                return Listed(server, "waiting", (f"{what}: `parachute mcp approve {server.name}`.",), approval, None)
+            missing = self.secrets.missing(server)
+        except ParachuteError as error:
+            return Listed(server, "invalid", (str(error),), approval, None)
+        problems = tuple(f"env: the secret {name} is not set: `parachute mcp secret set {name}`." for name in missing)
+        if problems:
+            return Listed(server, "invalid", problems, approval, None)
+        return Listed(server, "approved", (), approval, Runnable(server, files, approval))
+
+    def _folder(self, text: str) -> str:
+        path = Path(text).expanduser()
+        if not path.is_absolute() or not path.is_dir():
+            raise InvalidInput(f"read: there is no folder {text[:200]!r}.", "Name it by its absolute path.")
+        real = path.resolve()
+        for folder in (*self._written_by_agents, self._home.root.resolve()):
+            if real.is_relative_to(folder) or folder.is_relative_to(real):
+                raise InvalidInput(
+                    f"read: {real} cannot be given to an MCP server, because of {folder}: agents write there, or it is "
+                    "the computer's own.",
+                    "Keep the server's program in a folder of its own.",
+                )
+        return str(real)
+
+
+def _hint(name: str) -> str:
+    return f"`parachute mcp approve {name}` shows it and asks."

@@ -1,0 +1,169 @@
+"""Core's side of one running server: a session of MCP with an owner, and what may be asked of it."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from parachute import __version__
+from parachute.errors import ParachuteError, Unavailable
+from parachute.mcp_servers.results import text_of
+from parachute.mcp_servers.transport import Link
+
+if TYPE_CHECKING:
+    from mcp import ClientSession
+
+log = logging.getLogger(__name__)
+
+_PAGES = 20
+_MOST_TOOLS = 200
+"""Tools of a server that are looked at; fewer are offered."""
+
+Answer = TypeVar("Answer")
+
+
+class ToolFailed(ParachuteError):
+    """A tool said that it could not do what was asked; the message is its own text."""
+
+    key = "tool_failed"
+
+
+class Client:
+    """Keeps one connection to a server's socket, which starts the server; closing it ends the server."""
+
+    def __init__(self, name: str, socket: Path) -> None:
+        self._name = name
+        self._link = Link(name, socket)
+        self._ready: asyncio.Future[ClientSession] = asyncio.get_running_loop().create_future()
+        self._leave = asyncio.Event()
+        self._task = asyncio.create_task(self._keep(), name=f"MCP server {name}")
+
+    @property
+    def ended(self) -> bool:
+        """Whether the server has ended or has to be ended."""
+        return self._task.done() or self._link.ended.is_set()
+
+    async def connected(self, seconds: float) -> None:
+        """Wait until the server has introduced itself; error: Unavailable, and then it is ended."""
+        try:
+            await asyncio.wait_for(asyncio.shield(self._ready), seconds)
+        except TimeoutError as error:
+            raise Unavailable(
+                f"The MCP server {self._name} did not introduce itself within {seconds:.0f} s."
+            ) from error
+
+    async def tools(self, seconds: float) -> list[dict[str, Any]]:
+        """What the server offers: `name`, `description` and `input_schema` of each; error: Unavailable."""
+        from mcp.types import ListToolsRequest, ListToolsResult, PaginatedRequestParams
+
+        session = await self._ready
+
+        async def pages() -> list[dict[str, Any]]:
+            found: list[dict[str, Any]] = []
+            cursor = None
+            for _ in range(_PAGES):
+                request = ListToolsRequest(params=PaginatedRequestParams(cursor=cursor))
+                # Not `list_tools`: that keeps the schemas of results, and checks results with them.
+                page = await session.send_request(request, ListToolsResult)
+                found += [
+                    {"name": tool.name, "description": tool.description or "", "input_schema": dict(tool.input_schema)}
+                    for tool in page.tools
+                ]
+                cursor = page.next_cursor
+                if not cursor or len(found) >= _MOST_TOOLS:
+                    break
+            return found[:_MOST_TOOLS]
+
+        return await self._asked(pages(), seconds, "say what it offers")
+
+    async def call(self, tool: str, arguments: dict[str, Any], seconds: float) -> str:
+        """The text that a tool answers; errors: ToolFailed, Unavailable."""
+        from mcp.types import CallToolRequest, CallToolRequestParams, CallToolResult
+
+        session = await self._ready
+        # Not `call_tool`: that checks the result with the server's own schema, which could have addresses fetched and the
+        # event loop held by a pattern.
+        request = CallToolRequest(params=CallToolRequestParams(name=tool, arguments=arguments))
+        result = await self._asked(session.send_request(request, CallToolResult), seconds, f"answer the call of {tool}")
+        text = text_of(result)
+        if result.is_error:
+            raise ToolFailed(text or f"The tool {tool} failed without a word.")
+        return text
+
+    async def close(self) -> None:
+        """End the session, and with it the server."""
+        self._leave.set()
+        await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _asked(self, asking: Coroutine[Any, Any, Answer], seconds: float, what: str) -> Answer:
+        self._link.asked()
+        asked = asyncio.create_task(asking, name=f"question to {self._name}")
+        ended = asyncio.create_task(self._link.ended.wait())
+        try:
+            await asyncio.wait({asked, ended}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            if asked.done():
+                return asked.result()
+            if ended.done():
+                raise Unavailable(self._link.reason)
+            raise Unavailable(f"The MCP server {self._name} did not {what} within {seconds:.0f} seconds.")
+        except ParachuteError:
+            raise
+        except Exception as error:
+            if self._link.ended.is_set():
+                raise Unavailable(self._link.reason) from error
+            raise Unavailable(f"The MCP server {self._name} could not {what}: {_words(error)}") from error
+        finally:
+            for task in (asked, ended):
+                task.cancel()
+            await asyncio.gather(asked, ended, return_exceptions=True)
+
+    async def _keep(self) -> None:
+        """Hold the session open: what MCP's library begins has to be ended by the same task."""
+        from mcp import ClientSession
+        from mcp.types import Implementation
+
+        try:
+            async with self._link.streams() as (read, write):
+                information = Implementation(name="parachute", version=__version__)
+                async with ClientSession(read, write, client_info=information) as session:
+                    waits: list[asyncio.Future[Any]] = [
+                        asyncio.ensure_future(event.wait()) for event in (self._leave, self._link.ended)
+                    ]
+                    try:
+                        introduced = asyncio.ensure_future(session.initialize())
+                        waits.append(introduced)
+                        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+                        if not introduced.done():
+                            raise Unavailable(self._link.reason)
+                        introduced.result()
+                        self._ready.set_result(session)
+                        await asyncio.wait(waits[:2], return_when=asyncio.FIRST_COMPLETED)
+                    finally:
+                        for wait in waits:
+                            wait.cancel()
+                        await asyncio.gather(*waits, return_exceptions=True)
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:
+            failure = error if isinstance(error, ParachuteError) else Unavailable(self._said(error))
+            if not self._ready.done():
+                self._ready.set_exception(failure)
+                self._ready.exception()  # nobody may be waiting for it any more
+        finally:
+            self._link.ended.set()
+            with contextlib.suppress(asyncio.InvalidStateError):
+                self._ready.cancel()
+
+    def _said(self, error: BaseException) -> str:
+        if self._link.ended.is_set():
+            return self._link.reason
+        log.info("The MCP server %s did not begin: %r", self._name, error)
+        return f"The MCP server {self._name} does not speak as one: {_words(error)}"
+
+
+def _words(error: BaseException) -> str:
+    # What checks messages adds the address of its own documentation.
+    text = " ".join(str(error).partition("For further information")[0].split())[:300] or type(error).__name__
+    return text if text.endswith(".") else f"{text}."

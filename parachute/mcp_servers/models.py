@@ -1,0 +1,116 @@
+"""One MCP server as `.mcp.json` says it, and what the user approved of it."""
+
+import hashlib
+import json
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from parachute.permissions.tools import MODULE_SERVER
+
+NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]|_(?=[A-Za-z0-9-])){0,39}")
+"""What a server may be called: the name is a part of names of tools (`mcp__NAME__tool`), units and folders."""
+
+BUILT_IN = MODULE_SERVER
+"""The computer's own server, with the tools of modules."""
+
+KEPT_NAMES = re.compile(r"ide|claude.*|computer-use|webagent", re.IGNORECASE)
+"""Names under which the agent's program has servers of its own; it loads no other one that is called so."""
+
+SECRET = re.compile(r"\$\{secret:([A-Za-z_][A-Za-z0-9_]{0,63})\}")
+"""What stands in `env` for a secret that is kept in the folder of trust."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server of the file; with `problems` it cannot run, and the other fields hold what was understood."""
+
+    name: str
+    kind: str = "stdio"
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: tuple[tuple[str, str], ...] = ()
+    url: str = ""
+    problems: tuple[str, ...] = ()
+
+    @property
+    def shown(self) -> str:
+        """The command line or the address, for a person."""
+        return self.url or shlex.join((self.command, *self.args) if self.command else self.args)
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The names of the secrets that its environment refers to."""
+        return tuple(sorted({name for _, value in self.env for name in SECRET.findall(value)}))
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """What the user allowed for one exact configuration: hosts of the internet, and folders that it may read."""
+
+    digest: str
+    hosts: tuple[str, ...]
+    folders: tuple[str, ...]
+    approved_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Runnable:
+    """A server that may run: its configuration, the hashes of the files that its command names, and the approval of both."""
+
+    server: Server
+    files: Mapping[str, str]
+    approval: Approval
+
+
+def digest_of(server: Server, files: Mapping[str, str]) -> str:
+    """The hash of a configuration together with the files that its command names (SHA-256 by their path)."""
+    document = {
+        "server": server.name,
+        "command": server.command,
+        "args": server.args,
+        "env": dict(server.env),
+        "files": dict(files),
+    }
+    return f"sha256:{hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()}"
+
+
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """Where the computer keeps what belongs to one server, all of it in the folder of trust.
+
+    `data` is the only one that the server sees and writes; `sockets` holds its way to the network.
+    """
+
+    root: Path
+    name: str
+
+    @property
+    def kept(self) -> Path:
+        return self.root / "mcp" / self.name
+
+    @property
+    def files(self) -> Path:
+        return self.kept / "files"
+
+    @property
+    def data(self) -> Path:
+        return self.kept / "data"
+
+    @property
+    def tools(self) -> Path:
+        return self.kept / "tools.json"
+
+    @property
+    def run(self) -> Path:
+        return self.root / "run" / "mcp" / self.name
+
+    @property
+    def specification(self) -> Path:
+        return self.run / "spec.json"
+
+    @property
+    def sockets(self) -> Path:
+        return self.run / "out"

@@ -1,0 +1,202 @@
+"""The servers that run: each started when it is first asked, ended when it is idle, and never more than a few."""
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from parachute.egress.service import Egress
+from parachute.errors import Conflict, ParachuteError, Unavailable
+from parachute.files import private_folder
+from parachute.mcp_servers import specification
+from parachute.mcp_servers.catalog import Catalog
+from parachute.mcp_servers.client import Client
+from parachute.mcp_servers.models import Runnable
+from parachute.modules.tree import remove
+from parachute.sandbox import bubblewrap
+from parachute.sandbox.places import EGRESS_SOCKET
+from parachute.settings.home import Home
+from parachute.supervisor import control, units
+
+log = logging.getLogger(__name__)
+
+IDLE_SECONDS = 300.0
+START_SECONDS = 60.0
+"""What a server may take until it has introduced itself; some fetch their own parts first."""
+
+_SWEEP_SECONDS = 15.0
+_MOST = 12
+_PREFIX = "mcp@"
+
+
+@dataclass(slots=True)
+class _Running:
+    runnable: Runnable
+    client: Client
+    used: float
+    calls: int = 0
+
+
+class Running:
+    """Asks the supervisor for units of servers and keeps a client for each."""
+
+    def __init__(self, home: Home, catalog: Catalog, egress: Egress) -> None:
+        self._home = home
+        self._catalog = catalog
+        self._egress = egress
+        self._running: dict[str, _Running] = {}
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._sweeper: asyncio.Task[None] | None = None
+        self._has_boxes = False
+
+    async def start(self) -> None:
+        """End what an earlier core left, and begin to end what is idle."""
+        with contextlib.suppress(Unavailable):  # no supervisor runs, as in some tests: then nothing was left
+            for unit in (await control.ask(self._home, "status"))["units"]:
+                if str(unit["name"]).startswith(_PREFIX):
+                    await control.ask(self._home, "close", unit=unit["name"])
+        self._sweeper = asyncio.create_task(self._sweep(), name="MCP servers")
+
+    async def close(self) -> None:
+        """End every server."""
+        if self._sweeper:
+            self._sweeper.cancel()
+            await asyncio.gather(self._sweeper, return_exceptions=True)
+        await self.end_all()
+
+    async def end_all(self) -> None:
+        """End every server that runs; one that is asked later is started again."""
+        await asyncio.gather(*(self.end(name) for name in list(self._running)))
+
+    def names(self) -> frozenset[str]:
+        """The servers that run now."""
+        return frozenset(name for name, each in self._running.items() if not each.client.ended)
+
+    async def tools(self, runnable: Runnable, seconds: float) -> list[dict[str, Any]]:
+        """What a server offers, started if need be; error: ParachuteError."""
+        running = await self._started(runnable)
+        with _in_use(running):
+            return await running.client.tools(seconds)
+
+    async def call(self, runnable: Runnable, tool: str, arguments: dict[str, Any], seconds: float) -> str:
+        """The text that a tool answers; errors: ToolFailed, and other ParachuteErrors when nothing was answered."""
+        running = await self._started(runnable)
+        with _in_use(running):
+            return await running.client.call(tool, arguments, seconds)
+
+    async def end(self, name: str) -> None:
+        """End a server with all it has started; one that does not run is no error."""
+        async with self._locks[name]:
+            await self._end(name)
+
+    async def _started(self, runnable: Runnable) -> _Running:
+        name = runnable.server.name
+        async with self._locks[name]:
+            running = self._running.get(name)
+            if running is not None and running.runnable == runnable and not running.client.ended:
+                return running
+            await self._end(name)
+            await self._make_room()
+            await self._check_boxes()
+            await self._open(runnable)
+            client = Client(name, units.mcp_socket(self._home, name))
+            self._running[name] = running = _Running(runnable, client, time.monotonic())
+            try:
+                await client.connected(START_SECONDS)
+            except BaseException as error:
+                await self._end(name)
+                if isinstance(error, ParachuteError):
+                    raise Unavailable(error.message, f"`parachute logs mcp@{name}` shows what it said.") from error
+                raise
+            return running
+
+    async def _open(self, runnable: Runnable) -> None:
+        name, folders = runnable.server.name, self._catalog.folders(runnable.server.name)
+
+        def prepare() -> None:
+            for folder in (folders.kept.parent, folders.kept, folders.data):
+                private_folder(folder)
+            specification.save(folders, runnable)
+
+        await asyncio.to_thread(prepare)
+        try:
+            if runnable.approval.hosts:
+                await self._egress.open(_owner(name), runnable.approval.hosts, folders.sockets / EGRESS_SOCKET)
+            await control.ask(self._home, "open", unit=f"{_PREFIX}{name}")
+        except BaseException:
+            await self._egress.close(_owner(name))
+            raise
+
+    async def _end(self, name: str) -> None:
+        running = self._running.get(name)
+        if running is None:
+            return
+        await running.client.close()
+        try:
+            await control.ask(self._home, "close", unit=f"{_PREFIX}{name}")
+        except ParachuteError as error:
+            log.warning("The MCP server %s could not be closed: %s", name, error)
+        await self._egress.close(_owner(name))
+        await asyncio.to_thread(remove, self._catalog.folders(name).run)
+        # Last, so that whoever ends all of them finds one whose end was broken off.
+        if self._running.get(name) is running:
+            del self._running[name]
+
+    async def _make_room(self) -> None:
+        if len(self._running) < _MOST:
+            return
+        idle = [name for name, each in self._running.items() if not each.calls and not self._locks[name].locked()]
+        if not idle:
+            raise Conflict(f"{_MOST} MCP servers are at work already.", "Wait for their results.", key="busy")
+        await self._end(min(idle, key=lambda name: self._running[name].used))
+
+    async def _check_boxes(self) -> None:
+        if self._has_boxes:
+            return
+        if reason := await asyncio.to_thread(bubblewrap.unavailable):
+            raise Unavailable(
+                f"MCP servers run in a sandbox only. {reason}",
+                "`sudo apt-get install bubblewrap` installs it on Debian and Ubuntu.",
+                key="no_sandbox",
+            )
+        self._has_boxes = True
+
+    async def _sweep(self) -> None:
+        while True:
+            await asyncio.sleep(_SWEEP_SECONDS)
+            for name, running in list(self._running.items()):
+                try:
+                    if await self._is_over(name, running):
+                        async with self._locks[name]:
+                            if self._running.get(name) is running and not running.calls:
+                                await self._end(name)
+                except ParachuteError as error:
+                    log.warning("The MCP server %s could not be ended: %s", name, error)
+
+    async def _is_over(self, name: str, running: _Running) -> bool:
+        if running.calls:
+            return False
+        if running.client.ended or time.monotonic() - running.used > IDLE_SECONDS:
+            return True
+        try:
+            return await asyncio.to_thread(self._catalog.runnable, name) != running.runnable
+        except ParachuteError:  # it was removed, or changed and waits for an approval
+            return True
+
+
+@contextlib.contextmanager
+def _in_use(running: _Running) -> Iterator[None]:
+    running.calls += 1
+    try:
+        yield
+    finally:
+        running.calls -= 1
+        running.used = time.monotonic()
+
+
+def _owner(name: str) -> str:
+    return f"mcp:{name}"

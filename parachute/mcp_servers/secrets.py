@@ -1,0 +1,72 @@
+"""Secrets of MCP servers: kept in the folder of trust, named in `.mcp.json`, and never shown again."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from parachute.errors import InvalidInput, NotFound
+from parachute.files import atomic_write, locked
+from parachute.keys.private_files import read_private
+from parachute.mcp_servers.models import SECRET, Server
+
+_LIMIT = 1024 * 1024
+_VALUE_LIMIT = 16 * 1024
+_MOST = 200
+
+
+class Secrets:
+    """`mcp-secrets.json` in the folder of trust; every method waits for the disk."""
+
+    def __init__(self, root: Path) -> None:
+        self._path = root / "mcp-secrets.json"
+
+    def names(self) -> list[str]:
+        """The names of all; error: InvalidInput if the file cannot be read."""
+        return sorted(self._read())
+
+    def set(self, name: str, value: str) -> None:
+        """Keep a secret under a name, in place of the one before; error: InvalidInput."""
+        if not SECRET.fullmatch(f"${{secret:{name}}}"):
+            raise InvalidInput("name: 1 to 64 letters, digits and _ are expected, no digit first.")
+        if not value or len(value) > _VALUE_LIMIT or "\0" in value:
+            raise InvalidInput(f"The secret must have 1 to {_VALUE_LIMIT:,} characters, and no zero byte.")
+        with locked(self._path):
+            found = {**self._read(), name: value}
+            if len(found) > _MOST:
+                raise InvalidInput(f"There are {_MOST} secrets already.", "Remove one that no server needs.")
+            atomic_write(self._path, json.dumps(found, indent=2))
+
+    def remove(self, name: str) -> None:
+        """Forget a secret; error: NotFound."""
+        with locked(self._path):
+            found = self._read()
+            if found.pop(name, None) is None:
+                raise NotFound(f"There is no secret {name[:64]!r}.", "`parachute mcp secret list` shows their names.")
+            atomic_write(self._path, json.dumps(found, indent=2))
+
+    def missing(self, server: Server) -> list[str]:
+        """The secrets that a server refers to and nobody has set."""
+        return sorted(set(server.secrets) - set(self._read())) if server.secrets else []
+
+    def environment(self, server: Server) -> dict[str, str]:
+        """The server's environment with its secrets put in; error: InvalidInput naming one that is not set."""
+        if missing := self.missing(server):
+            raise InvalidInput(
+                f"The secret {missing[0]} of the MCP server {server.name} is not set.",
+                f"`parachute mcp secret set {missing[0]}` sets it.",
+            )
+        known: Mapping[str, str] = self._read() if server.secrets else {}
+        return {name: SECRET.sub(lambda found: known[found[1]], value) for name, value in server.env}
+
+    def _read(self) -> dict[str, str]:
+        try:
+            found = json.loads(read_private(self._path, _LIMIT).data)
+            if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
+                raise ValueError("expected names with texts")
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError, RecursionError) as error:
+            raise InvalidInput(
+                f"{self._path} cannot be read: {error}.", "Remove it and set the secrets again."
+            ) from error
+        return dict(found)

@@ -1,0 +1,236 @@
+"""MCP servers in core: which tools of which a conversation gets, and what an app asks about them."""
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from parachute.agents.models import ModuleTools, ServerTool, shown_name
+from parachute.agents.tools import CALL_SECONDS
+from parachute.egress.service import Egress
+from parachute.errors import ParachuteError, Unavailable
+from parachute.files import atomic_write, read_regular
+from parachute.hosts.models import OfferedTool
+from parachute.mcp_servers.catalog import Catalog, Listed
+from parachute.mcp_servers.models import BUILT_IN, Runnable
+from parachute.mcp_servers.results import offered_of
+from parachute.mcp_servers.running import Running
+from parachute.permissions.tools import server_tool_listed
+from parachute.settings.home import Home
+from parachute.settings.models import Settings
+from parachute.workspaces.models import Choice
+
+log = logging.getLogger(__name__)
+
+_ASKED_SECONDS = 12.0
+"""How long a person waits for a server to start and to say what it offers; it goes on starting after that."""
+
+_LIST_SECONDS = 30.0
+
+_AGAIN_SECONDS = 60.0
+"""A server that failed is not asked for its tools again before that, so that no turn waits for it."""
+
+_LIMIT = 4 * 1024 * 1024
+
+Warning_ = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    runnable: Runnable
+    tools: tuple[OfferedTool, ...]
+
+
+class McpServers:
+    """`modules` are the tools of modules, which are listed as the computer's own server."""
+
+    def __init__(self, home: Home, settings: Settings, egress: Egress, modules: ModuleTools) -> None:
+        self.catalog = Catalog(home, settings.vault, settings.project_folders)
+        self._modules = modules
+        self._running = Running(home, self.catalog, egress)
+        self._known: dict[str, _Known] = {}
+        self._asking: dict[str, tuple[Runnable, asyncio.Task[tuple[OfferedTool, ...]]]] = {}
+        self._failed: dict[str, tuple[Runnable, float, ParachuteError]] = {}
+
+    async def start(self) -> None:
+        """End what an earlier core left."""
+        await self._running.start()
+
+    async def end_all(self) -> None:
+        """End every server that runs; the supervisor starts none while the brake is pulled."""
+        await self._running.end_all()
+
+    async def close(self) -> None:
+        """End every server."""
+        tasks = [task for _, task in self._asking.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._running.close()
+
+    async def listed(self) -> tuple[Listed, ...]:
+        """All servers of the file; error: InvalidInput if the approvals cannot be read."""
+        return await asyncio.to_thread(self.catalog.listed)
+
+    def running(self) -> frozenset[str]:
+        """The names of those that run now."""
+        return self._running.names()
+
+    async def offered(
+        self, choice: Choice, allowed_tools: tuple[str, ...] | None
+    ) -> tuple[tuple[ServerTool, ...], tuple[Warning_, ...]]:
+        """The tools of the servers that a choice names, as far as an agent's own list allows, and what went wrong.
+
+        Never raises for a server: without it the conversation goes on.
+        """
+        if choice == "none":
+            return (), ()
+        try:
+            listed = await asyncio.to_thread(self.catalog.listed)
+        except ParachuteError as error:
+            return (), (("MCP servers", str(error)),)
+        wanted = [each for each in listed if _chosen(choice, each.server.name)]
+        runnable = [each.runnable for each in wanted if each.runnable is not None]
+        found = await asyncio.gather(*(self._tools(each) for each in runnable))
+        tools: list[ServerTool] = []
+        warnings = [
+            ("MCP server", f"{each.server.name[:40]} is left out. {each.problems[0]}")
+            for each in wanted
+            if each.runnable is None and (each.approval is not None or not isinstance(choice, str))
+        ]
+        for each, answer in zip(runnable, found, strict=True):
+            if isinstance(answer, ParachuteError):
+                warnings.append(("MCP server", f"{each.server.name} is left out. {answer}"))
+            else:
+                tools += self._server_tools(each.server.name, answer, choice, allowed_tools)
+        return tuple(tools), tuple(warnings[:5])
+
+    async def call(self, server: str, tool: str, arguments: dict[str, Any]) -> str:
+        """Call a tool of a server that is approved as it is now; errors: ParachuteError, for the agent to read."""
+        runnable = await asyncio.to_thread(self.catalog.runnable, server)
+        return await self._running.call(runnable, tool, arguments, CALL_SECONDS)
+
+    async def tools(self, name: str) -> tuple[OfferedTool, ...]:
+        """What a server offers, asked anew; errors: NotFound, NotApproved, InvalidInput, Unavailable."""
+        if name == BUILT_IN:
+            return self._modules.tools()
+        runnable = await asyncio.to_thread(self.catalog.runnable, name)
+        return await self._ask(runnable)
+
+    async def add(self, name: str, fields: dict[str, Any]) -> Listed:
+        """Write a server into the file and approve what the user has just typed, without hosts and folders.
+
+        Errors: InvalidInput, Conflict.
+        """
+
+        def add() -> Listed:
+            self.catalog.add(name, fields)
+            try:
+                self.catalog.approve(self.catalog.review(name))
+            except ParachuteError as error:
+                log.info("The MCP server %s was added and not approved: %s", name, error)
+            return self.catalog.get(name)
+
+        return await asyncio.to_thread(add)
+
+    async def remove(self, name: str) -> None:
+        """Take a server out of the file and end it; errors: NotFound, NotAllowed for the computer's own."""
+        await asyncio.to_thread(self.catalog.remove, name)
+        self._known.pop(name, None)
+        await self._running.end(name)
+
+    async def _tools(self, runnable: Runnable) -> tuple[OfferedTool, ...] | ParachuteError:
+        name = runnable.server.name
+        known = self._known.get(name)
+        if known is None or known.runnable != runnable:
+            kept = await asyncio.to_thread(self._kept, runnable)
+            if kept is not None:
+                self._known[name] = known = _Known(runnable, kept)
+        if known is not None and known.runnable == runnable:
+            return known.tools
+        failed = self._failed.get(name)
+        if failed and failed[0] == runnable and time.monotonic() - failed[1] < _AGAIN_SECONDS:
+            return failed[2]
+        try:
+            return await self._ask(runnable)
+        except ParachuteError as error:
+            return error
+
+    async def _ask(self, runnable: Runnable) -> tuple[OfferedTool, ...]:
+        name = runnable.server.name
+        asked, task = self._asking.get(name, (None, None))
+        if task is None or asked != runnable or task.done():
+            task = asyncio.create_task(self._asked(runnable), name=f"tools of {name}")
+            self._asking[name] = runnable, task
+            task.add_done_callback(_looked_at)
+        await asyncio.wait({task}, timeout=_ASKED_SECONDS)
+        if task.done() and not task.cancelled():
+            return task.result()
+        raise Unavailable(f"The MCP server {name} is still starting.", "Its tools are there once it has begun.")
+
+    async def _asked(self, runnable: Runnable) -> tuple[OfferedTool, ...]:
+        name = runnable.server.name
+        try:
+            said = await self._running.tools(runnable, _LIST_SECONDS)
+        except ParachuteError as error:
+            log.warning("The MCP server %s does not say what it offers: %s", name, error)
+            self._failed[name] = (runnable, time.monotonic(), error)
+            raise
+        self._failed.pop(name, None)
+        tools = offered_of(name, said)
+        self._known[name] = _Known(runnable, tools)
+        await asyncio.to_thread(self._keep, runnable, tools)
+        return tools
+
+    def _server_tools(
+        self, server: str, tools: Iterable[OfferedTool], choice: Choice, allowed_tools: tuple[str, ...] | None
+    ) -> Iterable[ServerTool]:
+        for tool in tools:
+            made = ServerTool(
+                tool.module,
+                tool.name,
+                tool.description,
+                tool.input_schema,
+                call=partial(self.call, server, tool.name),
+                server=server,
+            )
+            if allowed_tools is not None and not server_tool_listed(server, tool.name, allowed_tools):
+                continue
+            if choice == "all" or server in choice or shown_name(made) in choice:
+                yield made
+
+    def _kept(self, runnable: Runnable) -> tuple[OfferedTool, ...] | None:
+        """What this very configuration said the last time, so that a chat can begin without starting it."""
+        try:
+            document = json.loads(read_regular(self.catalog.folders(runnable.server.name).tools, _LIMIT))
+            if document["digest"] != runnable.approval.digest:
+                return None
+            return offered_of(runnable.server.name, document["tools"])
+        except (OSError, ValueError, KeyError, TypeError, RecursionError, ParachuteError):
+            return None
+
+    def _keep(self, runnable: Runnable, tools: tuple[OfferedTool, ...]) -> None:
+        described = [
+            {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema} for tool in tools
+        ]
+        document = {"digest": runnable.approval.digest, "tools": described}
+        try:
+            atomic_write(self.catalog.folders(runnable.server.name).tools, json.dumps(document))
+        except OSError as error:
+            log.warning("What the MCP server %s offers was not kept: %s", runnable.server.name, error)
+
+
+def _looked_at(task: "asyncio.Task[tuple[OfferedTool, ...]]") -> None:
+    # Nobody may be waiting for it any more; what went wrong was logged.
+    if not task.cancelled():
+        task.exception()
+
+
+def _chosen(choice: Choice, server: str) -> bool:
+    if isinstance(choice, str):
+        return choice == "all"
+    return any(entry == server or entry.startswith(f"mcp__{server}__") for entry in choice)

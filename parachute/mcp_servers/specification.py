@@ -1,0 +1,53 @@
+"""What the launcher of a server's box is told by core; it compares all of it with the approval once more."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from parachute.errors import InvalidInput
+from parachute.files import atomic_write, private_folder, read_regular
+from parachute.mcp_servers.approvals import Approvals
+from parachute.mcp_servers.models import NAME, Folders, Runnable, Server, digest_of
+
+_LIMIT = 1024 * 1024
+
+
+def save(folders: Folders, runnable: Runnable) -> None:
+    """Write the file for the process that is started next."""
+    server = runnable.server
+    document = {
+        "name": server.name,
+        "command": server.command,
+        "args": server.args,
+        "env": dict(server.env),
+        "files": dict(runnable.files),
+    }
+    private_folder(folders.run.parent)
+    private_folder(folders.run)
+    atomic_write(folders.specification, json.dumps(document))
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """What a box is made from."""
+
+    runnable: Runnable
+    folders: Folders
+
+
+def load(root: Path, name: str) -> Started:
+    """The server that was specified, if it is the approved one; `root` is the folder of trust. Error: InvalidInput."""
+    if not NAME.fullmatch(name):
+        raise InvalidInput(f"name: {name[:60]!r} cannot be the name of an MCP server.")
+    folders = Folders(root, name)
+    try:
+        document = json.loads(read_regular(folders.specification, _LIMIT))
+        files = {str(path): str(sha256) for path, sha256 in document["files"].items()}
+        env = tuple((str(variable), str(value)) for variable, value in document["env"].items())
+        server = Server(document["name"], command=document["command"], args=tuple(document["args"]), env=env)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise InvalidInput(f"{folders.specification} is not the specification of an MCP server: {error}.") from error
+    approval = Approvals(root).all().get(name)
+    if server.name != name or approval is None or approval.digest != digest_of(server, files):
+        raise InvalidInput(f"The MCP server {name} is not approved as it is.")
+    return Started(Runnable(server, files, approval), folders)

@@ -1,0 +1,99 @@
+"""Messages of MCP over a server's socket, one JSON document a line, within bounds: the server may be hostile."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+from parachute.errors import Unavailable
+
+log = logging.getLogger(__name__)
+
+MESSAGE_LIMIT = 2 * 1024 * 1024
+"""Bytes of one message of a server."""
+
+_MESSAGES, _BYTES = 2_000, 32 * 1024 * 1024
+"""What a server may say for each thing that it is asked."""
+
+_PARSED_HERE = 64 * 1024
+
+
+class Link:
+    """One connection to a server; `ended` is set when it is over, and `reason` says why, in a sentence."""
+
+    def __init__(self, name: str, path: Path) -> None:
+        self.ended = asyncio.Event()
+        self.reason = f"The MCP server {name} has ended."
+        self._name = name
+        self._path = path
+        self._messages, self._bytes = _MESSAGES, _BYTES
+
+    def asked(self) -> None:
+        """Something was asked: the server may say as much again."""
+        self._messages, self._bytes = _MESSAGES, _BYTES
+
+    @contextlib.asynccontextmanager
+    async def streams(self) -> AsyncIterator[tuple[Any, Any]]:
+        """What a client session reads and writes; error: Unavailable."""
+        import anyio
+
+        try:
+            reader, writer = await asyncio.open_unix_connection(self._path, limit=MESSAGE_LIMIT)
+        except OSError as error:
+            raise Unavailable(f"The MCP server {self._name} cannot be started: {error.strerror}.") from error
+        incoming, read = anyio.create_memory_object_stream[Any](0)
+        write, outgoing = anyio.create_memory_object_stream[Any](0)
+        tasks = [
+            asyncio.create_task(self._receive(reader, incoming), name=f"from {self._name}"),
+            asyncio.create_task(self._send(writer, outgoing), name=f"to {self._name}"),
+        ]
+        try:
+            yield read, write
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            for stream in (incoming, read, write, outgoing):
+                await stream.aclose()
+            writer.transport.abort()
+
+    async def _receive(self, reader: asyncio.StreamReader, incoming: Any) -> None:
+        from mcp.shared.message import SessionMessage
+        from mcp.types import jsonrpc_message_adapter
+
+        def parsed(line: bytes) -> Any:
+            return jsonrpc_message_adapter.validate_json(line, by_name=False)
+
+        try:
+            while True:
+                line = await reader.readuntil()
+                self._messages -= 1
+                self._bytes -= len(line)
+                if self._messages < 0 or self._bytes < 0:
+                    self.reason = f"The MCP server {self._name} said far more than it was asked, and was ended."
+                    return
+                try:
+                    message = parsed(line) if len(line) < _PARSED_HERE else await asyncio.to_thread(parsed, line)
+                except ValueError:
+                    continue  # what some programs print beside their messages
+                await incoming.send(SessionMessage(message))
+        except asyncio.LimitOverrunError:
+            limit = f"{MESSAGE_LIMIT:,}"
+            self.reason = f"The MCP server {self._name} sent a message of more than {limit} bytes, and was ended."
+        except (asyncio.IncompleteReadError, OSError):
+            pass  # it has ended, as `reason` says already
+        except Exception:
+            log.exception("Reading from the MCP server %s failed.", self._name)
+        finally:
+            self.ended.set()
+            await incoming.aclose()
+
+    async def _send(self, writer: asyncio.StreamWriter, outgoing: Any) -> None:
+        try:
+            async for message in outgoing:
+                writer.write(message.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+                await writer.drain()
+        except OSError:
+            self.ended.set()

@@ -1,0 +1,157 @@
+"""`.mcp.json`: anybody may have written it."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parachute.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from parachute.mcp_servers.configuration import Configuration, server_of
+
+SOUND = {"command": "npx", "args": ["-y", "notes"], "env": {"TOKEN": "${secret:NOTES}", "MODE": "fast"}}
+
+
+@pytest.fixture
+def configuration(tmp_path: Path) -> Configuration:
+    """The file of an empty vault."""
+    (tmp_path / "vault").mkdir()
+    return Configuration(tmp_path / "vault", tmp_path / "lock")
+
+
+def write(configuration: Configuration, servers: Any, **more: Any) -> None:
+    """Write the file anew."""
+    configuration.path.write_text(json.dumps({"mcpServers": servers, **more}))
+
+
+def test_without_a_file_there_is_no_server(configuration: Configuration) -> None:
+    assert (configuration.load().servers, configuration.load().problem) == ((), None)
+
+
+def test_a_sound_server(configuration: Configuration) -> None:
+    write(configuration, {"notes": SOUND}, other="kept")
+    (server,) = configuration.load().servers
+    assert (server.name, server.kind, server.shown, server.problems) == ("notes", "stdio", "npx -y notes", ())
+    assert (server.secrets, dict(server.env)["MODE"]) == (("NOTES",), "fast")
+
+
+WRONG: list[tuple[Any, str]] = [
+    ("npx", "expected an object"),
+    ({}, "command: expected"),
+    ({"command": ""}, "command: expected"),
+    ({"command": "./run"}, "command: expected a name without /"),
+    ({"command": 7}, "command: expected"),
+    ({"command": "a\0b"}, "command: expected"),
+    ({"command": "a\ud800"}, "command: expected"),
+    ({"command": "a", "cwd": "/"}, "cwd: there is no such field"),
+    ({"command": "a", "args": "b"}, "args: expected a list"),
+    ({"command": "a", "args": ["b", 1]}, "args: expected a list"),
+    ({"command": "a", "args": ["b"] * 101}, "args: expected a list"),
+    ({"command": "a", "env": ["b"]}, "env: expected an object"),
+    ({"command": "a", "env": {"A B": "c"}}, "env.A B: expected text"),
+    ({"command": "a", "env": {"A": 1}}, "env.A: expected text"),
+    ({"command": "a", "env": {"A": "${HOME}"}}, "env.A: of references only ${secret:NAME} is known"),
+    ({"command": "a", "env": {"A": "${secret:../x}"}}, "env.A: of references"),
+    ({"command": "a", "url": "https://example.org"}, "only servers of the type stdio"),
+    ({"url": "https://example.org/mcp"}, "only servers of the type stdio"),
+    ({"type": "http", "url": "https://example.org", "headers": {"A": "b"}}, "only servers of the type stdio"),
+    ({"type": "sse", "url": "https://example.org"}, "only servers of the type stdio"),
+    ({"type": 7, "command": "a"}, "type: expected stdio"),
+    ({"type": "stdio", "command": "a", "headers": {}}, "headers: a server with a command has none"),
+]
+
+
+@pytest.mark.parametrize(("fields", "problem"), WRONG)
+def test_what_is_wrong_with_one_server_keeps_no_other(configuration: Configuration, fields: Any, problem: str) -> None:
+    write(configuration, {"wrong": fields, "sound": SOUND})
+    sound, wrong = configuration.load().servers
+    assert sound.problems == ()
+    assert any(problem in each for each in wrong.problems), wrong.problems
+
+
+@pytest.mark.parametrize(
+    "name", ["", "a b", "a__b", "a_", "-a", "_a", "ä", "a/b", "..", "a" * 41, "a\n", "parachute", "IDE", "claude-x"]
+)
+def test_names_that_cannot_be(name: str) -> None:
+    assert server_of(name, SOUND).problems[0].startswith("name: ")
+
+
+def test_names_that_differ_in_case_only(configuration: Configuration) -> None:
+    write(configuration, {"Notes": SOUND, "notes": SOUND})
+    assert [bool(server.problems) for server in configuration.load().servers] == [False, True]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{",
+        '{"mcpServers": []}',
+        "[" * 100_000,
+        '{"mcpServers": {"a": {}, "a": {}}}',
+        '{"mcpServers": {"a": {"command": "x", "command": "y"}}}',
+        '"' + "x" * 300_000 + '"',
+        "\x00\xff",
+        json.dumps({"mcpServers": {f"s{number}": SOUND for number in range(51)}}),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_a_problem_and_not_changed(configuration: Configuration, text: str) -> None:
+    configuration.path.write_text(text)
+    loaded = configuration.load()
+    assert loaded.servers == ()
+    assert loaded.problem
+    with pytest.raises((InvalidInput, Conflict)):
+        configuration.add("another", SOUND)
+    assert configuration.path.read_text() == text
+
+
+def test_neither_links_nor_pipes_are_followed(configuration: Configuration, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere.json").write_text(json.dumps({"mcpServers": {"notes": SOUND}}))
+    configuration.path.symlink_to(tmp_path / "elsewhere.json")
+    assert "no link is followed" in str(configuration.load().problem)
+    with pytest.raises(InvalidInput):
+        configuration.add("another", SOUND)
+    configuration.path.unlink()
+    os.mkfifo(configuration.path)
+    assert "not a regular file" in str(configuration.load().problem)
+
+
+def test_a_change_is_seen_at_once_also_of_the_same_size_and_time(configuration: Configuration) -> None:
+    write(configuration, {"one": SOUND})
+    status = configuration.path.stat()
+    assert configuration.load().get("one")
+    write(configuration, {"two": SOUND})
+    os.utime(configuration.path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert [server.name for server in configuration.load().servers] == ["two"]
+
+
+def test_adding_and_removing_touch_nothing_else(configuration: Configuration) -> None:
+    write(configuration, {"one": SOUND, "odd": {"what": "ever"}}, other={"kept": True})
+    configuration.path.chmod(0o640)
+    configuration.add("two", {"command": "b"})
+    document = json.loads(configuration.path.read_text())
+    assert document == {
+        "mcpServers": {"one": SOUND, "odd": {"what": "ever"}, "two": {"command": "b"}},
+        "other": {"kept": True},
+    }
+    assert configuration.path.stat().st_mode & 0o777 == 0o640
+    configuration.remove("odd")
+    configuration.remove("two")
+    assert json.loads(configuration.path.read_text()) == {"mcpServers": {"one": SOUND}, "other": {"kept": True}}
+    assert sorted(path.name for path in configuration.path.parent.iterdir()) == [".mcp.json"]
+
+
+def test_what_cannot_be_added_or_removed(configuration: Configuration) -> None:
+    configuration.add("Notes", SOUND)
+    for name in ("Notes", "notes", "parachute"):
+        with pytest.raises(Conflict):
+            configuration.add(name, SOUND)
+    with pytest.raises(InvalidInput, match="only servers of the type stdio"):
+        configuration.add("web", {"url": "https://example.org"})
+    with pytest.raises(NotFound):
+        configuration.remove("other")
+    with pytest.raises(NotAllowed):
+        configuration.remove("parachute")
+    assert [server.name for server in configuration.load().servers] == ["Notes"]

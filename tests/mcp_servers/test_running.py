@@ -1,0 +1,244 @@
+"""Servers that run: started by the first need in a box, with what their approval names and nothing else."""
+
+import asyncio
+import json
+import os
+import signal
+from pathlib import Path
+
+import psutil
+import pytest
+
+from parachute.errors import ParachuteError, Unavailable
+from parachute.mcp_servers.catalog import NotApproved
+from parachute.mcp_servers.client import ToolFailed
+from tests.conftest import needs_bubblewrap
+from tests.mcp_servers.programs import NOTES, plain
+from tests.mcp_servers.street import Street, street
+from tests.supervisor.launching import Launcher, wait_until, with_argument
+
+pytestmark = needs_bubblewrap
+
+
+async def test_a_server_written_with_the_library(servers: Street) -> None:
+    servers.write("notes", servers.program("notes", NOTES))
+    servers.approve("notes")
+    tools, warnings = await servers.offered()
+    assert warnings == []
+    assert [tool.name for tool in tools] == ["add", "count", "fail", "token"]
+    assert tools[0].description == "Write a note down."
+    assert tools[0].input_schema["properties"]["text"]["type"] == "string"
+    assert await servers.service.call("notes", "add", {"text": "Buy milk"}) == "Noted: Buy milk"
+    assert (servers.data("notes") / "notes.txt").read_text() == "Buy milk\n"
+    assert '"notes": 1' in await servers.service.call("notes", "count", {})
+    with pytest.raises(ToolFailed, match="Error executing tool fail"):
+        await servers.service.call("notes", "fail", {})
+    with pytest.raises(ParachuteError):
+        await servers.service.call("notes", "add", {"wrong": 1})
+
+
+MARKS = "def begin():\n    open('/data/started', 'a').write('x')\n"
+
+
+async def test_what_is_not_approved_never_starts(servers: Street) -> None:
+    program = servers.program("marks", plain(MARKS))
+    servers.write("marks", program)
+    assert await servers.offered() == ([], [])
+    with pytest.raises(NotApproved, match="waits for your approval"):
+        await servers.service.call("marks", "act", {})
+    with pytest.raises(NotApproved):
+        await servers.service.tools("marks")
+    assert not servers.data("marks").exists()
+    servers.approve("marks")
+    assert await servers.service.call("marks", "act", {}) == "done"
+    assert (servers.data("marks") / "started").read_text() == "x"  # the same test sees it when it does start
+
+
+async def test_the_launcher_itself_starts_nothing_that_is_not_approved(servers: Street) -> None:
+    servers.write("marks", servers.program("marks", plain(MARKS)))
+    servers.approve("marks")
+    assert await servers.service.call("marks", "act", {}) == "done"
+    folders = servers.catalog.folders("marks")
+    specification = json.loads(folders.specification.read_text())
+    runnable = servers.catalog.runnable("marks")
+    await servers.service._running.end("marks")
+    (folders.data / "started").unlink()
+    # As if somebody had got core to write another command than the approved one.
+    folders.run.mkdir(parents=True)
+    folders.specification.write_text(json.dumps({**specification, "args": [*specification["args"], "--more"]}))
+    await servers.launcher.ask("open", unit="mcp@marks")
+    reader, writer = await asyncio.open_unix_connection(folders.run / "server.sock")
+    assert await reader.read() == b""
+    writer.close()
+    assert not (folders.data / "started").exists()
+    assert "is not approved as it is" in (servers.home.logs / "mcp-marks.log").read_text()
+    await servers.launcher.ask("close", unit="mcp@marks")
+    assert await servers.service._running.call(runnable, "act", {}, 30) == "done"
+
+
+async def test_an_edited_file_waits_for_an_approval_and_the_server_ends(servers: Street) -> None:
+    program = servers.program("marks", plain(MARKS))
+    servers.write("marks", program)
+    servers.approve("marks")
+    assert await servers.service.call("marks", "act", {}) == "done"
+    servers.write("marks", program, env={"EXTRA": "1"})
+    with pytest.raises(NotApproved, match="has changed"):
+        await servers.service.call("marks", "act", {})
+    tools, warnings = await servers.offered()
+    assert tools == []
+    assert "has changed and waits for your approval" in warnings[0]
+    servers.approve("marks")
+    assert await servers.service.call("marks", "act", {}) == "done"
+    assert (servers.data("marks") / "started").read_text() == "xx"  # a process of the new configuration
+
+
+async def test_an_edited_program_waits_too_and_the_approved_copy_is_what_ran(servers: Street) -> None:
+    servers.plain("one", "def act(asked):\n    text(asked, open(__file__).read()[:5] and 'first')\n")
+    assert await servers.service.call("one", "act", {}) == "first"
+    program = servers.programs / "one.py"
+    program.write_text(plain("def act(asked):\n    text(asked, 'second')\n"))
+    with pytest.raises(NotApproved, match="has changed"):
+        await servers.service.call("one", "act", {})
+    servers.approve("one")
+    assert await servers.service.call("one", "act", {}) == "second"
+
+
+LOOK = """
+import socket
+def act(asked):
+    found = {}
+    for path in %r:
+        try:
+            found[path] = sorted(os.listdir(path)) if os.path.isdir(path) else open(path).read()
+        except OSError as error:
+            found[path] = type(error).__name__
+    for name, address in %r.items():
+        try:
+            socket.create_connection(tuple(address), 2).close()
+            found[name] = "reached"
+        except OSError as error:
+            found[name] = type(error).__name__
+    try:
+        open("/usr/marker", "w")
+        found["write"] = "written"
+    except OSError as error:
+        found["write"] = type(error).__name__
+    found["environment"] = dict(os.environ)
+    found["processes"] = [open("/proc/" + name + "/cmdline").read() for name in os.listdir("/proc") if name.isdigit()]
+    found["own"] = sorted(os.listdir("."))
+    open("own.txt", "w").write("mine")
+    text(asked, json.dumps(found))
+"""
+
+
+async def test_a_server_sees_no_vault_no_trust_no_network_and_no_other_process(servers: Street) -> None:
+    (servers.vault / "Daily").mkdir()
+    (servers.vault / "Daily" / "day.md").write_text("private")
+    listener = await asyncio.start_server(lambda reader, writer: writer.close(), "127.0.0.1", 0)
+    port = listener.sockets[0].getsockname()[1]
+    places = [
+        str(servers.vault),
+        str(servers.vault / "Daily" / "day.md"),
+        str(servers.home.root),
+        str(servers.home.root / "mcp-approved.json"),
+        str(servers.home.control_socket),
+        str(Path("~/.ssh").expanduser()),
+        "/etc/shadow",
+        "/run",
+        "/opt/parachute",
+    ]
+    code = LOOK % (places, {"loopback": ("127.0.0.1", port), "internet": ("93.184.215.14", 443)})
+    servers.plain("look", code)
+    found = json.loads(await servers.service.call("look", "act", {}))
+    listener.close()
+    for place in places[:7]:
+        assert found[place] in ("FileNotFoundError", "PermissionError"), place
+    assert found["/run"] == []
+    assert found["/opt/parachute"] == ["parachute_runner"]
+    assert (found["loopback"] != "reached", found["internet"] != "reached") == (True, True)
+    assert found["write"] in ("OSError", "PermissionError")
+    assert set(found["environment"]) == {"HOME", "LANG", "PATH", "TMPDIR"} | ({"LC_CTYPE"} & set(found["environment"]))
+    assert all("relay" in each or "look.py" in each for each in found["processes"])
+    assert found["own"] == []
+    assert json.loads(await servers.service.call("look", "act", {}))["own"] == ["own.txt"]
+
+
+async def test_a_secret_reaches_the_server_and_no_command_line_or_file_of_the_vault(servers: Street) -> None:
+    program = servers.program("notes", plain("def act(asked):\n    text(asked, os.environ['TOKEN'])\n"))
+    servers.write("notes", program, env={"TOKEN": "Bearer ${secret:KEY}"})
+    servers.approve("notes")
+    listed = servers.catalog.get("notes")
+    assert (listed.state, listed.problems[0].startswith("env: the secret KEY is not set")) == ("invalid", True)
+    servers.catalog.secrets.set("KEY", "s3cr3t-value")
+    assert await servers.service.call("notes", "act", {}) == "Bearer s3cr3t-value"
+    assert with_argument("s3cr3t-value") == []
+    for process in psutil.Process(servers.launcher.process.pid).children(recursive=True):
+        if "notes.py" not in " ".join(process.cmdline()):
+            assert "s3cr3t-value" not in str(process.environ())
+    assert "s3cr3t-value" not in servers.catalog.folders("notes").specification.read_text()
+
+
+async def test_a_crash_is_an_error_of_its_call_and_the_next_one_works(servers: Street) -> None:
+    servers.plain(
+        "fragile", "def act(asked):\n    os._exit(3) if asked['params']['arguments'] else text(asked, 'whole')\n"
+    )
+    servers.plain("solid")
+    with pytest.raises(Unavailable, match="The MCP server fragile has ended"):
+        await servers.service.call("fragile", "act", {"crash": True})
+    assert await servers.service.call("solid", "act", {}) == "done"
+    assert await servers.service.call("fragile", "act", {}) == "whole"
+    assert "ended by itself, with status 3" in (servers.home.logs / "mcp-fragile.log").read_text()
+
+
+async def test_a_server_killed_from_outside(servers: Street) -> None:
+    servers.plain("solid")
+    assert await servers.service.call("solid", "act", {}) == "done"
+    process = (await servers.launcher.unit("mcp@solid"))["process"]
+    os.kill(process, signal.SIGKILL)
+    psutil.wait_procs([psutil.Process(process)] if psutil.pid_exists(process) else [], timeout=10)
+    results = []
+    for _ in range(2):
+        try:
+            results.append(await servers.service.call("solid", "act", {}))
+        except Unavailable as error:
+            results.append(error.message)
+    assert results[-1] == "done"
+
+
+async def test_closing_leaves_nothing_behind_not_even_what_hid(servers: Street) -> None:
+    code = """
+def begin():
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.execvp("sleep", ["sleep", "76543.21"])
+        os._exit(0)
+"""
+    servers.plain("forks", code)
+    assert await servers.service.call("forks", "act", {}) == "done"
+    wait_until(lambda: with_argument("76543.21"), "the hidden process runs")
+    hidden = with_argument("76543.21")
+    await servers.service._running.end("forks")
+    _, alive = psutil.wait_procs(hidden, timeout=10)
+    assert alive == []
+    assert not servers.catalog.folders("forks").run.exists()
+
+
+async def test_another_core_ends_what_the_one_before_left(supervisor: Launcher) -> None:
+    async with street(supervisor) as servers:
+        servers.plain("solid")
+        assert await servers.service.call("solid", "act", {}) == "done"
+        async with street(supervisor) as later:
+            units = (await supervisor.ask("status"))["units"]
+            assert [unit["name"] for unit in units if unit["name"].startswith("mcp@")] == []
+            assert await later.service.call("solid", "act", {}) == "done"
+
+
+async def test_tools_are_known_without_starting_the_server_again(supervisor: Launcher) -> None:
+    async with street(supervisor) as servers:
+        servers.plain("marks", MARKS)
+        assert [tool.name for tool in (await servers.offered())[0]] == ["act"]
+    async with street(supervisor) as servers:
+        assert [tool.name for tool in (await servers.offered())[0]] == ["act"]
+        assert servers.service.running() == frozenset()
+        assert (servers.data("marks") / "started").read_text() == "x"

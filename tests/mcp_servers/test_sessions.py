@@ -1,0 +1,130 @@
+"""Which conversations get which servers, and what their agents are let call."""
+
+import asyncio
+import dataclasses
+import os
+from typing import Any
+
+import pytest
+
+from parachute.agents.models import ServerTool
+from parachute.agents.tools import ToolServer
+from parachute.errors import InvalidInput
+from parachute.permissions.tools import server_tool_listed
+from parachute.runs.preparation import prepare
+from parachute.sessions.models import Session
+from parachute.settings.home import Home
+from parachute.supervisor import units
+from parachute.supervisor.logs import log_path
+from parachute.supervisor.rendering import render
+from parachute.workspaces.models import Capabilities, Workspace
+from tests.agents.core import core
+from tests.agents.module_tools import Reading
+from tests.conftest import needs_bubblewrap
+from tests.mcp_servers.street import Street, street
+from tests.runs.answers import eventually
+from tests.supervisor.launching import Launcher
+from tests.support.messages_api import MessagesAPI
+
+MOMENT = "2026-01-01T00:00:00Z"
+
+
+@needs_bubblewrap
+async def test_what_each_kind_of_conversation_gets(supervisor: Launcher, api: MessagesAPI) -> None:
+    chosen: dict[str, Any] = {"default_capabilities": {"mcps": ["reading", "notes"]}}
+    async with street(supervisor) as servers, core(supervisor, api.url, Reading("reading_search"), **chosen) as made:
+        for name in ("notes", "other"):
+            servers.plain(name)
+        services = dataclasses.replace(made.services, mcp_servers=servers.service)
+
+        async def names(source: str = "parachute", mcps: Any = None) -> tuple[str, ...]:
+            session = Session("11111111-2222-4333-8444-555555555555", MOMENT, MOMENT, source=source)
+            workspace = Workspace("w", "W", MOMENT, MOMENT, capabilities=Capabilities(mcps)) if mcps else None
+            prepared = await prepare(services, session, None, None, resume=False, workspace=workspace)
+            assert prepared.execution.warnings == ()
+            return prepared.policy.mcp_tools
+
+        own, notes, other = "mcp__parachute__reading_search", "mcp__notes__act", "mcp__other__act"
+        await servers.offered()
+        assert await names() == (own, notes)
+        assert await names(source="telegram") == (own,)
+        assert await names(source="telegram", mcps=("other",)) == (other,)
+        assert await names(mcps="all") == (own, notes, other)
+        assert await names(mcps="none") == ()
+        assert await names(mcps=("parachute",)) == (own,)
+
+
+@pytest.mark.parametrize(
+    ("listed", "expected"),
+    [
+        (("mcp__notes",), True),
+        (("mcp__notes__search",), True),
+        (("mcp__notes__*",), True),
+        (("mcp__notes__sea*",), True),
+        (("mcp__notes__se",), False),
+        (("mcp__note*",), False),
+        (("mcp__*",), False),
+        (("*",), False),
+        (("notes", "search"), False),
+        ((), False),
+    ],
+)
+def test_a_list_of_tools_names_a_server_or_its_tools(listed: tuple[str, ...], expected: bool) -> None:
+    assert server_tool_listed("notes", "search", listed) is expected
+
+
+def tool(server: str, answer: str) -> ServerTool:
+    """A tool `act` of a server."""
+
+    async def call(arguments: dict[str, Any]) -> str:
+        return answer
+
+    return ServerTool(server, "act", "Do it.", {"type": "object"}, call=call, server=server)
+
+
+async def test_a_permit_is_for_one_tool_of_one_server() -> None:
+    server = ToolServer("session", (tool("one", "first"), tool("two", "second")), Reading())
+    assert set(server.configuration()) == {"one", "two"}
+    server.permit("mcp__one__act")
+    assert await server.answer("act", {}, "two") == ("This call of act was not allowed.", True)
+    assert (await server.answer("act", {}))[1] is True
+    assert await server.answer("act", {}, "one") == ("first", False)
+    assert (await server.answer("act", {}, "one"))[1] is True
+    await server.close()
+
+
+@pytest.mark.parametrize("name", ["mcp@", "mcp@a b", "mcp@../x", "mcp@a__b", "mcp@a/b", "mcp@-a", "mcp@a\n", "mcp@é"])
+def test_units_that_cannot_be(supervisor: Launcher, name: str) -> None:
+    with pytest.raises(InvalidInput):
+        units.by_name(supervisor.home, name)
+
+
+def test_all_servers_share_one_template_under_systemd(supervisor: Launcher) -> None:
+    home = Home(supervisor.home.root)
+    unit = units.by_name(home, "mcp@notes")
+    files = render(unit, home, log_path(home, unit.name))
+    assert set(files) == {"parachute-mcp@.service", "parachute-mcp@.socket"}
+    assert "parachute.mcp_servers.launch" in files["parachute-mcp@.service"]
+    assert f"{home.root}/run/mcp/%i/server.sock" in files["parachute-mcp@.socket"]
+
+
+@needs_bubblewrap
+async def test_what_is_idle_or_not_approved_any_more_ends(servers: Street, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("parachute.mcp_servers.running._SWEEP_SECONDS", 0.05)
+    await servers.service.close()
+    await servers.service.start()
+    servers.plain("kept")
+    servers.plain("slow", "def act(asked):\n    open('/data/go').read()\n    text(asked, 'went')\n")
+    os.mkfifo(servers.data("slow") / "go")
+    assert await servers.service.call("kept", "act", {}) == "done"
+    servers.catalog.remove("kept")
+    await eventually(lambda: "kept" not in servers.service.running(), "the removed one has ended")
+    monkeypatch.setattr("parachute.mcp_servers.running.IDLE_SECONDS", 0.0)
+    call = asyncio.create_task(servers.service.call("slow", "act", {}))
+    await eventually(lambda: "slow" in servers.service.running(), "it has begun")
+    opened = await asyncio.to_thread(lambda: (servers.data("slow") / "go").open("w"))  # it is at work all the time
+    opened.close()
+    assert await call == "went"
+    await eventually(lambda: not servers.service._running._running, "the idle one has ended")
+    names = [unit["name"] for unit in (await servers.launcher.ask("status"))["units"]]
+    assert not any(name.startswith("mcp@") for name in names)
