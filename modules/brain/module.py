@@ -86,4 +86,7 @@ class BrainModule(TypeRoutes, EntityRoutes, Tools, Module):
         """What an agent should know about a topic."""
         gathered = await self.gathered(topic, whole=False)
         entities = [shapes.interface_entity(found) for found in gathered.entities]
+        entities += [
+            Entity(entry.id, entry.title or entry.date, "entry", path=entry.path) for entry in gathered.entries
+        ]
         return Context(gathered.text, entities, gathered.instructions)

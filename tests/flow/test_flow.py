@@ -52,6 +52,7 @@ def test_from_the_journal_to_knowledge_to_conversations_and_back(
     first = household.say("I am working on LVB today, and Kevin helps.")
     (shown,) = first.of_type("prompt_metadata")
     assert {KEVIN, PROJECT, "~/Projects/lvb/AGENTS.md"} <= set(shown["contextFiles"])
+    assert any(name.startswith("Daily/journals/") for name in shown["contextFiles"])
     assert shown["contextTokens"] > 0
     sent = json.dumps(api.conversation[-1].body["messages"])
     for known in ("A course in twelve lessons.", "Kevin is from Regen Hub.", ENTRY, RULE):

@@ -25,10 +25,11 @@ _MOST_ENTITIES, _MOST_NEIGHBOURS, _MOST_ENTRIES, _LONGEST_ENTRY = 3, 12, 5, 600
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """The text, the entities it was made from, and whether something did not fit."""
+    """The text, the entities and journal entries it was made from, and whether something did not fit."""
 
     text: str
     entities: list[Found]
+    entries: list[JournalEntry]
     truncated: bool
     instructions: list[str]
     """Where those of projects may be; most of them only the computer itself can read."""
@@ -62,11 +63,16 @@ async def gather(
     """
     budget = _Budget(tokens * _CHARACTERS)
     entities = await _about(brain, topic)
+    told: dict[str, JournalEntry] = {}
     for entity in entities:
-        async for part, most in _parts(brain, files, journal, entity, budget.left):
+        entries = await _entries(brain, journal, entity)
+        async for part, most in _parts(brain, files, entity, entries, budget.left):
             budget.add(part, most)
+        told |= {entry.id: entry for entry in entries}
     instructions = [path for entity in entities for path in _instructions(entity)]
-    return Gathered("\n\n".join(budget.parts), entities, budget.truncated, list(dict.fromkeys(instructions)))
+    return Gathered(
+        "\n\n".join(budget.parts), entities, list(told.values()), budget.truncated, list(dict.fromkeys(instructions))
+    )
 
 
 def _instructions(found: Found) -> list[str]:
@@ -90,7 +96,7 @@ async def _about(brain: Brain, topic: str) -> list[Found]:
 
 
 async def _parts(
-    brain: Brain, files: Files | None, journal: JournalInterface | None, found: Found, left: int
+    brain: Brain, files: Files | None, found: Found, entries: list[JournalEntry], left: int
 ) -> AsyncIterator[tuple[str, int | None]]:
     try:
         _, entity = await brain.editing.opened(found.para_id)
@@ -100,7 +106,6 @@ async def _parts(
     edges = await brain.edges(found)
     if lines := [_neighbour(edge, other) for edge, other in edges[:_MOST_NEIGHBOURS] if other is not None]:
         yield "\n".join([f"### Related to {found.name}", *dict.fromkeys(lines)]), left // 4
-    entries = await _entries(brain, journal, found)
     if entries:
         yield "\n\n".join([f"### Journal entries about {found.name}", *map(_entry, entries)]), left // 3
     async for part in _project(files, found):
@@ -147,7 +152,8 @@ async def _entries(brain: Brain, journal: JournalInterface | None, found: Found)
 
 
 def _entry(entry: JournalEntry) -> str:
-    head = " ".join(part for part in (entry.date, entry.time, entry.title) if part)
+    # An entry that was given no title has its time in the place of one.
+    head = " ".join(dict.fromkeys(part for part in (entry.date, entry.time, entry.title) if part))
     text = entry.content if len(entry.content) <= _LONGEST_ENTRY else f"{entry.content[:_LONGEST_ENTRY].rstrip()} …"
     return f"{head}\n{text}"
 

@@ -76,6 +76,8 @@ def _print(entries: list[dict[str, object]], as_json: bool, none: str) -> None:
 
     for entry in entries:
         when = " ".join(str(entry.get(field) or "") for field in ("date", "time")).strip()
-        heading = " · ".join(filter(None, (when, str(entry.get("title") or ""))))
+        title = str(entry.get("title") or "")
+        # An entry that was given no title has its time in the place of one.
+        heading = " · ".join(filter(None, (when, "" if title == entry.get("time") else title)))
         typer.echo(styled(clean(heading), "1", sys.stdout))
         typer.echo(clean(str(entry.get("snippet") or entry.get("content") or "")) + "\n")
