@@ -68,8 +68,7 @@ class Services:
 
     def put_to_sleep(self, name: str) -> None:
         """End a module's service now, as if it had been idle for long enough."""
-        # Not `stop`: with PrivatePIDs=yes systemd 257 may take the process for another's child, and kill it at once.
-        self.user.run(f"systemctl --user kill --kill-whom=main --signal=TERM {service(name)}")
+        self.run(f"systemctl --user stop --quiet {service(name)} 2>&1")
         self.asleep(name)
 
     def until(self, condition: Callable[[], bool], what: str) -> None:
