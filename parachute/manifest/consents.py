@@ -206,11 +206,11 @@ def _agent_consent(name: str, agent: AgentConfig) -> AgentConsent:
     if box is None:
         network, files, limits = "everything", "everything that you can open", "none"
     else:
-        network = {"none": "none", "bridge": "the hosts that you allow in the settings"}.get(
+        network = {"none": "none", "bridge": "the hosts that you allow in the settings (sandbox.hosts)"}.get(
             box.network if isinstance(box.network, str) else "", ", ".join(box.network)
         )
         files = _files(box.workspace_access, box.allowed_paths)
-        limits = f"{box.pids_limit} processes"
+        limits = f"{box.pids_limit} processes; in a container also {box.memory} of memory and {box.cpus:g} processors"
     commands = {True: "any", False: "none"}.get(agent.bash) if isinstance(agent.bash, bool) else ", ".join(agent.bash)
     return AgentConsent(
         name=name,

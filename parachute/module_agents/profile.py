@@ -8,7 +8,7 @@ from pathlib import Path
 
 from parachute.agents.models import AgentSpecification, OwnTool
 from parachute.agents.tools import permitted, shown_names
-from parachute.core.agents import AgentConfig, SandboxConfig
+from parachute.core.agents import AgentConfig, SandboxConfig, memory_bytes
 from parachute.egress.service import Egress
 from parachute.errors import NotAllowed, NotFound
 from parachute.hosts.models import ApprovedModule
@@ -20,6 +20,7 @@ from parachute.permissions.policy import Policy
 from parachute.prompts.service import Prompt
 from parachute.runs.preparation import Preparation, Services
 from parachute.sandbox.places import EGRESS_SOCKET
+from parachute.sandbox.limits import Limits
 from parachute.sessions.models import Owner, Session
 from parachute.suggestions.tools import suggest_tool
 
@@ -32,6 +33,8 @@ _NEVER = frozenset({"AskUserQuestion", "Computer", "Skill", "WebFetch"})
 _OWN_PROCESSES = 128
 """Processes and threads of the agent's program itself, which `pids_limit` does not count."""
 _MOST_PROCESSES = 1024
+_OWN_MEGABYTES = 512
+"""Memory of the agent's program, which the manifest's `memory` does not count: a conversation takes half of it."""
 
 
 @dataclass(slots=True)
@@ -62,12 +65,16 @@ class AgentProfile:
             box.allowed_paths if box.workspace_access != "none" else (),
             writable=box.workspace_access == "rw",
         )
-        mounts, hosts = given.sorted(), box.network if isinstance(box.network, tuple) else ()
+        mounts, hosts = given.sorted(), self._hosts()
         line = await services.gateway.open(session.id)
         if hosts:
             await self.egress.open(_egress_owner(session.id), hosts, line.folder / EGRESS_SOCKET, kind="agent")
-        processes = min(_MOST_PROCESSES, box.pids_limit + _OWN_PROCESSES)
-        execution = await services.sandboxes.confine(session.id, line, mounts, egress=bool(hosts), processes=processes)
+        limits = Limits(
+            memory_megabytes=(memory_bytes(box.memory) >> 20) + _OWN_MEGABYTES,
+            cpus=box.cpus,
+            processes=min(_MOST_PROCESSES, box.pids_limit + _OWN_PROCESSES),
+        )
+        execution = await services.sandboxes.confine(session.id, line, mounts, egress=bool(hosts), limits=limits)
         left_out = tuple(("Left out", sentence) for sentence in given.left_out)
         execution = dataclasses.replace(execution, warnings=(*self.warnings, *left_out))
         provider = services.gateway.provider
@@ -126,6 +133,11 @@ class AgentProfile:
         named = (tool for tool in self.config.capabilities if tool not in _NEVER and tool != "Bash")
         return tuple(dict.fromkeys((*named, *bash)))
 
+    def _hosts(self) -> tuple[str, ...]:
+        if self.box.network == "bridge":
+            return tuple(self.services.settings.sandbox.hosts)
+        return self.box.network if isinstance(self.box.network, tuple) else ()
+
     def _places(self) -> Places:
         services = self.services
         return Places(
@@ -162,8 +174,13 @@ def profile_of(
     mcp = tuple(name for name in module.manifest.permissions.mcp if not name.startswith("mcp__"))
     wanted = mcp if mcp_servers is None else _wanted(module.name, mcp_servers, mcp)
     warnings: list[tuple[str, str]] = []
-    if box.network == "bridge":
-        warnings.append(("No network", "There is no list of hosts that agents may reach, so this one reaches none."))
+    if box.network == "bridge" and not services.settings.sandbox.hosts:
+        warnings.append(
+            (
+                "No network",
+                "There is no list of hosts that agents may reach (`sandbox.hosts`), so this one reaches none.",
+            )
+        )
     if module.trust is Trust.UNTRUSTED:
         # Otherwise its agents would be the way around what shuts the module itself in.
         box = dataclasses.replace(box, workspace_access="none", allowed_paths=(), network="none")

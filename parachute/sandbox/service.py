@@ -10,7 +10,7 @@ from typing import Literal
 from parachute.errors import InvalidInput, ParachuteError, Unavailable
 from parachute.files import private_folder
 from parachute.gateway.service import SOCKET_NAME, Line
-from parachute.sandbox import podman
+from parachute.sandbox import ended, podman
 from parachute.sandbox.engines import Choice, Engines, trial
 from parachute.sandbox.limits import NO_LIMITS, Limits
 from parachute.sandbox.models import Mount, Specification, encoded_directory, session_id
@@ -105,7 +105,7 @@ class Sandboxes:
         return await self._sandboxed(session, directory, line, limits)
 
     async def confine(
-        self, session: str, line: Line, mounts: Sequence[Mount], *, egress: bool, processes: int
+        self, session: str, line: Line, mounts: Sequence[Mount], *, egress: bool, limits: Limits
     ) -> Execution:
         """The execution of an agent that sees these folders and files of this machine and no others, in a box in any case.
 
@@ -113,11 +113,21 @@ class Sandboxes:
         """
         await self.require()
         scratch = f"/scratch/{session}"
-        specification = replace(self._specification(session, line, scratch, mounts), egress=egress, processes=processes)
+        specification = replace(self._specification(session, line, scratch, mounts), egress=egress, **limits.chosen())
         await self._ensure(specification)
         roots = {mount.target: Path(mount.source) for mount in mounts}
         given = (mount.target for mount in mounts if mount.writable)
         return self._execution(specification, roots, (scratch, "/tmp", *given))  # noqa: S108 - inside the box
+
+    async def why_ended(self, session: str) -> str | None:
+        """Why a session's sandbox has ended by itself, in sentences; None where it has none."""
+        specification = self._open.get(session)
+        if specification is None:
+            return None
+        trial_of_image = None
+        if specification.engine == "podman":
+            trial_of_image = trial(self._home, self._settings.sandbox, specification.image)
+        return await ended.why(self._home, specification, trial_of_image)
 
     def forget(self, session: str) -> None:
         """Remove the empty folders of a session that never said anything, such as an unused spare."""

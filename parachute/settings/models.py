@@ -25,6 +25,17 @@ def _address(value: str) -> str:
     return value
 
 
+def _host(value: str) -> str:
+    # Not at the top: what module authors import is not needed for most of what reads settings.
+    from parachute.core.agents import host_name
+    from parachute.errors import InvalidInput
+
+    try:
+        return host_name(value, "hosts")
+    except InvalidInput as error:
+        raise ValueError(error.message) from error
+
+
 ExpandedPath = Annotated[Path, AfterValidator(_expanded)]
 Address = Annotated[str, AfterValidator(_address)]
 
@@ -56,7 +67,17 @@ class SandboxSettings(BaseModel):
     engine: Literal["auto", "podman", "bubblewrap"] = Field(
         default="auto", description="What shuts agents in; auto takes Podman if its image is built and works."
     )
+    hosts: list[Annotated[str, AfterValidator(_host)]] = Field(
+        default=[],
+        description="Hosts that agents of modules reach whose manifest says network: bridge, such as *.example.org.",
+    )
     memory_megabytes: int = Field(default=1536, ge=256, description="Memory of one sandbox (Podman).")
+    total_memory_megabytes: int | None = Field(
+        default=None,
+        ge=64,
+        description="Memory of all sandboxes together, over which the one that is idle for longest ends; "
+        "empty for half of this machine's.",
+    )
     cpus: float = Field(
         default=2.0, ge=0.1, le=1024, allow_inf_nan=False, description="Processors that one sandbox may use (Podman)."
     )

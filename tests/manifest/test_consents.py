@@ -9,7 +9,7 @@ from tests.manifest.test_loading import COMPLETE, EVERYTHING, MINIMAL
 REFLECTION = ScheduledConsent(
     "reflection", "Reflection", "Looks back at the day", "04:00", True, "Daily/reflections/{date}.md", ("Read", "Glob")
 )
-BY_HAND = ScheduledConsent("tidy", "Tidy", "", "03:00", False, "Contacts/{date}.md", (), "a-model")
+BY_HAND = ScheduledConsent("tidy", "Tidy", "", "03:00", False, "Contacts/{date}.md", (), "a-model", ("brain",))
 SCHEDULED = (REFLECTION, BY_HAND)
 
 
@@ -43,13 +43,13 @@ def test_the_screen_says_everything() -> None:
         "    - Commands: git, npm",
         "    - Tools: Read, Write",
         "    - Can suggest: changes in brain",
-        "    - Limits: 64 processes",
+        "    - Limits: 64 processes; in a container also 1g of memory and 2 processors",
         "  short:",
         "    - Network access: none",
         "    - File access: Brain/ (read only)",
         "    - Commands: none",
         "    - Tools: Read",
-        "    - Limits: 256 processes",
+        "    - Limits: 256 processes; in a container also 512m of memory and 1 processors",
         "  free:",
         "    - Runs WITHOUT a sandbox, with all of your rights, after you approve it each time",
         "    - Network access: everything",
@@ -64,6 +64,7 @@ def test_the_screen_says_everything() -> None:
         "  Runs when you say so: Tidy",
         "    - Writes: Contacts/{date}.md",
         "    - Tools: none",
+        "    - Can suggest: changes in brain",
         "    - Model: a-model",
         "",
         "MCP tools provided:",
@@ -106,11 +107,11 @@ def test_an_update_shows_only_what_changes() -> None:
     change = difference(old, consent(parse(text.replace("pids_limit: 64", "pids_limit: 65").encode()), SCHEDULED))
     assert change.as_text() == [
         "+ This module requests access to: Read: Daily/**",
-        "+ Agent enricher: Network access: the hosts that you allow in the settings",
-        "+ Agent enricher: Limits: 65 processes",
+        "+ Agent enricher: Network access: the hosts that you allow in the settings (sandbox.hosts)",
+        "+ Agent enricher: Limits: 65 processes; in a container also 1g of memory and 2 processors",
         "- This module requests access to: Read: Brain/**",
         "- Agent enricher: Network access: api.example.com",
-        "- Agent enricher: Limits: 64 processes",
+        "- Agent enricher: Limits: 64 processes; in a container also 1g of memory and 2 processors",
     ]
     assert change.as_json()["removed"][0] == "This module requests access to: Read: Brain/**"
 

@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 from tests.egress.conftest import PUBLIC
-from tests.module_agents.conftest import Place
+from tests.module_agents.conftest import MakePlace, Place
 from tests.support.messages_api import MessagesAPI, text, tool_use
 
 FETCH = "python3 -c \"import urllib.request as r; print(r.urlopen('http://{host}/hello', timeout=20).read().decode())\" 2>&1"
@@ -12,6 +12,25 @@ FETCH = "python3 -c \"import urllib.request as r; print(r.urlopen('http://{host}
 
 def _results(events: list[dict[str, Any]]) -> list[str]:
     return [event["content"] for event in events if event["type"] == "tool_result"]
+
+
+async def test_bridge_is_the_list_of_the_user(make_place: MakePlace, api: MessagesAPI) -> None:
+    place = await make_place(sandbox={"hosts": ["web.example.org"]})
+
+    async def hello(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhello from outside")
+
+    await place.internet.serve(PUBLIC, 80, hello)
+    module = place.module(agents={"caller": {"paths": [], "bash": True, "network": True}})
+    api.script(
+        tool_use("Bash", {"command": FETCH.format(host="web.example.org")}),
+        tool_use("Bash", {"command": FETCH.format(host="api.example.org")}),
+        text("done"),
+    )
+    reached, refused = _results(await place.events(module, agent="caller"))
+    assert "hello from outside" in reached
+    assert "403" in refused
 
 
 async def test_a_list_of_hosts_goes_through_the_proxy_and_ends_with_the_run(place: Place, api: MessagesAPI) -> None:

@@ -4,6 +4,7 @@ import os
 import uuid
 from pathlib import Path
 
+from parachute.sandbox.limits import Limits
 from parachute.sandbox.models import Mount
 from tests.sandbox.boxes import Box
 from tests.sandbox.conftest import Boxes, needs_bubblewrap
@@ -15,7 +16,7 @@ async def confined(boxes: Boxes, *mounts: Mount) -> Box:
     """A box with these mounts."""
     session = str(uuid.uuid4())
     line = boxes.line(session)
-    execution = await boxes.sandboxes.confine(session, line, mounts, egress=False, processes=200)
+    execution = await boxes.sandboxes.confine(session, line, mounts, egress=False, limits=Limits(processes=200))
     return Box(execution.agent_socket, execution.directory, boxes.launcher, f"sandbox@{session}")
 
 
