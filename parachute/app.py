@@ -34,20 +34,32 @@ from parachute.hosts.interfaces import Interfaces
 from parachute.hosts.proxy import ALIASES, OWN, ModuleProxy
 from parachute.hosts.service import Hosts
 from parachute.hosts.watching import VaultChanges
+from parachute.image.api import router as image_routes
+from parachute.image.service import Builds
 from parachute.keys.api import router as key_routes
 from parachute.keys.cli_token import CliToken
 from parachute.keys.service import Keys
+from parachute.maintenance.service import Maintenance
+from parachute.mcp_servers.api import router as mcp_routes
+from parachute.mcp_servers.service import McpServers
 from parachute.module_agents.api import router as module_prompt_routes
 from parachute.module_agents.conversations import ModuleConversations
 from parachute.module_agents.kinds import ModulePrompts
 from parachute.module_agents.service import ModuleAgents
 from parachute.modules.api import router as module_routes
 from parachute.modules.service import Modules
+from parachute.orchestrator.api import router as orchestrator_routes
+from parachute.orchestrator.service import Orchestrator
+from parachute.panic.brake import Brake
+from parachute.panic.service import EmergencyStop
 from parachute.prompts.service import Prompts
 from parachute.runs import store as run_store
 from parachute.runs.api import router as run_routes
+from parachute.runs.looking import Looks
 from parachute.runs.preparation import Services
+from parachute.runs.sandbox_api import router as look_routes
 from parachute.runs.service import Runs
+from parachute.sandbox.memory import TotalMemory
 from parachute.sandbox.service import Sandboxes
 from parachute.scheduled_agents.api import router as scheduled_agent_routes
 from parachute.scheduled_agents.service import ScheduledAgents
@@ -62,11 +74,13 @@ from parachute.sessions.trust_store import TrustStore
 from parachute.settings.home import Home
 from parachute.settings.models import Settings
 from parachute.status.api import router as status_routes
+from parachute.status.panic_api import router as panic_routes
 from parachute.status.supervisor_api import router as supervisor_routes
 from parachute.suggestions import store as suggestion_store
 from parachute.suggestions.api import router as suggestion_routes
 from parachute.suggestions.service import Suggestions
 from parachute.suggestions.tools import AgentTools
+from parachute.supervisor import control
 from parachute.supervisor.credentials import Credentials
 from parachute.vault.service import Vault
 from parachute.watching.service import VaultWatcher
@@ -74,6 +88,9 @@ from parachute.web.access import AccessMiddleware
 from parachute.web.body_limit import BodyLimitMiddleware
 from parachute.web.errors import install_error_handlers
 from parachute.web.startup import StartupMiddleware
+from parachute.workspaces.api import router as workspace_routes
+from parachute.workspaces.service import Workspaces
+from parachute.workspaces.store import WorkspaceStore, create_workspaces
 
 _PAGE_SIZE = 1024
 """Bytes; a turn changes a handful of small rows, and every changed page is written whole. Lists of very many sessions
@@ -108,6 +125,8 @@ def create(home: Home, settings: Settings, credentials: Credentials) -> FastAPI:
     for router in (
         run_routes,
         session_routes,
+        workspace_routes,
+        mcp_routes,
         claude_code_routes,
         key_routes,
         gateway_routes,
@@ -117,8 +136,12 @@ def create(home: Home, settings: Settings, credentials: Credentials) -> FastAPI:
         module_routes,
         host_routes,
         scheduled_agent_routes,
+        orchestrator_routes,
+        image_routes,
+        look_routes,
         suggestion_routes,
         supervisor_routes,
+        panic_routes,
         status_routes,
     ):
         app.include_router(router)
@@ -169,7 +192,7 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
             Database(vault.state / "runs.db", run_store.ALL, page_size=run_store.PAGE_SIZE),
             Database(vault.state / "events.db", event_store.ALL),
             Database(vault.state / "suggestions.db", suggestion_store.ALL),
-            Database(home.trust_database, (create_usage, *migrations.TRUST), page_size=_PAGE_SIZE),
+            Database(home.trust_database, (create_usage, *migrations.TRUST, create_workspaces), page_size=_PAGE_SIZE),
         ]
         for database in databases:
             stack.push_async_callback(database.close)
@@ -184,24 +207,36 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
         await hooks.start(events)
         stack.push_async_callback(events.close)
         trust_store = TrustStore(trust_database)
-        sessions = Sessions(vault, session_store, trust_store, transcripts, events)
+        workspace_store = WorkspaceStore(trust_database)
+        await workspace_store.load()
+        sessions = Sessions(vault, session_store, trust_store, transcripts, events, workspace_store)
         await sessions.start()
         source = CredentialSource(home, state.credentials)
         gateway = Gateway(home, settings, source, UsageStore(trust_database), audit)
         stack.push_async_callback(gateway.close_all)
         sandboxes = Sandboxes(home, settings, vault, agent_program())
         await sandboxes.start()
-        egress = Egress(audit)
+        builds = Builds(home.root, sandboxes.attempt)
+        stack.push_async_callback(builds.close)
+        state.builds = builds
+        workspaces = Workspaces(vault, workspace_store, sessions, sandboxes.check_directory)
+        await workspaces.start()
+        brake = Brake(home.root)
+        egress = Egress(audit, brake=brake)
         stack.push_async_callback(egress.close_all)
         hosts = Hosts(home, state.modules, events, egress)
         interfaces = Interfaces(hosts)
-        contexts = Contexts(interfaces, sandboxes.check_directory)
+        contexts = Contexts(interfaces, sandboxes.check_directory, vault.root)
         stack.push_async_callback(contexts.close)
         module_prompts = ModulePrompts(hosts, vault)
         suggestions = Suggestions(suggestion_store.SuggestionStore(suggestions_database), hosts, events, audit)
         await suggestions.start()
         tools = AgentTools(hosts, suggestions, trust_store.owner)
-        pool = AgentPool(settings.agents, prepare_files(home), tools)
+        pool = AgentPool(settings.agents, prepare_files(home), tools, TotalMemory(home, settings.sandbox))
+        mcp_servers = McpServers(home, settings, egress, tools)
+        await mcp_servers.start()
+        stack.push_async_callback(mcp_servers.close)
+        state.mcp_servers = mcp_servers
         pool.start()
         stack.push_async_callback(pool.close)
         services = Services(
@@ -218,10 +253,16 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
             events,
             hooks,
             audit,
+            workspaces,
+            mcp_servers,
         )
         runs = Runs(services, run_store.RunStore(runs_database))
         await runs.start()
         stack.push_async_callback(runs.close)
+        state.looks = Looks(services, runs)
+        maintenance = Maintenance(services, state.modules, trust_store.owner)
+        await maintenance.start()
+        state.maintenance = maintenance
         agents = ModuleAgents(services, runs, egress)
         watcher = VaultWatcher(vault.root)
         stack.push_async_callback(watcher.close)
@@ -230,12 +271,39 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
         core_api = CoreApi(hosts, interfaces, events, state.modules.settings, agents, conversations, suggestions)
         hosts.start(agents, core_api.application)
         stack.push_async_callback(hosts.close)
-        scheduler = Scheduler()
-        scheduled_agents = ScheduledAgents(home, vault.root, hosts, agents, sessions, events, scheduler)
+        scheduler = Scheduler(brake=brake)
+        scheduled_agents = ScheduledAgents(home, vault.root, hosts, agents, sessions, events, scheduler, suggestions)
         stack.push_async_callback(scheduled_agents.close)
         await scheduled_agents.start()
+        orchestrator = Orchestrator(
+            settings.orchestrator,
+            suggestions,
+            agents,
+            scheduled_agents.store,
+            sessions,
+            scheduler,
+            lambda: gateway.provider.name != "offline",
+        )
+        stack.push_async_callback(orchestrator.close)
+        orchestrator.start()
         stack.push_async_callback(scheduler.close)
         scheduler.start()
+        emergency_stop = EmergencyStop(
+            brake,
+            # The runs first, so that each is known to be stopped before anything of it fails.
+            stops=(
+                runs.stop_all,
+                gateway.close_all,
+                egress.cut,
+                mcp_servers.end_all,
+                hooks.stop,
+                lambda: control.ask(home, "panic"),
+            ),
+            resumes=(hooks.resume, scheduler.resume),
+        )
+        emergency_stop.start()
+        stack.push_async_callback(emergency_stop.close)
+        state.emergency_stop = emergency_stop
         ending = SessionEnding(session_store, events, settings.session_idle_minutes, runs.is_active)
         ending.start()
         stack.push_async_callback(ending.close)
@@ -244,9 +312,9 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
         state.claude_code = claude_code
         state.audit, state.sessions, state.gateway = audit, sessions, gateway
         state.questions = Questions(gateway)
-        state.scheduled_agents = scheduled_agents
+        state.scheduled_agents, state.orchestrator = scheduled_agents, orchestrator
         state.events, state.hosts, state.suggestions = events, hosts, suggestions
-        state.module_prompts = module_prompts
+        state.module_prompts, state.workspaces = module_prompts, workspaces
         state.sandboxes, state.pool, state.runs, state.hooks = sandboxes, pool, runs, hooks
         yield
 

@@ -24,10 +24,18 @@ _QUEUE = 1000
 _STDERR_LINES = 20
 
 
+_BOX_GONE = (69, 70)
+"""What the wrapper ends with when there is no runner to connect to, or not any more."""
+
+
 class AgentEnded(Unavailable):
-    """The agent's process ended before its turn did."""
+    """The agent's process ended before its turn did; `with_box`: its sandbox, or the runner of direct ones, did as well."""
 
     key = "agent_ended"
+
+    def __init__(self, message: str, *, with_box: bool = False) -> None:
+        super().__init__(message)
+        self.with_box = with_box
 
 
 class AgentClient:
@@ -46,6 +54,7 @@ class AgentClient:
         self._queue: asyncio.Queue[Message | None] = asyncio.Queue(_QUEUE)
         self._reader: asyncio.Task[None] | None = None
         self._stderr: deque[str] = deque(maxlen=_STDERR_LINES)
+        self._box_gone = False
 
     @property
     def handler(self) -> TurnHandler | None:
@@ -78,7 +87,8 @@ class AgentClient:
             await self._client.connect()
         except Exception as error:  # the SDK says some of its failures as plain exceptions: no answer in time is one
             self.ended = True
-            raise AgentEnded(f"The agent could not be started: {self.complaint() or error}") from error
+            self._box_gone = getattr(error, "exit_code", None) in _BOX_GONE
+            raise self._end(f"The agent could not be started: {self.complaint() or error}") from error
         self._reader = asyncio.create_task(self._read(), name=f"agent {self.specification.session}")
 
     async def send(self, content: str | list[dict[str, Any]], identifier: str, *, composed: bool) -> None:
@@ -102,14 +112,14 @@ class AgentClient:
             await self._client.query(one())
         except ClaudeSDKError as error:
             self.ended = True
-            raise AgentEnded(f"The agent has ended: {self.complaint() or error}") from error
+            raise self._end(f"The agent has ended: {self.complaint() or error}") from error
 
     async def receive(self) -> "Message":
         """The next message of the agent; error: AgentEnded."""
         message = await self._queue.get()
         if message is None:
             self._queue.put_nowait(None)
-            raise AgentEnded(f"The agent ended during its answer. {self.complaint()}".strip())
+            raise self._end(f"The agent ended during its answer. {self.complaint()}".strip())
         return message
 
     def forget_messages(self) -> None:
@@ -139,6 +149,9 @@ class AgentClient:
         """The last lines that the process wrote to standard error."""
         return " ".join(self._stderr)[-500:]
 
+    def _end(self, message: str) -> AgentEnded:
+        return AgentEnded(message, with_box=self._box_gone)
+
     async def _read(self) -> None:
         assert self._client is not None
         try:
@@ -146,6 +159,7 @@ class AgentClient:
                 await self._queue.put(message)
         except Exception as error:  # whatever broke the stream, the turn must hear of its end
             log.debug("The stream of session %s ended: %s", self.specification.session, error)
+            self._box_gone = getattr(error, "exit_code", None) in _BOX_GONE
         finally:
             self.ended = True
             if self._queue.full():

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from parachute.agents.client import AgentClient
 from parachute.agents.models import AgentFiles, AgentSpecification, ModuleTools
+from parachute.errors import Unavailable
+from parachute.sandbox.memory import TotalMemory
 from parachute.settings.models import AgentSettings
 
 log = logging.getLogger(__name__)
@@ -21,10 +23,17 @@ Released = Callable[[str], Awaitable[None]]
 
 
 class AgentPool:
-    """Bounded by number, idle time and free memory; `released` is called with a session's id when its process is gone."""
+    """Bounded by number, idle time and memory; `released` is called with a session's id when its process is gone.
 
-    def __init__(self, settings: AgentSettings, files: AgentFiles, tools: ModuleTools) -> None:
+    `memory` is what all sandboxes together may take; without it only the free memory of the machine counts.
+    """
+
+    def __init__(
+        self, settings: AgentSettings, files: AgentFiles, tools: ModuleTools, memory: TotalMemory | None = None
+    ) -> None:
         self._settings = settings
+        self._memory = memory
+        self._trimming: asyncio.Task[bool] | None = None
         self._files = files
         self._tools = tools
         self._idle: dict[str, AgentClient] = {}
@@ -40,10 +49,10 @@ class AgentPool:
 
     async def close(self) -> None:
         """End every process."""
-        if self._sweeper:
-            self._sweeper.cancel()
+        for task in filter(None, (self._sweeper, self._trimming)):
+            task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
-                await self._sweeper
+                await task
         await self.end_all()
 
     async def end_all(self) -> None:
@@ -57,7 +66,10 @@ class AgentPool:
             await asyncio.wait(list(self._closing.values()))
 
     async def acquire(self, specification: AgentSpecification) -> tuple[AgentClient, bool]:
-        """A connected client and whether it was warm; error: AgentEnded if a new one cannot be started."""
+        """A connected client and whether it was warm.
+
+        Errors: AgentEnded if a new one cannot be started, Unavailable while those that work leave no memory for its sandbox.
+        """
         kept = self._idle.pop(specification.session, None)
         if kept is not None:
             if not kept.ended and kept.fingerprint == specification.fingerprint():
@@ -66,6 +78,7 @@ class AgentPool:
             self._end(kept)
         # The one before still writes its transcript, which the new one is about to read.
         await self._gone(specification.session)
+        await self._make_room(specification)
         return await self._connected(specification), False
 
     def release(self, client: AgentClient, *, keep: bool) -> None:
@@ -79,6 +92,34 @@ class AgentPool:
         while len(self._idle) > self._settings.warm:
             oldest = min(self._idle.values(), key=lambda kept: kept.last_used)
             self._end(self._idle.pop(oldest.specification.session))
+        if self._memory and (self._trimming is None or self._trimming.done()):
+            self._trimming = asyncio.create_task(self.trim(), name="agent pool memory")
+
+    async def trim(self) -> bool:
+        """End those that are idle for longest until all sandboxes together keep their bound; whether they do then.
+
+        A turn is never ended for it.
+        """
+        if self._memory is None:
+            return True
+        used = await self._memory.used()
+        for client in self._closing:  # no need to end another one for what is being given back
+            used.pop(client.specification.session, None)
+        excess = sum(used.values()) - self._memory.bound
+        waiting = [*self._idle.values(), *([self._spare] if self._spare else [])]
+        for client in sorted(waiting, key=lambda client: client.last_used):
+            session = client.specification.session
+            if excess <= 0:
+                break
+            if session not in used:  # it runs directly
+                continue
+            log.info("The sandbox of session %s ends: all of them take too much memory together.", session)
+            if client is self._spare:
+                self.drop_spare()
+            else:
+                self._end(self._idle.pop(session))
+            excess -= used[session]
+        return excess <= 0
 
     async def discard(self, session: str) -> None:
         """End the process kept for a session, and wait until it and those that are ending already are gone."""
@@ -99,7 +140,8 @@ class AgentPool:
         return None
 
     async def set_spare(self, specification: AgentSpecification) -> None:
-        """Start a spare in place of the one there is."""
+        """Start a spare in place of the one there is; errors as of `acquire`."""
+        await self._make_room(specification)
         client = await self._connected(specification)
         self.drop_spare()
         self._spare = client
@@ -129,6 +171,14 @@ class AgentPool:
         """Whether enough memory is free to keep a process."""
         free = _free_megabytes()
         return free is None or free >= self._settings.memory_floor_megabytes
+
+    async def _make_room(self, specification: AgentSpecification) -> None:
+        if specification.execution.mode == "sandboxed" and not await self.trim():
+            raise Unavailable(
+                "The agents that work now take all the memory that sandboxes may have together.",
+                "Wait until one of them has answered, or raise `sandbox.total_memory_megabytes`.",
+                key="no_memory",
+            )
 
     async def _connected(self, specification: AgentSpecification) -> AgentClient:
         client = AgentClient(specification, self._files, self._tools)
@@ -170,6 +220,7 @@ class AgentPool:
     async def _sweep_for_ever(self) -> None:
         while True:
             await asyncio.sleep(_SWEEP_SECONDS)
+            await self.trim()
             oldest_allowed = time.monotonic() - self._settings.warm_minutes * 60
             short = not self.memory_allows()
             for session, client in list(self._idle.items()):

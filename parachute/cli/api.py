@@ -59,9 +59,17 @@ class Api:
         given = {name: str(value).lower() if isinstance(value, bool) else value for name, value in query.items()}
         return self._call("GET", f"{path}?{urllib.parse.urlencode(given)}" if given else path)
 
+    def get_slowly(self, path: str) -> Any:
+        """The JSON that a GET answers which has to start something first; errors: Refused, Unavailable."""
+        return self._call("GET", path, seconds=_SILENCE)
+
     def post(self, path: str, body: object = None, seconds: float = _SECONDS) -> Any:
         """The JSON that a POST answers; errors: Refused, Unavailable."""
         return self._call("POST", path, {} if body is None else body, seconds)
+
+    def put(self, path: str, body: object) -> Any:
+        """The JSON that a PUT answers; errors: Refused, Unavailable."""
+        return self._call("PUT", path, body)
 
     def delete(self, path: str) -> Any:
         """The JSON that a DELETE answers; errors: Refused, Unavailable."""

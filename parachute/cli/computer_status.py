@@ -14,6 +14,8 @@ def model_line(provider: dict[str, Any]) -> str:
 def facts_of(core: dict[str, Any]) -> list[tuple[str, str]]:
     """Lines about what `GET /api/status` answers."""
     facts = [("Vault", str(core["vault"]))]
+    if panic := core.get("panic"):
+        facts.insert(0, ("Stopped", f"all agents, since {panic['since']} by {panic['by']}; `parachute resume`"))
     if provider := core.get("provider"):
         facts.append(("Model", model_line(provider)))
         facts.append(("Spending", _spending(provider)))

@@ -60,8 +60,12 @@ class Line:
             self._server.close()
             # At once: a new line with the same path must not meet the remains of this one.
             self.path.unlink(missing_ok=True)
-        await self._end(list(self._connections))
+        await self.cut()
         self._decisions.flush()
+
+    async def cut(self) -> None:
+        """Break off what runs."""
+        await self._end(list(self._connections))
 
     async def change(self, allowed: AllowedHosts) -> None:
         """Put another list in force; connections to hosts that are not on it any more are broken off."""

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from parachute.egress import addresses
 from parachute.egress.hosts import is_address
 from parachute.egress.models import Limits, Refused, Target
+from parachute.panic.brake import Brake
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
@@ -33,8 +34,11 @@ class Unreachable(Refused):
 class Outside:
     """The internet, as far as it is public."""
 
-    def __init__(self, limits: Limits, resolve: Resolve | None, connect: Connect | None) -> None:
+    def __init__(
+        self, limits: Limits, resolve: Resolve | None, connect: Connect | None, brake: Brake | None = None
+    ) -> None:
         self._limits = limits
+        self._brake = brake
         # Threads of its own: a name server that hangs must not stop the files and databases of core.
         self._threads = ThreadPoolExecutor(_RESOLVER_THREADS, "egress-resolver") if resolve is None else None
         self._resolve = resolve or self._ask_system
@@ -46,7 +50,10 @@ class Outside:
             self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def reach(self, target: Target, lookups: asyncio.Semaphore) -> Streams:
-        """A connection to a host; errors: Refused if it is not public, Unreachable."""
+        """A connection to a host; errors: Refused if it is not public or all agents are stopped, Unreachable."""
+        if self._brake is not None and (panic := self._brake.panic):
+            stopped = panic.refusal()
+            raise Refused(stopped.message, stopped.hint)
         found: Sequence[str] = ()
         try:
             async with asyncio.timeout(self._limits.connect_seconds):

@@ -12,6 +12,7 @@ from parachute.egress.line import Line
 from parachute.egress.models import Limits
 from parachute.egress.outside import Connect, Outside, Resolve
 from parachute.errors import InvalidInput
+from parachute.panic.brake import Brake
 
 _PATH_LIMIT = 107  # sun_path of a Unix socket, without its closing zero
 
@@ -19,7 +20,8 @@ _PATH_LIMIT = 107  # sun_path of a Unix socket, without its closing zero
 class Egress:
     """The egress proxy: one socket for each owner, and nothing reaches the internet that its list does not name.
 
-    `resolve` and `connect` stand for the name server and the network; without them it is the system's.
+    `resolve` and `connect` stand for the name server and the network; without them it is the system's. While the `brake` is
+    pulled, nothing goes out.
     """
 
     def __init__(
@@ -29,10 +31,11 @@ class Egress:
         limits: Limits | None = None,
         resolve: Resolve | None = None,
         connect: Connect | None = None,
+        brake: Brake | None = None,
     ) -> None:
         self._audit = audit
         self._limits = limits or Limits()
-        self._outside = Outside(self._limits, resolve, connect)
+        self._outside = Outside(self._limits, resolve, connect, brake)
         self._lines: dict[str, Line] = {}
         self._changing = asyncio.Lock()
 
@@ -64,6 +67,11 @@ class Egress:
             line = self._lines.pop(owner, None)
             if line is not None:
                 await line.close()
+
+    async def cut(self) -> None:
+        """Break off every connection; the lines stay, and go on when the brake is released."""
+        async with self._changing:
+            await asyncio.gather(*(line.cut() for line in self._lines.values()))
 
     async def close_all(self) -> None:
         """Close every line."""

@@ -127,7 +127,7 @@ class GatewayApplication:
         provider = self._provider()
         if provider.name != "offline" and not self._gateway.allows_model(model):
             raise Refused(403, "permission_error", f"The model {model} is not among allowed_models.", "service_error")
-        if provider.name != "offline" and (sentence := content.refusal(body)):
+        if provider.name != "offline" and (sentence := content.refusal(body, searches=line.searches)):
             raise Refused(403, "permission_error", sentence, "service_error")
         if provider.name == "anthropic" and (sentence := await self._gateway.over_limit()):
             raise Refused(400, "invalid_request_error", sentence, "billing_error")

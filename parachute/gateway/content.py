@@ -7,17 +7,19 @@ from typing import Any
 
 _FIELDS = ("mcp_servers", "container")
 _INLINE = frozenset({"base64", "text", "content"})
-_SERVER_TOOLS = ("web_search_", "custom")
+_OWN_TOOLS = "custom"
+_SEARCH = "web_search_"
 
 
-def refusal(body: dict[str, Any]) -> str | None:
-    """Why a request is not passed on, as a sentence, or None."""
+def refusal(body: dict[str, Any], *, searches: bool = True) -> str | None:
+    """Why a request is not passed on, as a sentence, or None; `searches`: the provider may search the web for it."""
+    open_tools = (_OWN_TOOLS, _SEARCH) if searches else (_OWN_TOOLS,)
     for name in _FIELDS:
         if body.get(name):
             return f"`{name}` is not open to agents."
     for tool in _list(body.get("tools")):
         kind = tool.get("type")
-        if kind is not None and not (isinstance(kind, str) and kind.startswith(_SERVER_TOOLS)):
+        if kind is not None and not (isinstance(kind, str) and kind.startswith(open_tools)):
             return f"Tools of the type {str(kind)[:60]!r} run at the provider and are not open to agents."
     for message in (*_list(body.get("messages")), {"content": body.get("system")}):
         if kind := _reaching(message.get("content")):

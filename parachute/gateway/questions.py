@@ -66,7 +66,7 @@ class Questions:
     async def ask(self, prompt: str, system: str | None, max_tokens: int, *, source: tuple[str, str]) -> Answer:
         """The answer to one question; `source` (kind, name) is who asks, for the audit.
 
-        Errors: NotAnswered, InvalidInput where no model is set or allowed, Unavailable where models cannot be listed.
+        Errors: NotAnswered, InvalidInput where no model is set or allowed, Unavailable where models cannot be listed, Stopped.
         """
         async with self._slots:
             provider = self._gateway.provider
@@ -86,6 +86,7 @@ class Questions:
                 message = f"The model did not answer within {_SECONDS:g} seconds."
                 raise NotAnswered(message, "Ask with less text, or try again.", key="network_error") from error
             except Refused as refusal:
+                self._gateway.brake.check()  # then that is why
                 raise _not_answered(refusal, line) from refusal
         return _answer(raw, model, provider)
 

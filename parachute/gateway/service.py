@@ -22,6 +22,7 @@ from parachute.gateway.credentials import CredentialSource
 from parachute.gateway.models import Credential, CredentialKind, Problem, Provider, Usage
 from parachute.gateway.prices import dollars
 from parachute.gateway.store import UsageStore, today
+from parachute.panic.brake import Brake
 from parachute.settings.home import Home
 from parachute.settings.models import Settings
 from parachute.supervisor import control
@@ -44,12 +45,16 @@ _PLACEHOLDERS = {
 
 @dataclass(slots=True)
 class Line:
-    """The line of one agent to its model: the socket's folder, the token, and what went wrong last."""
+    """The line of one agent to its model: the socket's folder, the token, and what went wrong last.
+
+    `searches`: the provider may search the web for it.
+    """
 
     session: str
     folder: Path
     kind: CredentialKind
     token: str
+    searches: bool = True
     server: asyncio.Server | None = None
     state: ServerState = field(default_factory=ServerState)
     problem: Problem | None = None
@@ -72,6 +77,7 @@ class Gateway:
     ) -> None:
         self.credentials = credentials
         self.audit = audit
+        self.brake = Brake(home.root)
         self._home = home
         self._settings = settings
         self._usage = usage
@@ -101,14 +107,15 @@ class Gateway:
             return None
         return found
 
-    async def open(self, session: str) -> Line:
-        """The line of a session, opened if it is not yet; its folder is what a sandbox mounts."""
+    async def open(self, session: str, *, searches: bool = True) -> Line:
+        """The line of a session, opened if it is not yet; its folder is what a sandbox mounts. Errors: Stopped, OSError."""
+        self.brake.check()
         if line := self._lines.get(session):
             return line
         credential = self.credential(self.provider)
         kind = credential.kind if credential else CredentialKind.API_KEY
         folder = private_folder(self._home.run / "sandbox" / session / "box")
-        line = Line(session, folder, kind, _PLACEHOLDERS[kind][1] + secrets.token_urlsafe(32))
+        line = Line(session, folder, kind, _PLACEHOLDERS[kind][1] + secrets.token_urlsafe(32), searches)
         self._lines[session] = line
         config = self._protocol_config()
         path = folder / SOCKET_NAME
@@ -251,8 +258,9 @@ class Gateway:
             return {**report, "error": error.message}
 
     async def client(self, provider: Provider) -> "AsyncClient":
-        """The HTTP client for a provider, with its connections kept open."""
-        if provider.socket and not self._model_opened:
+        """The HTTP client for a provider, with its connections kept open: the only way out. Error: Stopped."""
+        self.brake.check()
+        if provider.socket and not (self._model_opened and Path(provider.socket).exists()):
             await control.ask(self._home, "open", unit="model", environment=self._model_settings())
             self._model_opened = True
         if provider.socket not in self._clients:

@@ -20,10 +20,12 @@ from parachute.hooks import configuration, context, running
 from parachute.hooks.approvals import Approvals
 from parachute.hooks.commands import Command, prepare
 from parachute.hooks.models import BLOCKABLE, EVENTS, Added, CannotRun, Hook, HookFailure, HookOutcome, Ran
+from parachute.panic.brake import Brake
 from parachute.settings.home import Home
 
 log = logging.getLogger(__name__)
 
+_SUBSCRIBER = "hooks"
 _ERRORS = 100
 _AT_ONCE = 4
 _AT_ONCE_IN_BACKGROUND = 2
@@ -56,7 +58,7 @@ class Tested:
 
 
 class Hooks:
-    """The user's hooks. Only what was approved, exactly as it was approved, ever runs."""
+    """The user's hooks. Only what was approved, exactly as it was approved, ever runs, and nothing while agents are stopped."""
 
     def __init__(self, home: Home, vault: Path, audit: Audit | None = None) -> None:
         self._root = home.root
@@ -64,6 +66,8 @@ class Hooks:
         self._folder = home.root / configuration.FOLDER
         self._vault = vault
         self._audit = audit
+        self._brake = Brake(home.root)
+        self._events: Events | None = None
         self._approvals = Approvals(home.root)
         self._configuration = configuration.Configuration()
         self._signature: tuple[object, ...] | None = None
@@ -77,8 +81,21 @@ class Hooks:
     async def start(self, events: Events) -> None:
         """Install the default hooks at the very first start, and run hooks when something happens from now on."""
         await asyncio.to_thread(configuration.install, self._root)
-        events.register("hooks", self.deliver, _TURN_SECONDS)
-        await events.add_subscriber("hooks", self.patterns, kind="hooks")
+        events.register(_SUBSCRIBER, self.deliver, _TURN_SECONDS)
+        self._events = events
+        if self._brake.panic is None:
+            await self.resume()
+
+    async def stop(self) -> None:
+        """End what runs, and keep events until `resume`."""
+        if self._events is not None:
+            await self._events.pause_subscriber(_SUBSCRIBER)
+        await self.close()
+
+    async def resume(self) -> None:
+        """Run hooks for what has happened meanwhile, and from now on."""
+        if self._events is not None:
+            await self._events.add_subscriber(_SUBSCRIBER, self.patterns, kind=_SUBSCRIBER)
 
     async def close(self) -> None:
         """End what runs in the background."""
@@ -101,6 +118,9 @@ class Hooks:
         """Run every approved hook of an event, in order; asynchronous ones go on by themselves. Never raises for a hook."""
         outputs: list[dict[str, Any]] = []
         added: list[Added] = []
+        if panic := self._brake.panic:
+            # Nobody can say whether one of them would have stopped it.
+            return HookOutcome(event in BLOCKABLE, str(panic.refusal()), outputs, ())
         for listed in await self._of(event):
             hook, command = listed.hook, listed.command
             if command is None or not listed.is_approved:
@@ -144,7 +164,8 @@ class Hooks:
         await asyncio.to_thread(self._approvals.approve, commands)
 
     async def test(self, event: str) -> Sequence[Tested]:
-        """Try every hook of an event with example data, the asynchronous ones too; error: InvalidInput."""
+        """Try every hook of an event with example data, the asynchronous ones too; errors: InvalidInput, Stopped."""
+        self._brake.check()
         checked_name(event)
         payload = self._payload(event, EVENTS.get(event, {}), None, now())
         tested = []

@@ -1,15 +1,21 @@
 """Routes of runs (contract, sections 2 and 3)."""
 
-from typing import Annotated, Any
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Annotated, Any, Protocol
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from parachute.errors import NotAllowed
+from parachute.runs.events import TERMINAL, Event
 from parachute.runs.request import TurnRequest
+from parachute.runs.run import Profile, Run
 from parachute.runs.service import Runs
 from parachute.sessions.api import CallerDependency, SessionsDependency, check_level
 from parachute.sessions.service import Sessions
 from parachute.web.event_stream import EventStream
+from parachute.web.owner import require_owner
 
 router = APIRouter(prefix="/api/chat", tags=["runs"])
 
@@ -18,6 +24,13 @@ def runs(request: Request) -> Runs:
     """The application's runs."""
     service: Runs = request.app.state.runs
     return service
+
+
+class PersonsAgent(Protocol):
+    """An agent of the computer itself that a person calls by its name; asked here, and nowhere else."""
+
+    async def called(self, request: TurnRequest) -> tuple[TurnRequest, Profile] | None:
+        """What is run for a message that calls it, None for all others; error: InvalidInput."""
 
 
 RunsDependency = Annotated[Runs, Depends(runs)]
@@ -52,9 +65,19 @@ async def chat(
     request: Request, body: TurnRequest, service: RunsDependency, sessions: SessionsDependency, who: CallerDependency
 ) -> Response:
     """Send a message; the answer streams as events. The run goes on when the reader leaves."""
+    maintenance: PersonsAgent = request.app.state.maintenance
+    if called := await maintenance.called(body):
+        await require_owner(request, "The maintenance agent")
+        run = await service.begin(called[0], who.name, called[1])
+        return EventStream(_to_its_end(run))
     await check_level(request, body.trust_level)
     if body.session_id != "new":
         await _check_session(request, body.session_id, sessions)
+    elif body.trust_level is None and service.default_level(body.workspace_id) == "direct":
+        try:
+            await check_level(request, "direct")
+        except NotAllowed:  # a session may always be more shut in than its workspace
+            body.trust_level = "sandboxed"
     run = await service.begin(body, who.name)
     return EventStream(run.log.read())
 
@@ -127,6 +150,14 @@ async def delete(session: str, service: RunsDependency) -> dict[str, bool]:
     """Delete a session with its transcript and attachments; what runs in it is stopped first."""
     await service.delete(session)
     return {"success": True}
+
+
+async def _to_its_end(run: Run) -> AsyncIterator[tuple[int, Event]]:
+    """The events of a run; the last one when its agent is gone, since whoever reads it may send the next message."""
+    async for seq, event in run.log.read():
+        if event["type"] in TERMINAL and run.task is not None:
+            await asyncio.wait({run.task})
+        yield seq, event
 
 
 async def _check_session(request: Request, session: str, sessions: Sessions) -> None:

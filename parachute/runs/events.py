@@ -15,6 +15,10 @@ INTERRUPTED: Event = {
     "type": "aborted",
     "message": "The computer was restarted during this answer; send a message to go on.",
 }
+PANIC: Event = {
+    "type": "aborted",
+    "message": "All agents were stopped; `parachute resume` lets them work again, and then a message goes on here.",
+}
 
 _ACTIONS = {
     "retry": {"key": "r", "label": "Try again", "action": "retry"},

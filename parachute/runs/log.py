@@ -99,7 +99,9 @@ class EventLog:
                 return
             timeout = max(0.0, last_text + TEXT_SECONDS - loop.time()) if reader.waiting else None
             try:
-                await asyncio.wait_for(changed.wait(), timeout)
+                # Not wait_for: before Python 3.12 it could swallow a cancellation.
+                async with asyncio.timeout(timeout):
+                    await changed.wait()
             except TimeoutError:
                 for ready in reader.release():
                     yield ready
@@ -108,7 +110,8 @@ class EventLog:
     async def _flush_later(self) -> None:
         while self._unsaved:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._urgent.wait(), self._delay)
+                async with asyncio.timeout(self._delay):
+                    await self._urgent.wait()
             self._urgent.clear()
             only_text = all(event["type"] == TEXT_DELTA for _, event in self._unsaved)
             self._delay = min(2 * self._delay, SLOW_FLUSH_SECONDS) if only_text else FLUSH_SECONDS

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +15,19 @@ from parachute.events.service import Events
 from parachute.gateway.models import Provider
 from parachute.gateway.service import Gateway
 from parachute.hooks.service import Hooks
+from parachute.mcp_servers.service import McpServers
 from parachute.permissions.models import Access, Grant
 from parachute.permissions.policy import Policy
 from parachute.prompts.service import Prompt, Prompts
+from parachute.sandbox.limits import NO_LIMITS
 from parachute.sandbox.service import Execution, Sandboxes
 from parachute.sessions.models import Session
 from parachute.sessions.service import Sessions
 from parachute.settings.home import Home
 from parachute.settings.models import Settings
 from parachute.vault.service import Vault
+from parachute.workspaces.models import Capabilities, Workspace, choice_of
+from parachute.workspaces.service import Workspaces
 
 _TOOLS = ("Read", "Write", "Edit", "Glob", "Grep", "Bash", "AskUserQuestion")
 
@@ -45,6 +49,8 @@ class Services:
     events: Events
     hooks: Hooks
     audit: Audit
+    workspaces: Workspaces
+    mcp_servers: McpServers | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +65,30 @@ class Preparation:
 
 
 async def prepare(
-    services: Services, session: Session, request: Any, directory: Path | None, *, resume: bool
+    services: Services,
+    session: Session,
+    request: Any,
+    directory: Path | None,
+    *,
+    resume: bool,
+    workspace: Workspace | None = None,
 ) -> Preparation:
     """Decide where a session runs, then compose everything that follows from that."""
     level = await services.sessions.level(session)
     line = await services.gateway.open(session.id)
-    execution = await services.sandboxes.prepare(session, level, directory, line)
+    limits = workspace.limits if workspace else NO_LIMITS
+    execution = await services.sandboxes.prepare(session, level, directory, line, limits)
     commands, allowed_tools = await asyncio.to_thread(services.prompts.limits, session.agent_path)
     provider = services.gateway.provider
     offline = provider.name == "offline"
     module_tools = () if offline else permitted(services.tools.tools(), allowed_tools)
+    mcps = workspace.capabilities.mcps if workspace else choice_of(services.settings.default_capabilities.mcps)
+    module_tools = Capabilities(mcps).tools(module_tools)
+    # Who writes from outside is given a server of the user's only where the user put the conversation in a workspace.
+    if services.mcp_servers is not None and not offline and (workspace or not session.from_outside):
+        server_tools, warnings = await services.mcp_servers.offered(mcps, allowed_tools)
+        module_tools += server_tools
+        execution = replace(execution, warnings=(*execution.warnings, *warnings))
     policy = Policy(
         level=execution.mode,
         trust_mode=services.settings.trust_mode,
@@ -104,7 +124,7 @@ async def prepare(
         line=line,
         system_prompt=prompt.text,
         tools=tools,
-        model=provider.model or session.model or services.settings.model,
+        model=provider.model or session.model or (workspace and workspace.model) or services.settings.model,
         asks_questions=not offline,
         module_tools=module_tools,
     )

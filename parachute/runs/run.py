@@ -8,11 +8,13 @@ from typing import Any, Protocol
 
 from parachute.agents.client import AgentClient
 from parachute.hooks.models import Added
+from parachute.panic.brake import Brake
 from parachute.runs import events
 from parachute.runs.log import EventLog
 from parachute.runs.preparation import Preparation
 from parachute.runs.request import TurnRequest
 from parachute.sessions.models import Owner, Session
+from parachute.sessions.trust import normalize_trust_level
 
 INJECTION_LIMIT = 10
 
@@ -62,6 +64,7 @@ class Run:
     answered: bool = False
     aborting: bool = False
     interrupted: bool = False
+    brake: Brake | None = None
     status: str = "error"
     unanswered: dict[str, str] = field(default_factory=dict)
     waiting: list[tuple[str, str]] = field(default_factory=list)
@@ -71,14 +74,28 @@ class Run:
     added: Sequence[Added] = ()
 
     @property
+    def wanted_direct(self) -> bool:
+        """Whether the message asked for a direct session."""
+        return self.request.trust_level is not None and normalize_trust_level(self.request.trust_level) == "direct"
+
+    @property
     def stopping(self) -> bool:
         """Whether somebody wants it to end now."""
-        return self.aborting or self.interrupted
+        return self.aborting or self.interrupted or self._is_panic
 
     def stopped(self) -> None:
         """Log that it ended because somebody wanted it."""
+        if self._is_panic:
+            self.status = "aborted"
+            self.log.append(events.PANIC)
+            return
         self.status = "interrupted" if self.interrupted else "aborted"
         self.log.append(events.INTERRUPTED if self.interrupted else events.ABORTED)
+
+    @property
+    def _is_panic(self) -> bool:
+        # Asked of the file: the supervisor may have ended the agent before core hears why.
+        return self.brake is not None and self.brake.panic is not None
 
     @property
     def injections(self) -> int:

@@ -8,11 +8,12 @@ import uuid
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from parachute.clock import now
-from parachute.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError
-from parachute.events.service import SESSION_START
+from parachute.agents.client import AgentEnded
+from parachute.errors import Conflict, InvalidInput, NotFound, ParachuteError
 from parachute.hooks.models import Added
+from parachute.panic.brake import Brake
 from parachute.runs import attachments, events
+from parachute.runs.admission import Admission
 from parachute.runs.events import Event
 from parachute.runs.log import EventLog, replay, said
 from parachute.runs.preparation import Services
@@ -21,8 +22,7 @@ from parachute.runs.run import INJECTION_LIMIT, Profile, Run
 from parachute.runs.spare import Spare
 from parachute.runs.store import RunStore
 from parachute.runs.turn import Turn
-from parachute.sessions.models import Session
-from parachute.sessions.trust import normalize_trust_level
+from parachute.sessions.trust import TrustLevel, normalize_trust_level
 
 log = logging.getLogger(__name__)
 
@@ -41,6 +41,8 @@ class Runs:
         self._reserved: set[str] = set()
         self._ended: dict[str, EventLog] = {}
         self._spare = Spare(services)
+        self._admission = Admission(services, self._is_used)
+        self._brake = Brake(services.home.root)
         self._stopping = False
         services.pool.released = self._released
 
@@ -62,15 +64,14 @@ class Runs:
     async def begin(self, request: TurnRequest, caller: str, profile: Profile | None = None) -> Run:
         """Admit a message of a person, or with a profile one of a module, and start its run.
 
-        Errors: InvalidInput, NotFound, Conflict when the session is busy or belongs to a module.
+        Errors: InvalidInput, NotFound, Conflict when the session is busy or belongs to a module, Stopped.
         """
+        self._brake.check()
         is_new = request.session_id == "new"
         decoded = await asyncio.to_thread(attachments.decode, request.attachments) if request.attachments else []
-        if request.workspace_id:
-            raise NotFound(f"workspaceId: there is no workspace {request.workspace_id[:64]!r}.")
         level = normalize_trust_level(request.trust_level) if request.trust_level is not None else None
         if is_new:
-            session = await self._new_session(request, level or "sandboxed", profile)
+            session = await self._admission.new_session(request, level, profile)
         else:
             session = await self._services.sessions.get(request.session_id)
             await self._services.sessions.check_owner(session, profile.owner if profile else None)
@@ -86,14 +87,14 @@ class Runs:
         added: Sequence[Added] = ()
         try:
             if is_new:
-                added = await self._ask_hooks(session, profile)
+                added = await self._admission.ask_hooks(session, profile)
                 owner = profile.owner if profile else None
                 await self._services.sessions.create(session, approved_by=caller, owner=owner)
             else:
-                await self._apply(session, request, level, caller)
+                await self._admission.apply(session, request, level, caller)
             cut_off = () if is_new else await self._cut_off(session.id)
             log_of_run = EventLog(await self._store.begin(session.id), self._store)
-            run = Run(session, request, log_of_run, is_new, cut_off, profile, added=added)
+            run = Run(session, request, log_of_run, is_new, cut_off, profile, added=added, brake=self._brake)
             self._active[session.id] = run
         finally:
             self._reserved.discard(session.id)
@@ -127,6 +128,15 @@ class Runs:
         run = self._running(session)
         run.aborting = True
         await self._stop(run)
+
+    async def stop_all(self) -> None:
+        """Stop every run while the brake is pulled, and with them what is kept for the next ones."""
+        runs = list(self._active.values())
+        for run in runs:
+            run.aborting = True
+        await self._spare.stop()
+        await asyncio.gather(*(self._stop(run) for run in runs), return_exceptions=True)
+        await self._services.pool.end_all()
 
     async def inject(self, session: str, message: str) -> None:
         """Put a further message into a running turn; errors: NotFound, InvalidInput, and 429 when too many wait."""
@@ -211,6 +221,15 @@ class Runs:
         finally:
             self._reserved.discard(session)
 
+    async def close_unused_line(self, session: str) -> None:
+        """Close the line of a session in which nothing happens: who opened it has only looked at its box."""
+        if not self._is_used(session) and not self._services.pool.has(session):
+            await self._services.gateway.close(session)
+
+    def default_level(self, workspace: str | None) -> TrustLevel:
+        """The level of a new session whose message does not say one; error: NotFound for no workspace."""
+        return self._admission.default_level(workspace)
+
     def app_seen(self) -> None:
         """An app is around: have a spare agent ready for its next new chat, and whoever knows what it will be about."""
         self._spare.want()
@@ -239,72 +258,14 @@ class Runs:
         run = self._active.get(session)
         return run.log if run else self._ended.get(session)
 
-    async def _new_session(self, request: TurnRequest, level: Any, profile: Profile | None) -> Session:
-        services, moment = self._services, now()
-        directory = None
-        if request.working_directory:
-            path = services.vault.absolute(request.working_directory)
-            directory = services.vault.relative(services.sandboxes.check_directory(path))
-        if request.continued_from:
-            await services.sessions.get(request.continued_from)
-        agent_name = None
-        if request.agent_path:
-            agent_name = await asyncio.to_thread(services.prompts.agent_name, request.agent_path)
-        spare = services.pool.spare
-        identifier = str(uuid.uuid4())
-        if (
-            spare is not None
-            and profile is None
-            and level == "sandboxed"
-            and directory is None
-            and not self._is_used(spare.specification.session)
-        ):
-            identifier = spare.specification.session
-        return Session(
-            id=identifier,
-            created_at=moment,
-            updated_at=moment,
-            title=request.title,
-            agent_path=request.agent_path,
-            agent_name=profile.owner.agent or None if profile else agent_name,
-            agent_type=request.agent_type,
-            continued_from=request.continued_from,
-            working_directory=directory,
-            trust_level=level,
-            model=request.model,
-        )
-
     async def _cut_off(self, session: str) -> tuple[tuple[str, str], ...]:
         last = await self._store.last(session)
         if last is None or last[1] != "interrupted":
             return ()
         return tuple(said(await self._store.events(last[0])))
 
-    async def _ask_hooks(self, session: Session, profile: Profile | None) -> Sequence[Added]:
-        """What hooks want the agent of a new session to know; error: NotAllowed if one of them does not allow it."""
-        module = profile.owner.module if profile else "chat"
-        data = {"session_id": session.id, "module": module, "working_directory": session.working_directory}
-        outcome = await self._services.hooks.fire(SESSION_START, data)
-        if outcome.blocked:
-            raise NotAllowed(f"A hook does not allow this conversation: {outcome.reason}", key="blocked_by_hook")
-        # It is about the owner: an agent of a module sees what its manifest names, and others read what a bot answers.
-        return () if profile or session.from_outside else outcome.added
-
     def _is_used(self, session: str) -> bool:
         return session in self._active or session in self._reserved
-
-    async def _apply(self, session: Session, request: TurnRequest, level: Any, caller: str) -> None:
-        changed = False
-        if level is not None and level != session.trust_level:
-            changes = {"trustLevel": level}
-            updated = await self._services.sessions.configure(session.id, changes, approved_by=caller, admin=False)
-            session.trust_level = updated.trust_level
-        if request.model and request.model != session.model:
-            session.model, changed = request.model, True
-        if session.archived:
-            session.archived, changed = False, True
-        if changed:
-            await self._services.sessions.save(session)
 
     async def _carry_out(self, run: Run, decoded: list[tuple[Attachment, bytes]]) -> None:
         session = run.session.id
@@ -341,6 +302,9 @@ class Runs:
         try:
             async with limit:
                 await Turn(self._services, run, decoded).answer()
+        except AgentEnded as error:
+            why = await self._services.sandboxes.why_ended(run.session.id) if error.with_box else None
+            raise AgentEnded(why or error.message) from error
         except TimeoutError as error:
             if not limit.expired():
                 raise

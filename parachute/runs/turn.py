@@ -20,6 +20,7 @@ from parachute.runs.preparation import Preparation, Services, granted, prepare
 from parachute.runs.request import Attachment
 from parachute.runs.run import Run
 from parachute.sessions.models import Session
+from parachute.workspaces.models import Workspace
 
 log = logging.getLogger(__name__)
 
@@ -50,16 +51,22 @@ class Turn:
         services, run = self._services, self._run
         session = run.session
         kept = not run.is_new and services.pool.has(session.id)
+        if kept and await self._moves_into_box():
+            # Its process has to be gone before its transcript can be brought, and nothing else would bring it.
+            await services.pool.discard(session.id)
+            kept = False
         known = kept or (not run.is_new and await self._bring_transcript())
         prior = await self._prior(known)
         if prior is None:
             return
-        directory = await self._directory()
+        workspace = await services.workspaces.of(session) if run.profile is None else None
+        services.workspaces.check_agent(workspace, session.agent_path, session.agent_name)
+        directory = await self._directory(workspace)
         if run.profile is not None:
             preparation, knowledge = await run.profile.prepare(session, resume=known), Knowledge()
         else:
             preparation, knowledge = await asyncio.gather(
-                prepare(services, session, run.request, directory, resume=known),
+                prepare(services, session, run.request, directory, resume=known, workspace=workspace),
                 services.contexts.for_message(session.id, run.request.message),
             )
         for title, message in self._warnings(preparation):
@@ -113,6 +120,14 @@ class Turn:
                     "sessionResume": self._resume,
                 }
             )
+
+    async def _moves_into_box(self) -> bool:
+        services, session = self._services, self._run.session
+        return (
+            session.effective_execution_mode == "direct"
+            and await services.sessions.level(session) == "sandboxed"
+            and await services.sandboxes.reason_unavailable() is None
+        )
 
     async def _bring_transcript(self) -> bool:
         transcripts, session = self._services.sessions.transcripts, self._run.session
@@ -277,9 +292,9 @@ class Turn:
                 lines.append(f"{message['role']}: {text}")
         return "\n\n".join(lines)
 
-    async def _directory(self) -> Path | None:
+    async def _directory(self, workspace: Workspace | None) -> Path | None:
         run, vault = self._run, self._services.vault
-        stored = run.session.working_directory
+        stored = run.session.working_directory or (workspace and workspace.working_directory)
         if not stored:
             return None
         directory = vault.absolute(stored)
@@ -294,6 +309,10 @@ class Turn:
 
     def _warnings(self, preparation: Preparation) -> list[tuple[str, str]]:
         found = list(preparation.execution.warnings)
+        if self._run.wanted_direct and preparation.execution.mode == "sandboxed":
+            found.append(("Sandboxed", "The workspace of this conversation keeps it in a sandbox."))
+        differences = self._services.sandboxes.take_differences(self._run.session.id)
+        found += (("Sandbox not as asked", sentence) for sentence in differences)
         empty = [attachment.file_name for attachment in self._run.request.attachments if attachment.base64_data is None]
         if empty:
             found.append(("Attachment without content", f"The app sent only the name of {', '.join(empty)}."))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
 
 from parachute.errors import ParachuteError
+from parachute.panic.brake import Brake
 from parachute.scheduler.times import TimeOfDay, last_due
 
 log = logging.getLogger(__name__)
@@ -58,10 +59,11 @@ Source = Callable[[], Awaitable[Sequence[Job]]]
 
 
 class Scheduler:
-    """Begins what is due; owns the tasks of all jobs."""
+    """Begins what is due, unless the `brake` is pulled; owns the tasks of all jobs."""
 
-    def __init__(self, clock: Clock | None = None, *, seconds: float = _SECONDS) -> None:
+    def __init__(self, clock: Clock | None = None, *, seconds: float = _SECONDS, brake: Brake | None = None) -> None:
         self.clock = clock or Clock()
+        self._brake = brake
         self._seconds = seconds
         self._sources: list[Source] = []
         self._running: dict[str, asyncio.Task[None]] = {}
@@ -89,13 +91,24 @@ class Scheduler:
         """Look now: jobs may have changed."""
         self._look_now.set()
 
+    async def resume(self) -> None:
+        """Begin what became due while the brake was pulled."""
+        self.reload()
+
+    def check(self) -> None:
+        """See that something may begin now, also what a person asks for; error: Stopped."""
+        if self._brake is not None:
+            self._brake.check()
+
     @property
     def running(self) -> frozenset[str]:
         """The names of jobs that run now."""
         return frozenset(self._running)
 
     async def look(self) -> None:
-        """Begin everything that is due now."""
+        """Begin everything that is due now; while the brake is pulled it stays due."""
+        if self._brake is not None and self._brake.panic:
+            return
         if self.clock.zone is None:
             # Somebody may have told this machine that it is in another zone.
             time.tzset()
@@ -125,8 +138,10 @@ class Scheduler:
         while True:
             self._look_now.clear()
             await self.look()
+            # Not wait_for: before Python 3.12 it could swallow the cancellation by which this ends.
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._look_now.wait(), self._seconds)
+                async with asyncio.timeout(self._seconds):
+                    await self._look_now.wait()
 
 
 def _report(what: str, error: Exception) -> None:

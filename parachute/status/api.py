@@ -6,6 +6,7 @@ from fastapi import APIRouter, Request, Response
 
 from parachute import __version__
 from parachute.keys.models import Caller
+from parachute.status.panic_api import panic_of
 
 router = APIRouter(tags=["status"])
 
@@ -22,15 +23,16 @@ async def health(request: Request, detailed: bool = False) -> Any:
     caller: Caller = request.scope["state"]["caller"]
     if not caller.may("health", "read"):
         return _PLAIN
-    reason = await state.sandboxes.reason_unavailable()
+    sandbox = await state.sandboxes.engine()
     gateway = await state.gateway.status()
     return {
         "status": "ok",
         "version": __version__,
         "vault": {"path": str(state.settings.vault)},
+        "panic": panic_of(request),
         # The app's word for the sandbox; it asks whether agents can be shut in, not by what.
-        "docker": {"available": reason is None, "image_exists": reason is None},
-        "sandbox": {"engine": None if reason else "bubblewrap", "reason": reason},
+        "docker": {"available": sandbox.engine is not None, "image_exists": sandbox.engine is not None},
+        "sandbox": {"engine": sandbox.engine, "reason": sandbox.reason},
         "provider": {"provider": gateway["provider"], "because": gateway["because"]},
     }
 
@@ -39,15 +41,17 @@ async def health(request: Request, detailed: bool = False) -> Any:
 async def status(request: Request) -> dict[str, Any]:
     """Everything that `parachute status` shows of core."""
     state = request.app.state
-    reason = await state.sandboxes.reason_unavailable()
+    sandbox = await state.sandboxes.engine()
     return {
         "version": __version__,
         "vault": str(state.settings.vault),
         "port": state.settings.port,
+        "panic": panic_of(request),
         "provider": await state.gateway.status(),
         "sandbox": {
-            "engine": None if reason else "bubblewrap",
-            "reason": reason,
+            "engine": sandbox.engine,
+            "reason": sandbox.reason,
+            "passed_over": sandbox.passed_over,
             "required": state.settings.sandbox.required,
         },
         "sessions": {"total": await state.sessions.count(), "active": len(state.runs.active())},

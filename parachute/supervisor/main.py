@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import NoReturn
 
 from parachute.errors import ParachuteError
+from parachute.panic.brake import Brake
 from parachute.settings.home import Home
 from parachute.supervisor import control, units
 from parachute.supervisor.credentials import CREDENTIALS_FD, Credentials, keep_private
@@ -68,6 +69,9 @@ async def _run(home: Home, credentials: Credentials, host: str, port: int, kind:
         watchdog: asyncio.Task[None] | None = None
         logs = asyncio.create_task(keep_short(home.logs))
         try:
+            if Brake(home.root).panic:
+                # It was pulled while nobody watched over what systemd keeps.
+                await supervisor.handle({"operation": "panic"})
             await launcher.open(core)
             if kind == "systemd":
                 # Core is a service beside us: if it does not come up, we are the one who can tell.

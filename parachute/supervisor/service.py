@@ -7,10 +7,12 @@ from typing import Any
 
 from parachute import __version__
 from parachute.errors import InvalidInput
+from parachute.panic.brake import Brake
 from parachute.settings.home import Home
-from parachute.supervisor import units
+from parachute.supervisor import memory, units
 from parachute.supervisor.enforcement import not_enforced
 from parachute.supervisor.models import Launcher, State, Unit
+from parachute.supervisor.rendering import service_name
 
 
 class Supervisor:
@@ -20,14 +22,17 @@ class Supervisor:
         self._home = home
         self._launcher = launcher
         self._core = core
+        self._brake = Brake(home.root)
         self._started = time.monotonic()
         self.ended = asyncio.Event()
         self.shut_down = False
         self._operations: dict[str, Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]] = {
             "status": self._status,
+            "memory": self._memory,
             "open": self._open,
             "close": self._close,
             "reset": self._reset,
+            "panic": self._panic,
             "start": self._start,
             "stop": self._stop,
             "restart": self._restart,
@@ -75,11 +80,31 @@ class Supervisor:
             "units": [status.describe() for status in self._launcher.status()],
         }
 
+    async def _memory(self, _: dict[str, Any]) -> dict[str, Any]:
+        running = {
+            status.name: status.process
+            for status in self._launcher.status()
+            if status.process and status.name.startswith("sandbox@")
+        }
+
+        def held() -> dict[str, int]:
+            return {name: memory.held_bytes(process, service_name(name)) for name, process in running.items()}
+
+        return {"bytes": await asyncio.to_thread(held)}
+
     async def _open(self, request: dict[str, Any]) -> dict[str, Any]:
         environment = request.get("environment")
         if not isinstance(environment, dict | None):
             raise InvalidInput("environment: expected a JSON object.")
-        await self._launcher.open(self._unit(request, environment))
+        unit = self._unit(request, environment)
+        works_for_agents = units.works_for_agents(unit.name)
+        if works_for_agents:
+            self._brake.check()
+        await self._launcher.open(unit)
+        if works_for_agents and (panic := self._brake.panic):
+            # It was pulled meanwhile, and whoever did so may have missed this one.
+            await self._launcher.close(unit.name)
+            raise panic.refusal()
         return {}
 
     async def _close(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -93,6 +118,11 @@ class Supervisor:
 
     async def _reset(self, _: dict[str, Any]) -> dict[str, Any]:
         names = [status.name for status in self._launcher.status() if status.name.startswith("sandbox@")]
+        await asyncio.gather(*(self._launcher.close(name) for name in names))
+        return {"closed": len(names)}
+
+    async def _panic(self, _: dict[str, Any]) -> dict[str, Any]:
+        names = [status.name for status in self._launcher.status() if units.works_for_agents(status.name)]
         await asyncio.gather(*(self._launcher.close(name) for name in names))
         return {"closed": len(names)}
 

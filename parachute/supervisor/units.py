@@ -13,6 +13,7 @@ from parachute.supervisor.models import Unit
 
 _SANDBOX = re.compile(r"sandbox@([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
 _MODULE = re.compile(r"module@([a-z][a-z0-9_-]{0,39})")
+_MCP = re.compile(r"mcp@([A-Za-z0-9](?:[A-Za-z0-9-]|_(?=[A-Za-z0-9-])){0,39})")
 _MODEL_SETTINGS = frozenset(
     {"PARACHUTE_OFFLINE_MODEL", "PARACHUTE_OFFLINE_IDLE_SECONDS", "PARACHUTE_OFFLINE_CONTEXT_TOKENS"}
 )
@@ -34,7 +35,7 @@ def core(host: str, port: int) -> Unit:
 
 
 def by_name(home: Home, name: str, environment: Mapping[str, str] | None = None, *, confines: bool = False) -> Unit:
-    """A unit that core may open by its name: `direct`, `model`, `sandbox@{session}` or `module@{name}`; error: InvalidInput.
+    """A unit that core may open by its name: `direct`, `model`, `sandbox@{session}`, `module@{name}` or `mcp@{name}`; error: InvalidInput.
 
     `environment` may hold the settings of the model, and nothing else. `confines`: who starts it enforces its confinement.
     """
@@ -51,16 +52,25 @@ def by_name(home: Home, name: str, environment: Mapping[str, str] | None = None,
         )
     if match := _SANDBOX.fullmatch(name):
         command = _child("parachute.sandbox.launch", match[1])
-        return Unit(name, command, listen=(agent_socket(home, match[1]),), on_demand=True, stop_seconds=5)
+        listen = (agent_socket(home, match[1]),)
+        return Unit(name, command, listen=listen, on_demand=True, stop_seconds=5, delegates=True, attempts=3)
     if match := _MODULE.fullmatch(name):
         return module_unit.unit(home.root, match[1], module_socket(home, match[1]), _child, confines=confines)
+    if match := _MCP.fullmatch(name):
+        command = _child("parachute.mcp_servers.launch", match[1])
+        return Unit(name, command, listen=(mcp_socket(home, match[1]),), on_demand=True, stop_seconds=5)
     raise AssertionError(name)
 
 
 def check_name(name: str) -> None:
     """See that core may open and close a unit of this name, whether or not it can be started now; error: InvalidInput."""
-    if name not in ("direct", "model") and not _SANDBOX.fullmatch(name) and not _MODULE.fullmatch(name):
+    if name not in ("direct", "model") and not any(kind.fullmatch(name) for kind in (_SANDBOX, _MODULE, _MCP)):
         raise InvalidInput(f"{name!r} is not a unit that can be opened.")
+
+
+def works_for_agents(name: str) -> bool:
+    """Whether nothing but agents needs a unit: what ends, and does not start, while all agents are stopped."""
+    return name in ("direct", "model") or name.startswith(("sandbox@", "mcp@"))
 
 
 def agent_socket(home: Home, session: str) -> Path:
@@ -76,6 +86,11 @@ def direct_socket(home: Home) -> Path:
 def module_socket(home: Home, name: str) -> Path:
     """Where the host of a module listens."""
     return _socket(home.run / "module" / name / "host.sock")
+
+
+def mcp_socket(home: Home, name: str) -> Path:
+    """Where an MCP server of the user is reached."""
+    return _socket(home.run / "mcp" / name / "server.sock")
 
 
 def model_socket(home: Home) -> Path:

@@ -48,6 +48,9 @@ RULES = (
     Rule("/api/settings", "settings", write="admin"),
     Rule("/api/config", "config", write="admin"),
     Rule("/api/sandbox", "sandbox", write="admin"),
+    # Whoever may talk to agents may stop them all; that they work again is the owner's word, and no program's of this machine.
+    Rule("/api/panic", "chat"),
+    Rule("/api/resume", "panic", read="admin", write="admin", writers="credential"),
     # Each of these makes commands run outside of a sandbox, or lets strangers in.
     Rule("/api/trust", "trust", write="admin"),
     Rule("/api/mcps", "mcps", write="admin"),
@@ -60,6 +63,7 @@ RULES = (
     # Routes that belong to the conversations.
     Rule("/api/prompt", "chat"),
     Rule("/api/contexts", "chat"),
+    Rule("/api/workspaces", "chat"),
     Rule("/api/import", "chat"),
     Rule("/api/claude-code", "chat"),
     Rule("/api/usage", "chat"),

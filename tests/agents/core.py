@@ -29,6 +29,7 @@ from parachute.runs.preparation import Services
 from parachute.runs.request import TurnRequest
 from parachute.runs.run import Run
 from parachute.runs.service import Runs
+from parachute.sandbox.memory import TotalMemory
 from parachute.sandbox.service import Sandboxes
 from parachute.sessions import migrations
 from parachute.sessions.service import Sessions
@@ -37,6 +38,8 @@ from parachute.sessions.transcripts import Transcripts
 from parachute.sessions.trust_store import TrustStore
 from parachute.settings.models import Settings
 from parachute.vault.service import Vault
+from parachute.workspaces.service import Workspaces
+from parachute.workspaces.store import WorkspaceStore, create_workspaces
 from tests.supervisor.launching import Launcher
 
 KEY = "sk-ant-api03-real"
@@ -115,7 +118,7 @@ async def core(launcher: Launcher, url: str, tools: ModuleTools, **chosen: Any) 
             Database(vault.state / "sessions.db", migrations.ALL),
             Database(vault.state / "runs.db", run_store.ALL),
             Database(vault.state / "events.db", event_store.ALL),
-            Database(home.trust_database, (create_usage, *migrations.TRUST)),
+            Database(home.trust_database, (create_usage, *migrations.TRUST, create_workspaces)),
         )
         for database in databases:
             stack.push_async_callback(database.close)
@@ -127,14 +130,16 @@ async def core(launcher: Launcher, url: str, tools: ModuleTools, **chosen: Any) 
         stack.push_async_callback(hooks.close)
         await hooks.start(events)
         stack.push_async_callback(events.close)
-        sessions = Sessions(vault, SessionStore(session_rows), TrustStore(trust), Transcripts(vault), events)
+        workspace_store = WorkspaceStore(trust)
+        store = SessionStore(session_rows)
+        sessions = Sessions(vault, store, TrustStore(trust), Transcripts(vault), events, workspace_store)
         await sessions.start()
         source = CredentialSource(home, {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": url}, folder / ".claude")
         gateway = Gateway(home, settings, source, UsageStore(trust), audit)
         stack.push_async_callback(gateway.close_all)
         sandboxes = Sandboxes(home, settings, vault, agent_program())
         await sandboxes.start()
-        pool = AgentPool(settings.agents, prepare_files(home), tools)
+        pool = AgentPool(settings.agents, prepare_files(home), tools, TotalMemory(home, settings.sandbox))
         pool.start()
         stack.push_async_callback(pool.close)
         services = Services(
@@ -148,11 +153,14 @@ async def core(launcher: Launcher, url: str, tools: ModuleTools, **chosen: Any) 
             pool=pool,
             tools=tools,
             contexts=Contexts(
-                Interfaces(Hosts(home, Modules(home, vault.root), events, Egress(audit))), sandboxes.check_directory
+                Interfaces(Hosts(home, Modules(home, vault.root), events, Egress(audit))),
+                sandboxes.check_directory,
+                vault.root,
             ),
             events=events,
             hooks=hooks,
             audit=audit,
+            workspaces=Workspaces(vault, workspace_store, sessions, sandboxes.check_directory),
         )
         runs = Runs(services, run_store.RunStore(run_rows))
         await runs.start()

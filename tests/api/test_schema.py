@@ -1,5 +1,6 @@
 """Requests made up from the API's own description: none may fail inside the computer."""
 
+import sys
 from collections import Counter
 from collections.abc import AsyncIterator
 from typing import Any
@@ -13,6 +14,7 @@ from parachute.keys.cli_token import CliToken
 from tests.claude_code.writing import talk as said
 from tests.claude_code.writing import write
 from tests.hosts.household import Household
+from tests.mcp_servers.programs import plain
 from tests.support.messages_api import Gate, MessagesAPI, hold, text, tool_use
 from tests.support.sse import ChatStream, chat
 
@@ -20,8 +22,8 @@ from .conftest import KEY, talk
 from .furnishing import call_modules, furnish
 
 EXAMPLES = 10
-LEFT_OUT = ("/supervisor/server/restart", "/supervisor/server/stop")
-"""These end the server that is asked; the tests of the supervisor call them."""
+LEFT_OUT = ("/supervisor/server/restart", "/supervisor/server/stop", "/api/panic", "/api/resume")
+"""These end the server that is asked, or all agents; the tests of the supervisor and of panic call them."""
 
 NEVER_RIGHT = ("/api/events/dead-letters/{identifier}/retry",)
 """There is a dead letter only after ten tries, which take nine minutes; the tests of events deliver one again."""
@@ -122,6 +124,20 @@ async def _rightly(house: Household, client: httpx2.AsyncClient, model: Messages
     for path in ("/api/events/dead-letters", "/api/hooks", "/api/hooks/errors"):
         await call(f"GET {path}")
     await call_modules(house, call)
+    made = await call("POST /api/workspaces", {"name": "A quiet place"})
+    place = {"slug": made["workspace"]["slug"]}
+    await call("GET /api/workspaces")
+    await call("GET /api/workspaces/{slug}", **place)
+    await call("PUT /api/workspaces/{slug}", {"description": "Very."}, **place)
+    await call("DELETE /api/workspaces/{slug}", **place)
+    (house.folder / "server.py").write_text(plain(""))
+    server = {"name": "notes", "command": sys.executable, "args": [str(house.folder / "server.py")]}
+    await call("POST /api/mcps", server)
+    await call("GET /api/mcps")
+    await call("POST /api/mcps/{name}/test", name="notes")
+    await call("GET /api/mcps/{name}/tools", name="notes")
+    await call("DELETE /api/mcps/{name}", name="notes")
+    await call("GET /api/sandbox/sessions/{session}", session=session)
     adoptable = write(house.folder / ".claude", "/a", *said("/a"))
     for path in ("/recent", "/projects", "/sessions/{session}"):
         await call(f"GET /api/claude-code{path}", session=adoptable)

@@ -82,7 +82,7 @@ class ScriptedCore:
         listener = socket.create_server(("127.0.0.1", 0))
         self._port = listener.getsockname()[1]
         logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # it complains of every dropped stream
-        app = Starlette(routes=[Route("/{path:path}", self._answer, methods=["GET", "POST", "DELETE"])])
+        app = Starlette(routes=[Route("/{path:path}", self._answer, methods=["GET", "POST", "PUT", "DELETE"])])
         config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", ws="none")
         server = uvicorn.Server(config)
         try:

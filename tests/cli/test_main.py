@@ -26,9 +26,14 @@ COMMANDS = (
     "keys",
     "ask",
     "chat",
+    "maintenance",
+    "panic",
+    "resume",
+    "sandbox",
     "sessions",
     "agents",
     "hooks",
+    "mcp",
     "modules",
     "events",
     "setup",
@@ -36,6 +41,7 @@ COMMANDS = (
     "brain",
     "service",
     "suggestions",
+    "workspaces",
 )
 COSTLY = ("fastapi", "pydantic", "httpx2", "rich", "asyncio", "yaml", "http.client", "uvicorn", "claude_agent_sdk")
 

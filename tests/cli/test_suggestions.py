@@ -153,3 +153,47 @@ def test_an_id_leads_nowhere_else(parachute: Terminal, home: Home) -> None:
     with ScriptedCore(home) as core:
         parachute.fails("suggestions", "show", "../keys")
     assert "GET /api/keys" not in core.paths()
+
+
+def outcome(**changes: Any) -> dict[str, Any]:
+    """What the API says of a run of the orchestrator."""
+    nothing: dict[str, Any] = {"dropped": [], "entries": [], "approved": [], "rejected": []}
+    return {"status": "completed", "run": "r1", "error": None, "sessionId": "s1", **nothing, **changes}
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "said"),
+    [
+        (
+            outcome(dropped=["a", "b"], entries=["c"], approved=["d"], rejected=["e"]),
+            0,
+            "2 dropped, since others say the same: a, b.\n1 approved: d.\n1 rejected: e.\n"
+            "Wait for you as one: `parachute suggestions show c`.\n",
+        ),
+        (outcome(status="completed_no_output"), 0, "Nothing was to be done.\n"),
+        ({"status": "skipped", "error": "It is at work."}, 0, "Skipped: It is at work.\n"),
+        (outcome(status="failed", error="No \x1b network."), 1, "Failed: No  network.\n"),
+        ({"status": "running"}, 0, ""),
+    ],
+)
+def test_having_them_sorted(parachute: Terminal, home: Home, answer: dict[str, Any], code: int, said: str) -> None:
+    with ScriptedCore(home) as core:
+        core.answers["POST", f"{PATH}/orchestrate"] = 200, answer
+        done = parachute("suggestions", "orchestrate")
+        as_json = parachute("suggestions", "orchestrate", "--json")
+    assert (done.code, done.out, json.loads(as_json.out), as_json.code) == (code, said, answer, code)
+    assert ("still at work" in done.err) == (answer["status"] == "running")
+
+
+def test_the_runs_of_the_orchestrator(parachute: Terminal, home: Home) -> None:
+    run = {"id": "r1", "started": "2026-01-02T03:04:05.000Z", "trigger": "schedule", "status": "completed"}
+    runs = [{**run, "log": ["Dropped a."], "session": "s1"}, {**run, "id": "r0", "log": [], "session": None}]
+    with ScriptedCore(home) as core:
+        core.answers["GET", f"{PATH}/orchestrator"] = 200, {"runs": []}
+        assert parachute.ok("suggestions", "runs") == ""
+        core.answers["GET", f"{PATH}/orchestrator"] = 200, {"runs": runs}
+        assert parachute.ok("suggestions", "runs") == (
+            "2026-01-02T03:04:05.000Z  schedule, r0: completed\n"
+            "2026-01-02T03:04:05.000Z  schedule, r1: completed\n  Dropped a.\n  conversation s1\n"
+        )
+        assert json.loads(parachute.ok("suggestions", "runs", "-n", "1", "--json")) == runs[:1]

@@ -7,7 +7,9 @@ import socket
 
 import pytest
 
+from parachute.egress.service import Egress
 from parachute.errors import InvalidInput
+from parachute.panic.brake import Brake
 
 from .conftest import OTHER_PUBLIC, PUBLIC, SECONDS, World, connect_request, echo
 
@@ -21,6 +23,27 @@ async def test_bytes_pass_untouched_in_both_directions(world: World) -> None:
     assert await asyncio.wait_for(reader.readexactly(len(sent)), SECONDS) == sent
     writer.close()
     assert world.internet.reached == [(PUBLIC, 443)]
+
+
+async def test_nothing_goes_out_while_all_agents_are_stopped(world: World) -> None:
+    brake = Brake(world.folder)
+    world.egress = Egress(world.audit, resolve=world.internet.resolve, connect=world.internet.connect, brake=brake)
+    await world.internet.serve(PUBLIC, 443, echo)
+    await world.open("api.example.org")
+    reader, writer = await world.tunnel("api.example.org:443")
+    writer.write(b"once")
+    assert await asyncio.wait_for(reader.readexactly(4), SECONDS) == b"once"
+    brake.pull("the command line")
+    await world.egress.cut()
+    assert await asyncio.wait_for(reader.read(), SECONDS) == b""
+    answer = await world.ask(connect_request("api.example.org:443"))
+    assert answer.startswith(b"HTTP/1.1 403 ")
+    assert b"All agents are stopped since" in answer
+    assert len(world.internet.reached) == 1
+    brake.release()
+    reader, writer = await world.tunnel("api.example.org:443")
+    writer.write(b"again")
+    assert await asyncio.wait_for(reader.readexactly(5), SECONDS) == b"again"
 
 
 async def test_what_is_sent_with_the_request_is_the_first_in_the_tunnel(world: World) -> None:
@@ -111,7 +134,6 @@ async def test_the_address_that_was_checked_is_the_one_that_is_reached(world: Wo
 
 
 async def test_the_system_resolves_names_when_no_other_resolver_is_given(world: World) -> None:
-    from parachute.egress.service import Egress
 
     egress = Egress(world.audit)
     await egress.open("daily", ["localhost.localdomain", "no-such-name.invalid"], world.path)

@@ -26,3 +26,18 @@ async def test_history_survives_a_change_of_level_and_back(computer: Computer, a
     assert "three" in str(transcript["events"])
     # The direct turn worked in the vault itself.
     assert (computer.vault / "made-here").exists()
+
+
+async def test_a_session_that_began_direct_goes_on_in_its_sandbox(computer: Computer, api: MessagesAPI) -> None:
+    api.script(text("one"), text("two"))
+    async with computer.client() as client:
+        async with chat(client, "first", trustLevel="direct") as stream:
+            await stream.collect()
+        session = stream.terminal["sessionId"]
+        await client.patch(f"/api/chat/{session}/config", json={"trustLevel": "sandboxed"})
+        async with chat(client, "second", session_id=session) as stream:
+            await stream.collect()
+        assert stream.terminal["type"] == "done", stream.terminal
+        assert (await client.get(f"/api/chat/{session}")).json()["effectiveExecutionMode"] == "sandboxed"
+    said = str(api.conversation[-1].body["messages"])
+    assert [word in said for word in ("first", "one", "second")] == [True] * 3

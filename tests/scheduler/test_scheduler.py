@@ -3,12 +3,15 @@
 import asyncio
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from parachute.errors import Unavailable
+from parachute.panic.brake import Brake, Stopped
 from parachute.scheduler.service import Clock, Job, Scheduler
 from parachute.scheduler.times import TimeOfDay, last_due
 
@@ -168,3 +171,18 @@ def test_each_day_runs_at_most_once_and_none_that_was_looked_at_is_left_out(
         assert diary.taken == last_due(at, diary.now, ZONE)
 
     asyncio.run(check())
+
+
+async def test_what_is_due_while_all_agents_are_stopped_begins_afterwards(tmp_path: Path) -> None:
+    diary, brake = Diary(), Brake(tmp_path)
+    scheduler = Scheduler(diary.clock, brake=brake)
+    scheduler.add(diary.jobs)
+    brake.pull("the command line")
+    diary.now += timedelta(days=3)
+    assert await looked(diary, scheduler) == []
+    with pytest.raises(Stopped):
+        scheduler.check()
+    brake.release()
+    scheduler.check()
+    assert await looked(diary, scheduler) == [(date(2026, 11, 4), False)]
+    await scheduler.close()

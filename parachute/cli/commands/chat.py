@@ -24,6 +24,7 @@ def chat(
     direct: bool = typer.Option(False, "--direct", help="Let the agent work on this machine without a sandbox."),
     directory: Path | None = typer.Option(None, "--directory", "-d", help="The folder that the agent works in."),
     model: str | None = typer.Option(None, "--model", "-m", help="The model to ask."),
+    workspace: str | None = typer.Option(None, "--workspace", "-w", help="Slug of the workspace that it belongs to."),
     as_json: bool = typer.Option(False, "--json", help="Print each event as a line of JSON."),
 ) -> None:
     """Say something and see the answer as it comes; without a text, a conversation until Ctrl-D. Ctrl-C stops the run."""
@@ -40,6 +41,8 @@ def chat(
         body["workingDirectory"] = _folder(directory)
     if model is not None:
         body["model"] = model
+    if workspace is not None:
+        body["workspaceId"] = workspace
     api = Api.find(Home.find())
     printer: Printer = JsonPrinter() if as_json else TextPrinter()
     if text is None:

@@ -20,6 +20,7 @@ def register(app: typer.Typer) -> None:
     sandbox = group("sandbox", "Build and look at what shuts agents in.")
     sandbox.command("build")(build)
     sandbox.command("status")(status)
+    sandbox.command("explain")(explain)
     sandbox.command("shell")(shell)
     app.add_typer(sandbox)
 
@@ -105,6 +106,39 @@ def status(as_json: bool = _JSON) -> None:
     print_facts(facts)
     if choice.hint:
         print_facts([("Next", choice.hint)])
+
+
+def explain(
+    session: str = typer.Argument(
+        metavar="SESSION", help="Id of a conversation, as `parachute sessions list` shows it."
+    ),
+    as_json: bool = _JSON,
+) -> None:
+    """Show what a session's box was asked to be, what its engine reports, and what a look inside finds.
+
+    A difference is an error. A box that sleeps is started for it, and falls asleep again by itself.
+    """
+    from parachute.cli.api import Api, quoted
+    from parachute.cli.output import print_error, print_json, print_note, print_table
+    from parachute.settings.home import Home
+
+    # A container that has to be started first takes its time.
+    found = Api.find(Home.find()).get_slowly(f"/api/sandbox/sessions/{quoted(session)}")
+    if as_json:
+        print_json(found)
+    elif found["note"]:
+        print(found["note"])
+    else:
+        columns = ("name", "asked", "engine", "inside")
+        rows = [["!" if row["differs"] else "", *(row[name] for name in columns)] for row in found["rows"]]
+        print_table(["", "What", "Asked", found["engine"].capitalize(), "Inside"], rows)
+        if found["started"]:
+            print_note("The box was started for this look, and falls asleep by itself.")
+        for row in found["rows"]:
+            if row["differs"]:
+                print_error(row["problem"])
+    if found["differs"]:
+        raise typer.Exit(1)
 
 
 def shell() -> None:

@@ -20,6 +20,7 @@ def register(app: typer.Typer) -> None:
 def list_(
     search: str = typer.Option("", "--search", help="Only those in which this is said."),
     archived: bool = typer.Option(False, "--archived", help="The archived ones instead."),
+    workspace: str = typer.Option("", "--workspace", "-w", help="Only those of the workspace with this slug."),
     limit: int = typer.Option(50, "--limit", "-n", min=1, max=_MOST, help="How many, the latest first."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
@@ -33,6 +34,8 @@ def list_(
         query["search"] = search
     if archived:
         query["archived"] = True
+    if workspace:
+        query["workspaceId"] = workspace
     sessions = Api.find(Home.find()).get("/api/chat", **query)["sessions"]
     if as_json:
         print_json(sessions)

@@ -18,6 +18,7 @@ def status(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) ->
     from parachute.cli.computer_status import facts_of, unit_rows
     from parachute.cli.output import duration, print_error, print_facts, print_json, print_note, print_table
     from parachute.errors import ParachuteError, Unavailable
+    from parachute.panic.brake import Brake
     from parachute.settings.home import Home
 
     home = Home.find()
@@ -27,9 +28,13 @@ def status(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) ->
         if error.key != "not_running":
             raise
         if as_json:
-            print_json({"running": False, "supervisor": None, "units": [], "core": None, "problem": error.message})
+            panic = Brake(home.root).panic
+            stopped = {"running": False, "panic": panic.as_json() if panic else None, "problem": error.message}
+            print_json({**stopped, "supervisor": None, "units": [], "core": None})
         else:
             print(error.message)
+            if panic := Brake(home.root).panic:
+                print(panic.refusal().message)
             print_note(error.hint or "")
         raise typer.Exit(NOT_RUNNING) from error
     units = supervisor.pop("units")
@@ -41,7 +46,9 @@ def status(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) ->
     except ParachuteError as error:
         problem = error
     if as_json:
-        state = {"running": running, "supervisor": supervisor, "units": units, "core": core}
+        panic = Brake(home.root).panic
+        state = {"running": running, "panic": panic.as_json() if panic else None, "supervisor": supervisor}
+        state.update({"units": units, "core": core})
         print_json({**state, "problem": str(problem) if problem else None})
     else:
         if running:
@@ -51,6 +58,8 @@ def status(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) ->
             )
         else:
             print(f"The supervisor is running, but the API on {_url(supervisor)} is not.")
+            if panic := Brake(home.root).panic:
+                print(panic.refusal().message)
         print_facts(facts_of(core) if core else [])
         print()
         print_table(["Unit", "State", "Process", "Since", "Restarts", "Reason"], unit_rows(units))

@@ -1,0 +1,1 @@
+"""The emergency brake: `parachute panic` stops all agents at once, and nothing starts one until `parachute resume`."""

@@ -1,0 +1,131 @@
+"""What the maintenance agent reaches, and what it does not: each refusal beside something like it that works."""
+
+import pytest
+
+from tests.conftest import needs_bubblewrap
+from tests.maintenance.conftest import KEY, SETTING, House
+
+pytestmark = needs_bubblewrap
+
+SEARCH = """\
+import http.client, json, os, socket
+def ask(tools):
+    connection = http.client.HTTPConnection("model.local")
+    connection.sock = socket.socket(socket.AF_UNIX)
+    connection.sock.connect("/run/parachute/model.sock")
+    body = {"model": "claude-sonnet-4-5", "max_tokens": 10, "messages": [{"role": "user", "content": "x"}], "tools": tools}
+    headers = {"x-api-key": os.environ["ANTHROPIC_API_KEY"], "content-type": "application/json"}
+    connection.request("POST", "/v1/messages", json.dumps(body), headers)
+    answer = connection.getresponse()
+    return answer.status, answer.read().decode()
+own = {"name": "look", "description": "x", "input_schema": {"type": "object", "properties": {}}}
+print("own", ask([own])[0])
+print("search", *ask([{"type": "web_search_20250305", "name": "web_search"}]))
+"""
+CONNECT = """\
+import socket, sys
+try:
+    socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=5)
+    print("connected")
+except OSError as error:
+    print("refused", error)
+"""
+
+
+def test_logs_and_code_can_be_read_and_not_written(house: House) -> None:
+    reading = ("grep planted /logs/core.log", "cat /modules/diary/module.py", "cat /logs/computer.json", "ls /logs")
+    writing = (
+        "echo x >> /logs/core.log",
+        "touch /logs/new",
+        "echo x >> /modules/diary/module.py",
+        "rm -r /modules/diary",
+    )
+    house.wait_until(lambda: list(house.vault.glob(".parachute/audit/*.jsonl")), "something was recorded")
+    log, code, state, names, *denied = house.carry_out(*reading, *writing)
+    assert log[0], log
+    assert "planted [removed] and [removed] and password=[removed] here." in log[1]
+    assert "class Tested(Module)" in code[1]
+    assert '"name": "diary"' in state[1]
+    assert "audit-" in names[1]
+    assert [ok for ok, _ in denied] == [False] * 4, denied
+    assert all("Read-only" in said or "Permission denied" in said for _, said in denied), denied
+    told = str([request.body for request in house.model.conversation])
+    assert not [secret for secret in (KEY, SETTING, "hunter2222") if secret in told]
+
+
+def test_data_can_be_written_and_nothing_that_runs_later(house: House) -> None:
+    (written, new), denied = (
+        house.carry_out(
+            "echo Sun. > /vault/Diary/today.md", "mkdir /vault/Diary/2026 && echo y > /vault/Diary/2026/a.md"
+        ),
+        house.carry_out(
+            "echo x > /vault/Diary/.mcp.json",
+            "echo x > /vault/Diary/.claude/settings.json",
+            "mkdir /vault/Diary/.git/hooks",
+            "mv /vault/Diary/.claude /vault/Diary/old",
+            "echo x > /vault/Projects/garden/notes.md",
+            "echo x > /vault/Projects/garden/.git/hooks/pre-commit",
+            "echo x > /vault/new.md",
+        ),
+    )
+    assert (written[0], new[0]) == (True, True), (written, new)
+    assert (house.vault / "Diary/today.md").read_text() == "Sun.\n"
+    assert (house.vault / "Diary/2026/a.md").read_text() == "y\n"
+    assert [ok for ok, _ in denied] == [False] * 7, denied
+    assert house.carry_out("cat /vault/Projects/garden/notes.md") == [(True, "Peas.")]
+    # What held the place of what is missing is gone with the box.
+    assert sorted(path.name for path in (house.vault / "Diary").iterdir()) == ["2026", "today.md"]
+
+
+def test_a_folder_with_projects_is_named(house: House) -> None:
+    warnings = [event for event in house.chat("/maintenance Hello.") if event["type"] == "warning"]
+    assert warnings[0]["title"] == "Maintenance agent"
+    assert [event["message"] for event in warnings[1:]] == [
+        "Projects can only be read: garden/.git in it is obeyed by programs of yours."
+    ]
+
+
+def test_trust_cannot_be_reached(house: House) -> None:
+    listed, state, home, trust, environment, tools = house.carry_out(
+        "ls -a /vault",
+        "cat /vault/.parachute/own.txt",
+        f"ls -a {house.home.root}",
+        f"cat {house.home.root}/config.yaml",
+        "cat /proc/1/environ",
+        "echo x > /vault/.parachute/panic.json",
+    )
+    assert sorted(listed[1].split()) == [".", "..", "Diary", "Projects"]
+    assert [ok for ok, _ in (state, home, trust, tools)] == [False] * 4
+    assert KEY not in environment[1]
+    assert (house.vault / ".parachute/own.txt").read_text() == "the computer's own\n"
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "93.184.216.34"])
+def test_there_is_no_network(house: House, host: str) -> None:
+    (house.vault / "Diary/connect.py").write_text(CONNECT)
+    try:
+        (ok, said), *_ = house.carry_out(f"python3 /vault/Diary/connect.py {host} {house.port}")
+    finally:
+        (house.vault / "Diary/connect.py").unlink()
+    assert ok, said
+    assert said.startswith("refused"), said
+
+
+def test_the_provider_does_not_search_for_it_either(house: House) -> None:
+    (house.vault / "Diary/search.py").write_text(SEARCH)
+    try:
+        ((ok, said),) = house.carry_out("python3 /vault/Diary/search.py")
+        assert "WebSearch" not in str(house.model.conversation[-1].body.get("tools"))
+    finally:
+        (house.vault / "Diary/search.py").unlink()
+    assert ok, said
+    own, search = said.split("\n")[:2]
+    assert own == "own 200"
+    assert search.startswith("search 403"), search
+    assert "web_search" in search
+
+
+def test_the_copies_are_gone_afterwards(house: House) -> None:
+    folder = house.home.root / "run" / "maintenance"
+    assert house.carry_out("ls /logs")[0][0]
+    assert list(folder.iterdir()) == []

@@ -1,0 +1,107 @@
+"""The brake itself: what the file says, and what it says when it cannot be read."""
+
+import asyncio
+import errno
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from parachute.panic import brake as brakes
+from parachute.panic.brake import FILE, Brake, Stopped
+from parachute.panic.service import EmergencyStop
+
+
+def test_it_holds_for_everybody_until_it_is_released(tmp_path: Path) -> None:
+    mine, other = Brake(tmp_path), Brake(tmp_path)
+    other.check()
+    pulled = mine.pull("key phone")
+    assert other.panic == pulled
+    with pytest.raises(Stopped, match=f"stopped since {pulled.since}") as refused:
+        other.check()
+    assert (refused.value.key, "parachute resume" in str(refused.value)) == ("panic", True)
+    assert other.pull("somebody else") == pulled
+    assert (tmp_path / FILE).stat().st_mode & 0o077 == 0
+    assert other.release() == pulled
+    mine.check()
+    assert mine.release() is None
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"since": 1}', b"\xff", b"[" * 3000, b"x" * 5000])
+def test_what_cannot_be_read_stops_agents(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / FILE).write_bytes(content)
+    with pytest.raises(Stopped):
+        Brake(tmp_path).check()
+    assert Brake(tmp_path).panic is not None
+
+
+def test_a_link_that_leads_nowhere_stops_agents(tmp_path: Path) -> None:
+    (tmp_path / FILE).symlink_to(tmp_path / "nowhere")
+    with pytest.raises(Stopped):
+        Brake(tmp_path).check()
+    Brake(tmp_path).release()
+    Brake(tmp_path).check()
+
+
+def test_a_full_disk_does_not_hold_it_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path, data: str) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(brakes, "atomic_write", full)
+    Brake(tmp_path).pull("the command line")
+    with pytest.raises(Stopped):
+        Brake(tmp_path).check()
+
+
+async def test_core_follows_what_another_program_did(tmp_path: Path) -> None:
+    """Each thing is stopped although another one fails, and none is stopped twice or resumed by itself."""
+    done: list[str] = []
+    stopped, resumed = asyncio.Event(), asyncio.Event()
+
+    async def fail() -> None:
+        done.append("fail")
+        raise RuntimeError("It does not want to.")
+
+    async def stop() -> None:
+        done.append("stop")
+        stopped.set()
+
+    async def resume() -> None:
+        done.append("resume")
+        resumed.set()
+
+    service = EmergencyStop(Brake(tmp_path), (fail, stop), (resume,), seconds=0.01)
+    service.start()
+    try:
+        (tmp_path / FILE).write_text(json.dumps({"since": "2026-11-22T05:00:00.000Z", "by": "the command line"}))
+        async with asyncio.timeout(20):
+            await stopped.wait()
+        (tmp_path / FILE).unlink()
+        async with asyncio.timeout(20):
+            await resumed.wait()
+        assert done == ["fail", "stop", "resume"]
+    finally:
+        await service.close()
+
+
+async def test_a_core_that_starts_stopped_resumes_only_when_it_is_released(tmp_path: Path) -> None:
+    done: list[str] = []
+
+    async def stop() -> None:
+        done.append("stop")
+
+    async def resume() -> None:
+        done.append("resume")
+
+    Brake(tmp_path).pull("the command line")
+    service = EmergencyStop(Brake(tmp_path), (stop,), (resume,), seconds=3600)
+    service.start()
+    try:
+        # A second time, since something may have slipped through.
+        await service.pull("the command line")
+        await service.release()
+        await service.release()
+        assert done == ["stop", "resume"]
+    finally:
+        await service.close()

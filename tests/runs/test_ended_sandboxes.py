@@ -1,0 +1,100 @@
+"""A sandbox that ends by itself: one error that says why, three attempts, and another chance with the next message."""
+
+import json
+import os
+import signal
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from shutil import which
+
+import pytest
+
+from parachute.sandbox.places import RUNNER
+from tests.runs.answers import answered, ended, eventually, session_of
+from tests.runs.conftest import MakeComputer
+from tests.runs.processes import agent_of, agents, command_line
+from tests.support.computer import Computer
+from tests.support.messages_api import Gate, MessagesAPI, hold, several, text
+from tests.support.sse import chat
+
+Breakable = Callable[..., Computer]
+
+
+@pytest.fixture
+def broken(tmp_path: Path) -> Path:
+    """While this file is there, no sandbox starts."""
+    return tmp_path / "broken"
+
+
+@pytest.fixture
+def breakable(make_computer: MakeComputer, broken: Path) -> Breakable:
+    """Start a computer whose bubblewrap can be broken."""
+    program = broken.with_name("bwrap")
+    real = which("bwrap")
+    program.write_text(f'#!/bin/sh\n[ ! -e {broken} ] || {{ echo Broken. >&2; exit 3; }}\nexec {real} "$@"\n')
+    program.chmod(0o755)
+    return partial(make_computer, {"PATH": f"{broken.parent}:{os.environ['PATH']}"})
+
+
+def end_box(computer: Computer, session: str) -> None:
+    """Kill the runner of a session's sandbox, and with it everything in it."""
+    above = reversed(agent_of(computer, session).parents())
+    runner = next(process for process in above if command_line(process)[1:3] == ["-IS", f"{RUNNER}/runner.py"])
+    os.kill(runner.pid, signal.SIGKILL)
+
+
+async def test_one_that_was_killed_is_named(make_computer: MakeComputer, own_api: MessagesAPI) -> None:
+    computer, gate = make_computer(agents={"spare": False}), Gate()
+    own_api.script(several(text("Half."), hold(gate)), text("Whole again."))
+    async with computer.client() as client:
+        async with chat(client, "First message.") as stream:
+            await stream.until("text")
+            session = session_of(stream)
+            end_box(computer, session)
+            await stream.collect()
+        said = json.dumps(ended(stream))
+        assert f"The sandbox of this conversation has ended: sandbox@{session} ended with status 137." in said
+        assert "when it has no memory left" in said
+        assert (await answered(client, "Second message.", session)).text == "Whole again."
+
+
+async def test_one_that_cannot_start_is_tried_three_times_and_again_with_the_next_message(
+    breakable: Breakable, broken: Path, own_api: MessagesAPI
+) -> None:
+    computer = breakable(agents={"spare": False})
+    own_api.default(text("Yes."))
+    log = computer.home.logs / "sandbox.log"
+    async with computer.client() as client:
+        session = session_of(await answered(client, "First message."))
+        broken.touch()
+        refused = await answered(client, "Another chat.")
+        for number in (1, 2):
+            said = str(ended(refused))
+            assert "ended with status 3. It failed 3 times in five minutes" in said
+            assert str(log) in said
+            assert log.read_text().count("Broken.") == 3 * number
+            assert (await answered(client, "Still well?", session)).text == "Yes.", "the other one still runs"
+            if number == 1:
+                refused = await answered(client, "Once more.", session_of(refused))
+        broken.unlink()
+        assert (await answered(client, "And now?", session_of(refused))).text == "Yes."
+
+
+async def test_a_spare_that_cannot_start_is_not_tried_all_the_time(
+    breakable: Breakable, broken: Path, own_api: MessagesAPI
+) -> None:
+    computer = breakable(agents={"spare": True})
+    own_api.default(text("Yes."))
+    log = computer.home.logs / "sandbox.log"
+    async with computer.client() as client:
+        session = session_of(await answered(client, "First message."))
+        await eventually(lambda: len(agents(computer)) == 2, "there is a spare")
+        broken.touch()
+        # The first of these takes it, and its end asks for another one.
+        await answered(client, "Second chat.")
+        await eventually(lambda: log.read_text().count("Broken.") == 3, "it was tried")
+        for number in range(3):
+            await client.get("/api/chat")
+            await answered(client, f"Message {number}.", session)
+        assert log.read_text().count("Broken.") == 3

@@ -1,0 +1,105 @@
+"""Asking a running computer whether the box of a conversation is what was asked for."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from typing import Any
+
+from parachute.sandbox.models import Specification
+from tests.runs.conftest import MakeComputer
+from tests.sandbox.conftest import needs_bubblewrap
+from tests.support.computer import Computer
+from tests.support.messages_api import MessagesAPI, text
+from tests.support.sse import chat
+
+pytestmark = needs_bubblewrap
+
+
+def command_line(computer: Computer, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """`parachute`, as the owner of this computer."""
+    environment = {"PATH": os.environ["PATH"], "PARACHUTE_HOME": str(computer.home.root), "HOME": str(computer.folder)}
+    command = [sys.executable, "-m", "parachute.cli", *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100, check=False)
+
+
+def differing(explanation: dict[str, Any]) -> list[str]:
+    """Names of the rows that differ."""
+    return [row["name"] for row in explanation["rows"] if row["differs"]]
+
+
+async def test_a_box_is_looked_at_whether_it_runs_or_not(make_computer: MakeComputer, own_api: MessagesAPI) -> None:
+    computer = make_computer(sandbox={"engine": "bubblewrap"})
+    own_api.script(text("one"), text("two"), text("three"))
+    async with computer.client() as client:
+        async with chat(client, "first") as stream:
+            await stream.collect()
+        session = stream.terminal["sessionId"]
+        running = (await client.get(f"/api/sandbox/sessions/{session}")).json()
+        assert (running["mode"], running["engine"], running["started"]) == ("sandboxed", "bubblewrap", False)
+        assert (running["differs"], differing(running)) == (False, [])
+        async with chat(client, "second", session_id=session) as stream:
+            await stream.collect()
+        assert stream.terminal["type"] == "done"
+        assert stream.of_type("session")[-1]["sessionResume"]["cacheHit"] is True, "the agent was not disturbed"
+        computer.kill_core()
+        started = (await client.get(f"/api/sandbox/sessions/{session}")).json()
+        assert (started["started"], started["differs"]) == (True, False)
+        async with chat(client, "third", session_id=session) as stream:
+            events = await stream.collect()
+        assert stream.terminal["type"] == "done"
+        assert [event for event in events if event["type"] == "warning"] == []
+
+
+async def test_a_difference_fails_the_command_and_is_told_in_the_next_turn(
+    computer: Computer, api: MessagesAPI
+) -> None:
+    api.script(text("one"), text("two"), text("three"))
+    async with computer.client() as client:
+        async with chat(client, "first") as stream:
+            await stream.collect()
+        session = stream.terminal["sessionId"]
+        shown = command_line(computer, "sandbox", "explain", session)
+        assert shown.returncode == 0, shown
+        assert "127.0.0.1 of this machine" in shown.stdout
+        folder = computer.home.sandboxes
+        replace(Specification.load(folder, session), processes=7).save(folder)
+        shown = command_line(computer, "sandbox", "explain", session)
+        assert shown.returncode == 1
+        assert "Error: specification: asked was" in shown.stderr
+        found = command_line(computer, "sandbox", "explain", session, "--json")
+        assert found.returncode == 1
+        assert differing(json.loads(found.stdout)) == ["specification"]
+        warnings = []
+        for message in ("second", "third"):
+            async with chat(client, message, session_id=session) as stream:
+                events = await stream.collect()
+            warnings.append([event["title"] for event in events if event["type"] == "warning"])
+    assert warnings == [["Sandbox not as asked"], []]
+
+
+async def test_a_direct_session_says_that_nothing_is_enforced(computer: Computer, api: MessagesAPI) -> None:
+    api.script(text("one"))
+    async with computer.client() as client:
+        async with chat(client, "first", trustLevel="direct") as stream:
+            await stream.collect()
+        found = (await client.get(f"/api/sandbox/sessions/{stream.terminal['sessionId']}")).json()
+        assert (found["mode"], found["engine"], found["rows"]) == ("direct", None, [])
+        assert "nothing holds its agent back" in found["note"]
+        missing = await client.get("/api/sandbox/sessions/00000000-0000-4000-8000-000000000000")
+        assert missing.status_code == 404
+    shown = command_line(computer, "sandbox", "explain", stream.terminal["sessionId"])
+    assert (shown.returncode, "nothing holds its agent back" in shown.stdout) == (0, True)
+
+
+async def test_only_the_owner_may_look(computer: Computer, api: MessagesAPI) -> None:
+    api.script(text("one"))
+    async with computer.client() as client:
+        async with chat(client, "first") as stream:
+            await stream.collect()
+        made = command_line(computer, "keys", "create", "kitchen", "--scope", "*:read,write", "--json")
+        assert made.returncode == 0, made
+        key = json.loads(made.stdout)["key"]
+        refused = await client.get(f"/api/sandbox/sessions/{stream.terminal['sessionId']}", headers={"X-API-Key": key})
+    assert refused.status_code == 403

@@ -1,0 +1,73 @@
+"""All sandboxes together keep a bound of memory: those that wait go, those that work stay."""
+
+import asyncio
+
+from parachute.supervisor import control
+from parachute.supervisor.units import agent_socket
+from tests.runs.answers import answered, ended, eventually, session_of
+from tests.runs.conftest import MakeComputer
+from tests.runs.processes import agent_of, agents
+from tests.support.computer import Computer
+from tests.support.messages_api import Gate, MessagesAPI, hold, several, text
+from tests.support.sse import chat
+
+
+async def held(computer: Computer) -> dict[str, int]:
+    """Bytes of memory by session, as the supervisor counts them."""
+    counted = (await control.ask(computer.home, "memory"))["bytes"]
+    return {name.removeprefix("sandbox@"): size for name, size in counted.items()}
+
+
+async def test_over_the_bound_the_one_that_is_idle_for_longest_ends(
+    make_computer: MakeComputer, own_api: MessagesAPI
+) -> None:
+    own_api.default(text("Yes."))
+    computer = make_computer()
+    async with computer.client() as client:
+        session = session_of(await answered(client, "How large are you?"))
+    size = (await held(computer))[session] >> 20
+    assert size > 50
+    computer = make_computer(sandbox={"total_memory_megabytes": size * 5 // 2}, agents={"spare": False})
+    async with computer.client() as client:
+        sessions = [session_of(await answered(client, f"Chat {number}.")) for number in range(2)]
+        # Used again, it is not the one that is idle for longest any more.
+        await answered(client, "Again.", sessions[0])
+        assert (await held(computer)).keys() == set(sessions)
+        sessions.append(session_of(await answered(client, "Chat 2.")))
+        await eventually(lambda: len(agents(computer)) == 2, "one has ended")
+        assert {agent_of(computer, session) for session in (sessions[0], sessions[2])} == set(agents(computer))
+        await eventually(lambda: not agent_socket(computer.home, sessions[1]).exists(), "its sandbox as well")
+        assert (await held(computer)).keys() == {sessions[0], sessions[2]}
+        assert (await answered(client, "Still there?", sessions[1])).text == "Yes."
+
+
+async def test_a_turn_is_never_ended_for_memory_and_no_other_one_begins(
+    make_computer: MakeComputer, own_api: MessagesAPI
+) -> None:
+    computer = make_computer(sandbox={"total_memory_megabytes": 64})
+    gate = Gate()
+    own_api.default(text("Yes."))
+    own_api.script(several(text("Half."), hold(gate), text(" Whole.")))
+    async with computer.client() as client, chat(client, "Work for long.") as working:
+        await working.until("text")
+        agent = agent_of(computer, session_of(working))
+        refused = await answered(client, "May I?")
+        assert ended(refused)["type"] == "typed_error"
+        assert "sandbox.total_memory_megabytes" in str(ended(refused))
+        assert agent.is_running()
+        gate.open()
+        await working.collect()
+        assert ended(working)["type"] == "done"
+        await eventually(lambda: not agents(computer), "it is not kept")
+        assert (await answered(client, "May I now?", session_of(refused))).text == "Yes."
+
+
+async def test_what_runs_directly_is_not_counted(make_computer: MakeComputer, own_api: MessagesAPI) -> None:
+    computer = make_computer(sandbox={"total_memory_megabytes": 64})
+    own_api.default(text("Yes."))
+    async with computer.client() as client:
+        session = session_of(await answered(client, "Hello!", trustLevel="direct"))
+        agent = agent_of(computer, session)
+        await asyncio.gather(*(answered(client, f"Chat {number}.", trustLevel="direct") for number in range(2)))
+        assert await held(computer) == {}
+        assert agent_of(computer, session) == agent
