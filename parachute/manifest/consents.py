@@ -18,7 +18,7 @@ _KINDS = {
 }
 _CONVERSATIONS = {
     "read": "Read all of your conversations",
-    "write": "Read all of your conversations, and send messages in them as if you had",
+    "write": "Read all of your conversations, and send messages in those that are sandboxed",
 }
 
 

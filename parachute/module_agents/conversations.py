@@ -67,8 +67,17 @@ class ModuleConversations:
         content = document.get("content")
         if not isinstance(content, str) or not content.strip() or len(content) > MAXIMUM_MESSAGE:
             raise InvalidInput(f"content: expected 1 to {MAXIMUM_MESSAGE:,} characters.")
-        session = "new" if document.get("session_id") == "new" else (await self._session(document)).id
-        run = await self._runs.begin(TurnRequest(message=content, session_id=session), f"module {module.name}")
+        session = "new"
+        if document.get("session_id") != "new":
+            found = await self._session(document)
+            if found.trust_level == "direct":
+                raise NotAllowed(
+                    "This conversation runs on the computer itself: only the owner speaks in it.",
+                    "Begin a new one, or ask the owner to make it a sandboxed one.",
+                )
+            session = found.id
+        request = TurnRequest(message=content, session_id=session)
+        run = await self._runs.begin(request, f"module {module.name}", typed=False)
         text = ""
         # The run belongs to the conversation: if the module leaves, the user finds the answer there.
         async for _, event in run.log.read():

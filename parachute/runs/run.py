@@ -47,6 +47,8 @@ class Profile(Protocol):
 class Run:
     """A message that is being answered; with a `profile` it comes from a module.
 
+    `typed`: a person wrote it, so that a command in it may be obeyed.
+
     `client` is set as long as the agent takes interrupts and further messages; `answered` says that its result is in.
     `cut_off` holds the (role, text) pairs of the run before it if a crash interrupted that, `added` what hooks want the
     agent of a new session to know.
@@ -72,6 +74,7 @@ class Run:
     permissions: dict[str, Question] = field(default_factory=dict)
     texts: list[tuple[str, str]] = field(default_factory=list)
     added: Sequence[Added] = ()
+    typed: bool = True
 
     @property
     def wanted_direct(self) -> bool:

@@ -61,8 +61,12 @@ class Runs:
             run.interrupted = True
         await asyncio.gather(*(self._stop(run) for run in runs), return_exceptions=True)
 
-    async def begin(self, request: TurnRequest, caller: str, profile: Profile | None = None) -> Run:
-        """Admit a message of a person, or with a profile one of a module, and start its run.
+    async def begin(
+        self, request: TurnRequest, caller: str, profile: Profile | None = None, *, typed: bool = True
+    ) -> Run:
+        """Admit a message for a person's session, or with a profile for one of a module, and start its run.
+
+        `typed`: a person wrote it; what a module says in a conversation is no command to the agent's program.
 
         Errors: InvalidInput, NotFound, Conflict when the session is busy or belongs to a module, Stopped.
         """
@@ -95,6 +99,7 @@ class Runs:
             cut_off = () if is_new else await self._cut_off(session.id)
             log_of_run = EventLog(await self._store.begin(session.id), self._store)
             run = Run(session, request, log_of_run, is_new, cut_off, profile, added=added, brake=self._brake)
+            run.typed = typed and profile is None
             self._active[session.id] = run
         finally:
             self._reserved.discard(session.id)

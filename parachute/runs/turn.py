@@ -147,7 +147,7 @@ class Turn:
         services, run = self._services, self._run
         identifier = str(uuid.uuid4())
         # `@path` in a message would read a file without asking any rule; only a plain `/command` of a person is left to the program.
-        composed = run.profile is not None or "@" in run.request.message or content != run.request.message
+        composed = not run.typed or "@" in run.request.message or content != run.request.message
         while True:
             specification = preparation.specification
             client = await services.pool.take_spare(run.session.id, specification.fingerprint())
