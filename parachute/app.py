@@ -78,6 +78,7 @@ from parachute.status.panic_api import router as panic_routes
 from parachute.status.supervisor_api import router as supervisor_routes
 from parachute.suggestions import store as suggestion_store
 from parachute.suggestions.api import router as suggestion_routes
+from parachute.suggestions.own_settings import OwnSettings
 from parachute.suggestions.service import Suggestions
 from parachute.suggestions.tools import AgentTools
 from parachute.supervisor import control
@@ -229,7 +230,7 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
         contexts = Contexts(interfaces, sandboxes.check_directory, vault.root)
         stack.push_async_callback(contexts.close)
         module_prompts = ModulePrompts(hosts, vault)
-        suggestions = Suggestions(suggestion_store.SuggestionStore(suggestions_database), hosts, events, audit)
+        suggestions = Suggestions(suggestion_store.SuggestionStore(suggestions_database), hosts, OwnSettings(home), events, audit)
         await suggestions.start()
         tools = AgentTools(hosts, suggestions, trust_store.owner)
         pool = AgentPool(settings.agents, prepare_files(home), tools, TotalMemory(home, settings.sandbox))
@@ -260,7 +261,7 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
         await runs.start()
         stack.push_async_callback(runs.close)
         state.looks = Looks(services, runs)
-        maintenance = Maintenance(services, state.modules, trust_store.owner)
+        maintenance = Maintenance(services, state.modules, suggestions, trust_store.owner)
         await maintenance.start()
         state.maintenance = maintenance
         agents = ModuleAgents(services, runs, egress)

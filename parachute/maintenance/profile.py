@@ -6,12 +6,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from parachute.agents.models import AgentSpecification
+from parachute.agents.tools import shown_names
 from parachute.errors import Unavailable
 from parachute.files import atomic_write, private_folder
 from parachute.maintenance.facts import Facts
 from parachute.maintenance.folders import DataFolders, data_folders
 from parachute.maintenance.logs import copy_logs, problems
 from parachute.maintenance.redaction import redacted
+from parachute.maintenance.tools import suggest_setting
 from parachute.module_agents.profile import RUN_SECONDS
 from parachute.module_agents.prompt import describe_box
 from parachute.modules.tree import remove
@@ -21,6 +23,8 @@ from parachute.runs.preparation import Preparation, Services
 from parachute.sandbox.limits import Limits
 from parachute.sandbox.models import Mount, session_id
 from parachute.sessions.models import Owner, Session
+from parachute.suggestions.models import Source
+from parachute.suggestions.service import Suggestions
 
 AGENT = "maintenance"
 """The name of the agent, and of the part of the computer to which its conversations belong; no module can have it."""
@@ -41,6 +45,7 @@ class MaintenanceProfile:
 
     services: Services
     facts: Facts
+    suggestions: Suggestions
     prompt: str
     owner: Owner
     seconds: float = RUN_SECONDS
@@ -61,12 +66,14 @@ class MaintenanceProfile:
             told = "It works without network, in a conversation of its own."
             warnings = (("Maintenance agent", told), *warnings)
         execution = replace(execution, warnings=warnings)
+        own = () if offline else (suggest_setting(self.suggestions, Source(AGENT, session=session.id)),)
         policy = Policy(
             level="sandboxed",
             vault=services.vault.root,
             home=services.home.root,
             working_directory=Path(execution.directory),
-            allowed_tools=() if offline else _TOOLS,
+            allowed_tools=() if offline else (*_TOOLS, *shown_names(own)),
+            mcp_tools=shown_names(own),
             mapped_roots={mount.target: Path(mount.source) for mount in data.mounts},
         )
         text = f"{self.prompt}\n\n# Where you are\n{describe_box(mounts, ())} {policy.describe()}"
@@ -81,6 +88,7 @@ class MaintenanceProfile:
             tools=() if offline else _TOOLS,
             model=provider.model or session.model or services.settings.model,
             asks_questions=False,
+            module_tools=own,
         )
         prompt = Prompt(text, source=AGENT, agent_name=AGENT, base_characters=len(self.prompt))
         return Preparation(execution, prompt, policy, specification, provider)

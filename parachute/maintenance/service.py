@@ -14,6 +14,7 @@ from parachute.runs.preparation import Services
 from parachute.runs.request import TurnRequest
 from parachute.runs.run import Profile
 from parachute.sessions.models import Owner
+from parachute.suggestions.service import Suggestions
 
 _CALL = re.compile(r"/maintenance(?:\s+|\Z)")
 
@@ -21,11 +22,17 @@ _CALL = re.compile(r"/maintenance(?:\s+|\Z)")
 class Maintenance:
     """`owner` says to whom a conversation belongs, as the owner's folder knows."""
 
-    def __init__(self, services: Services, modules: Modules, owner: Callable[[str], Awaitable[Owner | None]]) -> None:
+    def __init__(
+        self,
+        services: Services,
+        modules: Modules,
+        suggestions: Suggestions,
+        owner: Callable[[str], Awaitable[Owner | None]],
+    ) -> None:
         self._services = services
         self._owner = owner
         prompt = package_files("parachute.prompts").joinpath("maintenance.md").read_text(encoding="utf-8").strip()
-        self._profile = MaintenanceProfile(services, Facts(services, modules), prompt, Owner(AGENT, AGENT))
+        self._profile = MaintenanceProfile(services, Facts(services, modules), suggestions, prompt, Owner(AGENT, AGENT))
 
     async def start(self) -> None:
         """Remove copies that a core that was killed has left."""

@@ -15,6 +15,7 @@ from parachute.scheduled_agents.models import RunRecord, key_of
 from parachute.scheduled_agents.running import followed
 from parachute.scheduled_agents.store import AgentStore
 from parachute.suggestions.models import Suggestion
+from parachute.suggestions.own_settings import SETTINGS
 from parachute.suggestions.service import Suggestions, orchestrator
 
 KEY = key_of(PART, AGENT)
@@ -97,7 +98,8 @@ class OrchestratorRun:
 
     async def _waiting(self) -> list[Suggestion]:
         found = await self._suggestions.waiting(_LOOKED_AT)
-        allowed = [each for each in found if self._may(each.target_module)]
+        # The computer's own settings are nobody's to sort: an entry could hide one among others.
+        allowed = [each for each in found if self._may(each.target_module) and each.target_module != SETTINGS]
         self._outcome.record.left_some = len(allowed) < len(found)
         # Of what has begun nobody knows the end: about that the user alone decides.
         return [each for each in allowed if each.trying is None]

@@ -132,6 +132,12 @@ def _time(value: object) -> object:
     return value
 
 
+def _kind(value: str) -> str:
+    if not re.fullmatch(r"(create|update|delete|link):[a-z][a-z0-9_-]{0,39}", value) or value.endswith(":settings"):
+        raise ValueError("expected an action and a module, such as create:brain; never the computer's own settings")
+    return value
+
+
 class OrchestratorSettings(BaseModel):
     """The agent that sorts suggestions."""
 
@@ -140,7 +146,7 @@ class OrchestratorSettings(BaseModel):
     time: Annotated[str | None, BeforeValidator(_time)] = Field(
         default=None, description="When each day the agent sorts suggestions by itself, such as 06:30; empty for never."
     )
-    resolves: list[Annotated[str, Field(pattern=r"^(create|update|delete|link):[a-z][a-z0-9_-]{0,39}$")]] = Field(
+    resolves: list[Annotated[str, AfterValidator(_kind)]] = Field(
         default=[],
         description="Kinds of suggestions that it approves or rejects without you, such as create:brain.",
     )

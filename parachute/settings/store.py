@@ -39,6 +39,15 @@ def read_document(home: Home) -> dict[str, Any]:
 
 def set_value(home: Home, name: str, value: str) -> Settings:
     """Write one setting (`port`, `offline.model`) after checking the whole file with it, and return all."""
+    return _change(home, name, _setting(name, value))[0]
+
+
+def check_value(home: Home, name: str, value: str) -> None:
+    """See that a setting can have a value, and change nothing; error: ConfigError."""
+    _change(home, name, _setting(name, value), write=False)
+
+
+def _setting(name: str, value: str) -> Callable[[dict[str, Any]], bool]:
     try:
         parsed = yaml.safe_load(value) if value else None
     except _UNREADABLE as error:
@@ -58,7 +67,7 @@ def set_value(home: Home, name: str, value: str) -> Settings:
         parent[last] = parsed
         return True
 
-    return _change(home, name, edit)[0]
+    return edit
 
 
 def unset_value(home: Home, name: str) -> tuple[Settings, bool]:
@@ -83,7 +92,9 @@ def unset_value(home: Home, name: str) -> tuple[Settings, bool]:
     return _change(home, name, edit)
 
 
-def _change(home: Home, name: str, edit: Callable[[dict[str, Any]], bool]) -> tuple[Settings, bool]:
+def _change(
+    home: Home, name: str, edit: Callable[[dict[str, Any]], bool], *, write: bool = True
+) -> tuple[Settings, bool]:
     """Let `edit` change the document, and write it if it says that it did and the result can be; else nothing changes."""
     with locked(home.config):
         text = _read_text(home)
@@ -92,7 +103,8 @@ def _change(home: Home, name: str, edit: Callable[[dict[str, Any]], bool]) -> tu
             return _validate(home, text), False
         changed = yaml.safe_dump(document, sort_keys=False, allow_unicode=True) if document else ""
         settings = _validate(home, changed, name, text)
-        atomic_write(home.config, changed)
+        if write:
+            atomic_write(home.config, changed)
     return settings, True
 
 

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from parachute.errors import InvalidInput, NotAllowed, ParachuteError
 from parachute.keys.models import Caller
 from parachute.suggestions.models import MEMBERS_LIMIT, PENDING_LIMIT, REASONING_LIMIT, TITLE_LIMIT, Suggestion
+from parachute.suggestions.own_settings import SETTINGS
 from parachute.suggestions.service import Suggestions
 
 router = APIRouter(prefix="/api/suggestions", tags=["suggestions"])
@@ -128,7 +129,8 @@ def _check(who: Caller, found: Suggestion) -> None:
     if found.is_batch and not found.members:
         raise InvalidInput(f"The entry {found.id} has no members.")
     for each in found.members if found.is_batch else (found,):
-        if not who.may(each.target_module, "write"):
+        # The computer's settings decide what everybody may.
+        if not who.may(each.target_module, "admin" if each.target_module == SETTINGS else "write"):
             raise NotAllowed(f"Changing what belongs to {each.target_module} is not allowed to this key.")
 
 

@@ -3,6 +3,7 @@
 from parachute.errors import NotAllowed
 from parachute.hosts.models import ApprovedModule
 from parachute.suggestions.models import Source
+from parachute.suggestions.own_settings import SETTINGS
 
 
 def targets_of_agent(module: ApprovedModule, agent: str) -> tuple[str, ...]:
@@ -17,11 +18,11 @@ def targets_of_module(module: ApprovedModule) -> tuple[str, ...]:
 
 
 def check_allowed(module: ApprovedModule, source: Source, target: str) -> None:
-    """Error: NotAllowed, with those for which it may."""
+    """Error: NotAllowed, with those for which it may; never for the computer's own settings, whatever a manifest says."""
     allowed = targets_of_agent(module, source.agent) if source.agent else targets_of_module(module)
     if source.targets is not None:
         allowed = tuple(name for name in targets_of_module(module) if name in source.targets)
-    if target not in allowed:
+    if target not in allowed or target == SETTINGS:
         raise NotAllowed(
             f"target_module: {source.name} may not make suggestions for {target[:40]!r}; it may for: "
             f"{', '.join(allowed) or 'none'}.",

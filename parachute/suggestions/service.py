@@ -15,6 +15,7 @@ from parachute.hosts.models import ApprovedModule
 from parachute.hosts.service import Hosts
 from parachute.suggestions.models import (
     MEMBERS_LIMIT,
+    REASONING_LIMIT,
     TITLE_LIMIT,
     Decision,
     Proposal,
@@ -23,6 +24,7 @@ from parachute.suggestions.models import (
     payload_text,
     whole,
 )
+from parachute.suggestions.own_settings import SETTINGS, OwnSettings
 from parachute.suggestions.proposing import check_allowed
 from parachute.suggestions.store import SuggestionStore
 from parachute.suggestions.target import Targets, Unknown
@@ -42,9 +44,11 @@ def orchestrator(identifier: str) -> str:
 class Suggestions:
     """The queue. Nothing here applies anything by itself: also after a crash the user decides again, and it is applied once."""
 
-    def __init__(self, store: SuggestionStore, hosts: Hosts, events: Events, audit: Audit) -> None:
+    def __init__(
+        self, store: SuggestionStore, hosts: Hosts, settings: OwnSettings, events: Events, audit: Audit
+    ) -> None:
         self._store = store
-        self._targets = Targets(hosts)
+        self._targets = Targets(hosts, settings)
         self._events = events
         self._audit = audit
         self._busy: set[str] = set()
@@ -62,7 +66,16 @@ class Suggestions:
         """Keep what a module, or one of its agents, proposes; see `suggest`."""
         proposal = Proposal.read(document)
         check_allowed(module, source, proposal.target_module)
-        version, title = await self._targets.look(proposal.target_module, proposal.target_id)
+        return await self._keep(source, proposal)
+
+    async def propose_setting(self, source: Source, payload: dict[str, Any], reasoning: str) -> dict[str, Any]:
+        """Keep a change of the computer's own settings that its maintenance agent proposes; errors: InvalidInput, TooMany."""
+        if len(reasoning) > REASONING_LIMIT:
+            raise InvalidInput(f"reasoning: text of at most {REASONING_LIMIT:,} characters is allowed.")
+        return await self._keep(source, Proposal("update", SETTINGS, None, payload_text(payload), whole(reasoning)))
+
+    async def _keep(self, source: Source, proposal: Proposal) -> dict[str, Any]:
+        version, title = await self._targets.look(proposal.target_module, proposal.target_id, proposal.payload)
         made, is_new = await self._store.add(source, replace(proposal, title=title or proposal.title), version)
         if is_new:
             self._record(made, True, None)
@@ -110,7 +123,7 @@ class Suggestions:
             found = await self._waiting(identifier)
             if found.is_batch:
                 raise InvalidInput("An entry of several suggestions has no payload.", "Modify one of its members.")
-            version, _ = await self._targets.look(found.target_module, found.target_id)
+            version, _ = await self._targets.look(found.target_module, found.target_id, text)
             return await self._apply(replace(found, expected_version=version), Decision(USER, who, text))
 
     async def reject(self, identifier: str, who: str, reason: str = "", by: str = USER) -> Suggestion:

@@ -1,5 +1,7 @@
 """What core asks the module that a suggestion is about: which version its thing has, and to apply a change once."""
 
+import asyncio
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,6 +9,7 @@ from parachute.errors import NotFound, ParachuteError
 from parachute.hosts.client import HostDown
 from parachute.hosts.service import Hosts
 from parachute.suggestions.models import Suggestion, Version, title_of, version_of
+from parachute.suggestions.own_settings import SETTINGS, OwnSettings
 
 _LOOK_SECONDS = 30.0
 _APPLY_SECONDS = 60.0
@@ -28,13 +31,16 @@ class Withdrawal:
 
 
 class Targets:
-    """Modules, as far as suggestions need them."""
+    """Modules, as far as suggestions need them, and the computer's own settings."""
 
-    def __init__(self, hosts: Hosts) -> None:
+    def __init__(self, hosts: Hosts, settings: OwnSettings) -> None:
         self._hosts = hosts
+        self._settings = settings
 
-    async def look(self, module: str, para_id: str | None) -> tuple[Version | None, str]:
+    async def look(self, module: str, para_id: str | None, payload: str) -> tuple[Version | None, str]:
         """(version, title) of what a suggestion is about; errors: NotFound, Conflict where nobody could apply it, HostDown."""
+        if module == SETTINGS:
+            return await asyncio.to_thread(self._settings.look, json.loads(payload))
         if para_id is None:
             await self._hosts.host(module)
             return None, ""
@@ -47,6 +53,8 @@ class Targets:
 
         Errors: Unknown where it may have been applied; with any other, it was not.
         """
+        if suggestion.target_module == SETTINGS:
+            return await asyncio.to_thread(self._settings.apply, payload, suggestion.expected_version)
         document = {
             "id": suggestion.try_id,
             "action": suggestion.action,
@@ -61,6 +69,9 @@ class Targets:
 
     async def withdraw(self, suggestion: Suggestion) -> Withdrawal:
         """Learn how a try ended, and see that it does not begin any more; errors: Unknown, and why nobody can be asked."""
+        if suggestion.target_module == SETTINGS:
+            tried = suggestion.trying.payload if suggestion.trying and suggestion.trying.payload else suggestion.payload
+            return Withdrawal(await asyncio.to_thread(self._settings.is_applied, json.loads(tried)))
         document = {"id": suggestion.try_id, "withdraw": True}
         try:
             answer = await self._ask(suggestion.target_module, document)

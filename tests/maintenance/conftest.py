@@ -24,6 +24,10 @@ async def send(self, message: str):
 async def run(self, agent: str):
     return {"said": await self.core.run_agent(agent, "/maintenance Look.")}
 
+@route("POST", "/propose")
+async def propose(self, body: dict):
+    return {"id": await self.core.suggest(**body)}
+
 @route("GET", "/chats")
 async def chats(self):
     found = await self.core.conversations.search("")
@@ -49,7 +53,7 @@ class House(Household):
             "diary",
             DIARY,
             permissions={"write": ["Diary/**"], "conversations": "write"},
-            agents={"thinker": {"capabilities": ["read"]}},
+            agents={"thinker": {"capabilities": ["read"], "can_suggest": ["settings"]}},
             settings={"pin": {"type": "secret", "description": "A pin."}},
         )
         setting = {"value": SETTING}

@@ -22,8 +22,10 @@ from parachute.orchestrator.service import Orchestrator
 from parachute.scheduled_agents.store import AgentStore
 from parachute.scheduler.service import Clock, Scheduler
 from parachute.sessions.service import Sessions
+from parachute.settings.home import Home
 from parachute.settings.models import OrchestratorSettings
 from parachute.suggestions.models import Proposal, Source
+from parachute.suggestions.own_settings import OwnSettings
 from parachute.suggestions.service import Suggestions
 from parachute.suggestions.store import ALL, SuggestionStore
 
@@ -59,7 +61,7 @@ class Office:
         await database.open()
         self.rows = SuggestionStore(database)
         audit = Audit(self.folder / "audit")
-        suggestions = Suggestions(self.rows, cast(Hosts, None), Events(audit), audit)
+        suggestions = Suggestions(self.rows, cast(Hosts, None), OwnSettings(Home(self.folder)), Events(audit), audit)
         self.scheduler = Scheduler(Clock(lambda: self.now, ZONE))
         service = Orchestrator(
             OrchestratorSettings(time=time),

@@ -16,6 +16,7 @@ from parachute.hosts.models import ApprovedModule, OfferedTool
 from parachute.hosts.service import Hosts
 from parachute.module_agents.service import ModuleAgents
 from parachute.sessions.trust_store import TrustStore
+from parachute.suggestions.own_settings import OwnSettings
 from parachute.suggestions.service import Suggestions
 from parachute.suggestions.store import ALL, SuggestionStore
 from parachute.suggestions.tools import AgentTools
@@ -87,7 +88,7 @@ async def place(api: MessagesAPI, monkeypatch: pytest.MonkeyPatch) -> AsyncItera
         database = Database(running.folder / "suggestions.db", ALL)
         stack.push_async_callback(database.close)
         await database.open()
-        suggestions = Suggestions(SuggestionStore(database), hosts, Events(audit), audit)
+        suggestions = Suggestions(SuggestionStore(database), hosts, OwnSettings(running.home), Events(audit), audit)
         trust: list[TrustStore] = []
         tools = AgentTools(hosts, suggestions, lambda session: trust[0].owner(session))
         made = await stack.enter_async_context(core(running, api.url, tools))

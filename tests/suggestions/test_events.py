@@ -14,7 +14,9 @@ from parachute.events.models import Event
 from parachute.events.service import Events
 from parachute.hosts.models import ApprovedModule
 from parachute.hosts.service import Hosts
+from parachute.settings.home import Home
 from parachute.suggestions.models import Decision, Proposal, Source
+from parachute.suggestions.own_settings import OwnSettings
 from parachute.suggestions.service import Suggestions
 from parachute.suggestions.store import ALL, SuggestionStore
 from tests.module_agents.modules import approved
@@ -44,7 +46,8 @@ class Everybody:
 class Place:
     """The queue on a database of its own, and what was told."""
 
-    def __init__(self, database: Database, events: FullDisk, audit: Audit, module: ApprovedModule) -> None:
+    def __init__(self, root: Path, database: Database, events: FullDisk, audit: Audit, module: ApprovedModule) -> None:
+        self.root = root
         self.store = SuggestionStore(database)
         self.events = events
         self.module = module
@@ -57,7 +60,13 @@ class Place:
 
     def process(self) -> Suggestions:
         """What a process makes of the database."""
-        return Suggestions(self.store, cast(Hosts, Everybody()), self.events, self._audit)
+        return Suggestions(
+            self.store,
+            cast(Hosts, Everybody()),
+            OwnSettings(Home(self.root)),
+            self.events,
+            self._audit,
+        )
 
 
 @pytest.fixture
@@ -67,7 +76,7 @@ async def place(tmp_path: Path) -> AsyncIterator[Place]:
     database = Database(tmp_path / "suggestions.db", ALL)
     await database.open()
     module = approved(tmp_path / "modules", "journal", agents={"reflection": {"can_suggest": ["people"]}})
-    yield Place(database, FullDisk(audit), audit, module)
+    yield Place(tmp_path, database, FullDisk(audit), audit, module)
     await database.close()
 
 
