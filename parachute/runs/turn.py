@@ -98,7 +98,8 @@ class Turn:
             keep = not run.texts if run.stopping else not result.is_error
         finally:
             run.answered, run.client = True, None
-            services.pool.release(client, keep=keep and run.profile is None)
+            # Who stops an agent stops what it has started, too: that ends with its process only.
+            services.pool.release(client, keep=keep and run.profile is None and not run.stopping)
             # What was said until now belongs to the session, however the turn ended.
             stored = await self._record(conversation, preparation, resumable=keep)
         if run.stopping:

@@ -16,11 +16,11 @@ def mounted(expected: Iterable[str]) -> None:
     Engines look at a path again when they mount it: by then another agent may have put something else in its place. Nothing
     that lies below a read-only target may be writable either, unless it is a target itself.
     """
-    places = _mount_points()
+    places = mount_points()
     targets = {text.split(":", 3)[3] for text in expected}
     for text in expected:
         access, device, inode, target = text.split(":", 3)
-        if _identity(target) != (int(device), int(inode)):
+        if identity(target) != (int(device), int(inode)):
             raise Differs(f"{target} is not what was to be mounted there")
         below = f"{target}/"
         if access == "rw":
@@ -38,17 +38,27 @@ def limited(expected: dict[str, float]) -> None:
     """See that the control group has these limits of `memory` (bytes), `processes` and `cpus`; error: Differs."""
     if not expected:
         return
-    found = {
-        "memory": _number("memory.max"),
-        "processes": _number("pids.max"),
-        "cpus": _processors(),
-    }
+    found = limits_in_force()
     for name, value in expected.items():
         actual = found[name]
         if actual is None or actual > value * 1.01:
             raise Differs(
                 f"the limit of {name} is {'not there' if actual is None else f'{actual:g}'} instead of {value:g}"
             )
+
+
+def limits_in_force() -> dict[str, float | None]:
+    """What the control group says; None where there is no limit, or no control group of the second kind to ask."""
+    return {"memory": _number("memory.max"), "processes": _number("pids.max"), "cpus": _processors()}
+
+
+def ended_for_memory() -> int:
+    """How many processes of the box were ended because its memory was full; 0 where nothing counts them."""
+    try:
+        with open(f"{_CONTROL_GROUP}/memory.events", encoding="ascii") as file:
+            return int(dict(line.split() for line in file)["oom_kill"])
+    except (OSError, KeyError, ValueError):
+        return 0
 
 
 def shut_in() -> None:
@@ -68,11 +78,11 @@ def shut_in() -> None:
         interfaces = {line.partition(":")[0].strip() for line in file if ":" in line}
     if interfaces - {"lo"}:
         raise Differs(f"there is a network ({', '.join(sorted(interfaces - {'lo'}))})")
-    if _mount_points().get("/", True):
+    if mount_points().get("/", True):
         raise Differs("the root can be written")
 
 
-def _identity(target: str) -> tuple[int, int]:
+def identity(target: str) -> tuple[int, int]:
     """Device and inode, found by walking down from the root one name at a time, so that no link is followed."""
     flags = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open("/", flags | os.O_DIRECTORY)
@@ -90,10 +100,10 @@ def _identity(target: str) -> tuple[int, int]:
     return found.st_dev, found.st_ino
 
 
-def _mount_points() -> dict[str, bool]:
+def mount_points(process: int | str = "self") -> dict[str, bool]:
     """Whether each mount point can be written; of several on one place the last one counts."""
     places = {}
-    with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
+    with open(f"/proc/{process}/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
         for line in file:
             fields = line.split(" ")
             own, shared = fields[5].split(","), line.rpartition(" ")[2].strip().split(",")

@@ -11,7 +11,7 @@ import tempfile
 import threading
 import time
 
-from parachute_runner import processes, protocol
+from parachute_runner import checks, processes, protocol
 
 FLUSH_SECONDS = 5.0
 """Time that an agent has between the end of its input and its end, to write its transcript (the SDK waits as long)."""
@@ -34,9 +34,13 @@ class Keeper:
         self._owns_namespace = owns_namespace
         self._send_lock = threading.Lock()
         self._stderr_left = MAXIMUM_STDERR
+        self.out_of_memory = False
 
     def run(self) -> None:
-        """Start the agent, carry its streams, end everything, report its exit status."""
+        """Start the agent, carry its streams, end everything, report its exit status.
+
+        `out_of_memory` is then whether the system ended the agent because the memory of its box was full.
+        """
         processes.adopt_orphans()
         files = tempfile.mkdtemp(prefix="agent-")
         try:
@@ -57,6 +61,7 @@ class Keeper:
             arguments[index] = os.path.join(files, f"argument-{index}")
             with open(arguments[index], "w", encoding="utf-8") as file:
                 file.write(text)
+        before = checks.ended_for_memory()
         passed = {name: value for name, value in header.environment.items() if name in protocol.ENVIRONMENT}
         agent = subprocess.Popen(
             [*self._program, *arguments],
@@ -78,10 +83,13 @@ class Keeper:
             pump.start()
         threading.Thread(target=self._carry_input, args=(agent,), daemon=True).start()
         code = agent.wait()
+        self.out_of_memory = code == -signal.SIGKILL and checks.ended_for_memory() > before
         # A grandchild may hold the pipes open for ever: end it first, then read what is left in them.
         ended = processes.end_all(self._owns_namespace)
         for pump in pumps:
             pump.join(None if ended else 1)
+        if self.out_of_memory:
+            self._send(protocol.STDERR, b"The agent needed more memory than its sandbox may use, and was ended.\n")
         return 128 - code if code < 0 else code
 
     def _pump(self, descriptor: int, kind: bytes) -> None:

@@ -19,7 +19,7 @@ from typing import IO
 
 if not __package__:  # started by path, with -IS, inside a box that has no installed packages
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from parachute_runner import processes
+from parachute_runner import calls, processes
 
 _LISTEN_FD = 3
 _CHUNK = 65536
@@ -43,6 +43,10 @@ def main() -> None:
     for limit, value in ((resource.RLIMIT_DATA, options.memory), (resource.RLIMIT_NPROC, options.processes)):
         if value:
             resource.setrlimit(limit, (value, value))
+    try:
+        calls.refuse()
+    except calls.Unfiltered as error:
+        sys.exit(f"This box cannot be closed: {error}.")
     listener = socket.socket(fileno=_LISTEN_FD)
     listener.setblocking(True)
     connection, _ = listener.accept()

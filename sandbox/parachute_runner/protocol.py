@@ -2,12 +2,14 @@
 
 The wrapper sends a header (4 bytes of length, then JSON) and after it the raw bytes of standard input; closing its sending
 half is the end of input. The runner answers in frames: one byte of kind, 4 bytes of length, payload.
+
+A header of no length asks for a look instead (`look.py`): no agent is started by it, and none is ended.
 """
 
 import json
 import socket
 import struct
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 MAXIMUM_HEADER = 16 * 1024 * 1024
 """Bytes of a header; the system prompt travels in it."""
@@ -41,6 +43,9 @@ ENVIRONMENT = frozenset(
 """Variables that may pass from core into the agent's process; both ends drop every other one."""
 
 _LENGTH = struct.Struct("!I")
+LOOK = _LENGTH.pack(0)
+"""The first bytes of a connection that asks for a look."""
+
 _FRAME = struct.Struct("!cI")
 
 
@@ -86,6 +91,24 @@ def receive_header(connection: socket.socket) -> Header:
     if any(not 0 <= index < len(header.arguments) for index in header.files):
         raise ProtocolError("a file names an argument that does not exist")
     return header
+
+
+def send_look(connection: socket.socket, request: object) -> None:
+    """Ask for a look, with what is to be tried."""
+    body = json.dumps(request).encode()
+    connection.sendall(LOOK + _LENGTH.pack(len(body)) + body)
+
+
+def receive_look(connection: socket.socket) -> Any:
+    """Read what is to be tried; error: ProtocolError."""
+    receive_exactly(connection, len(LOOK))
+    (length,) = _LENGTH.unpack(receive_exactly(connection, _LENGTH.size))
+    if length > MAXIMUM_FRAME:
+        raise ProtocolError(f"a request of {length} bytes is too long")
+    try:
+        return json.loads(receive_exactly(connection, length))
+    except (ValueError, RecursionError) as error:
+        raise ProtocolError(f"the request cannot be read: {error}") from error
 
 
 def frame(kind: bytes, payload: bytes) -> bytes:

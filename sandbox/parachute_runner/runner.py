@@ -1,10 +1,13 @@
 """The server of a sandbox: it takes connections on the socket it was started with and gives each a keeper of its own.
 
-    runner.py [--single] [--idle-seconds N] [--processes N] [--folder PATH] [--mounted TEXT]... [--limits JSON] -- PROGRAM [ARGUMENT...]
+    runner.py [--single] [--idle-seconds N] [--processes N] [--folder PATH] [--mounted TEXT]... [--limits JSON]
+              [--refuse-calls] -- PROGRAM [ARGUMENT...]
 
-The listening socket is file descriptor 3, as systemd and Podman pass it. `--single`: a new connection ends the one before it.
+The listening socket is file descriptor 3, as systemd and Podman pass it. `--single`: a new connection ends the one before it,
+unless all it wants is to look.
 `--processes`: how many processes and threads there may be at a time, ourselves included; only for a user namespace of our own.
 `--folder`: made before anything else, for its owner only. `--mounted` and `--limits`: what `checks` has to find, or we end.
+`--refuse-calls`: agents are refused the system calls that `calls` names.
 """
 
 import argparse
@@ -19,10 +22,11 @@ import sys
 
 if not __package__:  # started by path, with -IS, inside a box that has no installed packages
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from parachute_runner import checks, processes
+from parachute_runner import calls, checks, look, processes, protocol
 from parachute_runner.keeper import Keeper
 
 _LISTEN_FD = 3
+_OUT_OF_MEMORY = 75  # how a keeper ends whose agent was ended for that
 _PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR", "TERM", "XDG_RUNTIME_DIR")
 
 
@@ -37,6 +41,7 @@ class Runner:
         self._single = single
         self._idle_seconds = idle_seconds
         self._keepers: set[int] = set()
+        self._silent: dict[int, socket.socket] = {}
         # As the first process of a PID namespace we inherit every orphan, and a keeper may end the namespace's processes.
         self._owns_namespace = os.getpid() == 1
 
@@ -52,7 +57,7 @@ class Runner:
         poll.register(self._listener, select.POLLIN)
         poll.register(wake, select.POLLIN)
         while True:
-            idle = self._idle_seconds is not None and not self._keepers
+            idle = self._idle_seconds is not None and not self._keepers and not self._silent
             events = dict(poll.poll(self._idle_seconds * 1000 if idle and self._idle_seconds else None))
             if not events and idle:
                 return
@@ -62,12 +67,25 @@ class Runner:
                 self._reap()
             if self._listener.fileno() in events:
                 connection, _ = self._listener.accept()
-                if self._single:
-                    self._end_all()
-                self._keep(connection)
-                connection.close()
+                # Its first bytes say what it is for.
+                self._silent[connection.fileno()] = connection
+                poll.register(connection, select.POLLIN)
+            for descriptor in events.keys() & self._silent.keys():
+                poll.unregister(descriptor)
+                with self._silent.pop(descriptor) as connection:
+                    self._take(connection)
 
-    def _keep(self, connection: socket.socket) -> None:
+    def _take(self, connection: socket.socket) -> None:
+        looks = _wants_look(connection)
+        if self._single and not looks:
+            self._end_all()
+        try:
+            self._keep(connection, looks)
+        except BlockingIOError:  # an agent has used up the processes: whoever only looks must not end it
+            if not looks:
+                raise
+
+    def _keep(self, connection: socket.socket, looks: bool) -> None:
         process = os.fork()
         if process:
             self._keepers.add(process)
@@ -78,15 +96,26 @@ class Runner:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             self._listener.close()
+            for other in self._silent.values():
+                other.close()
+            if looks:
+                look.answer(connection)
+                status = 0
+                return
             base = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
-            Keeper(connection, self._program, base, self._owns_namespace).run()
-            status = 0
+            keeper = Keeper(connection, self._program, base, self._owns_namespace)
+            keeper.run()
+            status = _OUT_OF_MEMORY if keeper.out_of_memory else 0
         finally:
             os._exit(status)
 
     def _reap(self) -> None:
         with contextlib.suppress(ChildProcessError):
-            while (process := os.waitpid(-1, os.WNOHANG)[0]) != 0:
+            while (found := os.waitpid(-1, os.WNOHANG))[0] != 0:
+                process, ended = found
+                if process in self._keepers and self._single and os.waitstatus_to_exitcode(ended) == _OUT_OF_MEMORY:
+                    # What fills the memory may be files, which nobody would remove: the next connection gets a new box.
+                    self._stop()
                 self._keepers.discard(process)
         # A keeper ends all it started; what comes to us was left by one that was killed.
         processes.kill_orphans(self._keepers)
@@ -100,6 +129,13 @@ class Runner:
         os._exit(0)
 
 
+def _wants_look(connection: socket.socket) -> bool:
+    try:
+        return connection.recv(len(protocol.LOOK), socket.MSG_PEEK | socket.MSG_DONTWAIT) == protocol.LOOK
+    except OSError:  # it has gone already
+        return False
+
+
 def main() -> None:
     """Take the socket and serve."""
     parser = argparse.ArgumentParser()
@@ -109,6 +145,7 @@ def main() -> None:
     parser.add_argument("--folder")
     parser.add_argument("--mounted", action="append", default=[])
     parser.add_argument("--limits", type=json.loads, default={})
+    parser.add_argument("--refuse-calls", action="store_true")
     parser.add_argument("program", nargs="+")
     options = parser.parse_args()
     if os.environ.get("LISTEN_FDS") != "1":
@@ -121,7 +158,9 @@ def main() -> None:
     try:
         checks.mounted(options.mounted)
         checks.limited(options.limits)
-    except checks.Differs as error:
+        if options.refuse_calls:
+            calls.refuse()
+    except (checks.Differs, calls.Unfiltered) as error:
         sys.exit(f"This sandbox is not what was asked for: {error}.")
     if options.folder:
         os.makedirs(options.folder, mode=0o700, exist_ok=True)

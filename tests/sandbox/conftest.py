@@ -5,6 +5,7 @@ import tempfile
 import uuid
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -47,9 +48,9 @@ class Boxes:
         self.program.chmod(0o755)
         self.sandboxes = self.service()
 
-    def service(self) -> Sandboxes:
+    def service(self, **settings_of_boxes: Any) -> Sandboxes:
         """Core's part."""
-        sandbox = SandboxSettings(scratch_megabytes=16)
+        sandbox = SandboxSettings(scratch_megabytes=16, **settings_of_boxes)
         settings = Settings(vault=self.vault.root, project_folders=[Path("/tmp")], sandbox=sandbox)
         return Sandboxes(self.launcher.home, settings, self.vault, self.program)
 

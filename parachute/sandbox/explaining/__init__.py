@@ -1,0 +1,1 @@
+"""Whether a box is what was asked for: its specification, what the engine reports, and what a look from inside finds."""
