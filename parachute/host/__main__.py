@@ -13,7 +13,7 @@ from typing import NoReturn
 from parachute.core import runtime
 from parachute.core.application import Application
 from parachute.errors import InvalidInput, ParachuteError
-from parachute.host import limits, memory, programs
+from parachute.host import calls, limits, memory
 from parachute.host.app import HostApp
 from parachute.host.client import CoreClient
 from parachute.host.enabling import Enabling
@@ -81,8 +81,7 @@ async def _loaded(specification: HostSpecification, confinement: str | None) -> 
     # A unit's processes are counted by its control group.
     limits.take_on(specification.memory, specification.pids if confinement == BOX else None)
     end_when_exhausted(asyncio.get_running_loop())
-    if not specification.programs:
-        programs.refuse()
+    calls.refuse(programs=specification.programs)
     application = load(specification, core, verified(specification))
     runtime.enter(application.module.core, whole_process=True)
     return application, Enabling(application, Path(specification.data), specification.hash)

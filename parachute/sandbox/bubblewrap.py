@@ -85,7 +85,7 @@ def command(specification: Specification, opened: Mapping[str, int]) -> list[str
     }
     for name, value in environment.items():
         arguments += ["--setenv", name, value]
-    runner = [interpreter(), "-IS", f"{RUNNER}/runner.py", "--single"]
+    runner = [interpreter(), "-IS", f"{RUNNER}/runner.py", "--single", "--refuse-calls"]
     runner += ["--idle-seconds", str(specification.idle_seconds)]
     if counts_processes_by_namespace(os.uname().release):
         runner += ["--processes", str(specification.processes)]

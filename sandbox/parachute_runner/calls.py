@@ -11,7 +11,7 @@ import struct
 from collections.abc import Iterable
 
 _PR_SET_NO_NEW_PRIVS = 38  # linux/prctl.h
-_SET_MODE_FILTER = 1  # linux/seccomp.h
+_SET_MODE_FILTER, _ALL_THREADS = 1, 1  # linux/seccomp.h
 _ALLOW, _ERROR = 0x7FFF0000, 0x00050000  # linux/seccomp.h: SECCOMP_RET_ALLOW, SECCOMP_RET_ERRNO
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06  # linux/bpf_common.h
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # places in struct seccomp_data
@@ -75,6 +75,7 @@ _REFUSED: dict[str, tuple[int | None, int | None]] = {
     "modify_ldt": (154, None),
     "uselib": (134, None),
 }
+_PROGRAMS: dict[str, tuple[int | None, int | None]] = {"execve": (59, 221), "execveat": (322, 281)}
 _UNKNOWN: dict[str, tuple[int, int]] = {
     # Programs go another way when they hear that the kernel does not know the call. Neither can be looked into from a filter.
     "clone3": (435, 435),
@@ -113,24 +114,30 @@ class Unfiltered(Exception):
     """The kernel does not refuse these calls; the message says why."""
 
 
-def refuse() -> None:
-    """From now on this process and all that it starts are refused these calls; error: Unfiltered. For a single thread."""
+def refuse(*, programs: bool = True) -> None:
+    """From now on this process, with all of its threads and all that it starts, is refused these calls; error: Unfiltered.
+
+    Without `programs` it is refused to start any, too.
+    """
     if platform.machine() not in _MACHINES:
         raise Unfiltered(f"system calls cannot be filtered on {platform.machine()}")
     at = _MACHINES.index(platform.machine())
-    steps = program(at)
+    steps = program(at, programs=programs)
     instructions = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
     filter_program = ctypes.create_string_buffer(struct.pack("HP", len(steps), ctypes.addressof(instructions)))
     libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) or libc.syscall(_SECCOMP[at], _SET_MODE_FILTER, 0, filter_program):
+    if libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) or libc.syscall(
+        _SECCOMP[at], _SET_MODE_FILTER, _ALL_THREADS, filter_program
+    ):
         raise Unfiltered(f"the kernel does not filter system calls ({os.strerror(ctypes.get_errno())})")
 
 
-def program(at: int) -> list[Step]:
+def program(at: int, *, programs: bool = True) -> list[Step]:
     """The filter's instructions for one machine of `_MACHINES`, each (code, jump if true, jump if false, value)."""
     steps = [(_LOAD, 0, 0, _ARCHITECTURE), (_EQUAL, 1, 0, _AUDIT[at]), _refused(errno.ENOSYS)]
     steps += [(_LOAD, 0, 0, _NUMBER), (_AT_LEAST, 0, 1, _OTHER_ABI), _refused(errno.ENOSYS)]
-    for table, number in ((_REFUSED, errno.EPERM), (_UNKNOWN, errno.ENOSYS)):
+    refused = _REFUSED if programs else _REFUSED | _PROGRAMS
+    for table, number in ((refused, errno.EPERM), (_UNKNOWN, errno.ENOSYS)):
         for numbers in table.values():
             steps += _when(numbers[at], [_refused(number)])
     for mode in _MODES.values():

@@ -96,7 +96,12 @@ permissions: {read: [Brain/**, notes/memory.md], write: [Probe/**]}
 
 @pytest.fixture(scope="module")
 def probe():  # type: ignore[no-untyped-def]
-    changes = {"read": ("Brain", "notes/memory.md", "Missing"), "write": ("Probe",), "trust": "untrusted", "programs": True}
+    changes = {
+        "read": ("Brain", "notes/memory.md", "Missing"),
+        "write": ("Probe",),
+        "trust": "untrusted",
+        "programs": True,
+    }
     with hosted("probe", PROBE, manifest=MANIFEST, box=True, changes=changes) as probe:
         for name in ("Brain/kevin.md", "notes/memory.md", "notes/other.md", "Daily/today.md", ".parachute/token"):
             (probe.vault / name).parent.mkdir(exist_ok=True)

@@ -91,6 +91,28 @@ async def test_a_call_that_hangs_can_be_stopped(servers: Street, monkeypatch: py
     assert await servers.service.call("slow", "act", {"now": True}) == "now"
 
 
+KERNEL = """
+def act(asked):
+    import ctypes, socket
+    libc = ctypes.CDLL(None, use_errno=True)
+    said = []
+    for words in ((272, 97, 0x10000000), (250, 219, 0, -4, 1), (425, 425, 2, ctypes.create_string_buffer(120))):
+        number = words[0 if os.uname().machine == "x86_64" else 1]
+        said.append(libc.syscall(ctypes.c_long(number), *words[2:]) >= 0)
+    try:
+        socket.socket(40, socket.SOCK_STREAM)
+        said.append(True)
+    except OSError:
+        said.append(False)
+    text(asked, json.dumps(said))
+"""
+
+
+async def test_a_server_gets_no_calls_that_open_the_kernel(servers: Street) -> None:
+    servers.plain("hostile", KERNEL)
+    assert json.loads(await servers.service.call("hostile", "act", {})) == [False] * 4
+
+
 NEVER = "def introduce(asked):\n    pass\n"
 LIES = "def introduce(asked):\n    send({'id': asked['id'], 'result': {'protocolVersion': '1', 'capabilities': 7}})\n"
 OTHERS = "def offer(asked):\n    send({'id': asked['id'], 'result': {'tools': 'many'}})\n"

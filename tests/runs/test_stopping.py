@@ -48,7 +48,9 @@ async def test_while_a_tool_runs(computer: Computer, api: MessagesAPI, level: st
     number = str((1 if level == "direct" else 2) * 10_000_000 + os.getpid())
     waiting = ["tail", "-s", number, "-f", "/dev/null"]
     line = " ".join(waiting)
-    api.script(tool_use("Bash", {"command": f"{line} & {line}"}), text("Here again."))
+    # Beside children one that left its session, and one whose parent has gone as well.
+    left = f"(setsid {line} &); sh -c 'setsid sh -c \"{line} & exec true\" & exec true' > /dev/null 2>&1"
+    api.script(tool_use("Bash", {"command": f"{left}; {line} & {line}"}), text("Here again."))
 
     def running() -> list[psutil.Process]:
         return [process for process in psutil.process_iter(["cmdline"]) if process.info["cmdline"] == waiting]
@@ -57,7 +59,7 @@ async def test_while_a_tool_runs(computer: Computer, api: MessagesAPI, level: st
         async with chat(client, "Wait.", trustLevel=level) as stream:
             await stream.until("tool_use")
             session = session_of(stream)
-            await eventually(lambda: len(running()) == 2, "the tool runs")
+            await eventually(lambda: len(running()) == 4, "the tool runs")
             await client.post(f"/api/chat/{session}/abort")
             await stream.collect()
         assert ended(stream)["type"] == "aborted"

@@ -1,181 +1,25 @@
-"""Attempts to get out of a box, each beside the proof that the same attempt succeeds outside."""
+"""Boxes of bubblewrap: their limits, their end, and what works in them; `test_escapes` has what must not."""
 
 import os
 import resource
-import socket
 import subprocess
-import threading
 import uuid
-from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 
 from parachute.sandbox import bubblewrap
-from tests.sandbox.boxes import marker, outside
+from tests.sandbox.boxes import marker
 from tests.sandbox.conftest import Boxes, needs_bubblewrap
 from tests.supervisor.launching import wait_until, with_argument
 
 pytestmark = needs_bubblewrap
 
-CONNECT = """
-import json, socket, sys
-kind, address = sys.argv[1:]
-family = socket.AF_UNIX if kind == "unix" else socket.AF_INET
-connection = socket.socket(family, socket.SOCK_DGRAM if kind == "udp" else socket.SOCK_STREAM)
-connection.settimeout(5)
-try:
-    if kind == "unix":
-        connection.connect(address.replace("@", "\\0"))
-    else:
-        connection.connect(("127.0.0.1", int(address)))
-    connection.send(b"x")
-    print(json.dumps(connection.recv(1) == b"y"))
-except OSError:
-    print("false")
-"""
 
-OPEN = """
-import json, os, sys
-found = {}
-for path in sys.argv[1:]:
-    try:
-        os.close(os.open(path, os.O_WRONLY))
-        found[path] = "open"
-    except OSError as error:
-        found[path] = error.strerror
-print(json.dumps(found))
-"""
-
-
-@pytest.fixture
-def host_services() -> Iterator[dict[str, str]]:
-    """Services of this machine on TCP, UDP and an abstract Unix socket, each answering y."""
-    tcp, udp = socket.create_server(("127.0.0.1", 0)), socket.socket(type=socket.SOCK_DGRAM)
-    udp.bind(("127.0.0.1", 0))
-    name = f"parachute-{marker()}"
-    unix = socket.socket(socket.AF_UNIX)
-    unix.bind(f"\0{name}")
-    unix.listen()
-
-    def stream(listener: socket.socket) -> None:
-        while True:
-            try:
-                connection, _ = listener.accept()
-            except OSError:
-                return
-            with connection:
-                connection.recv(1)
-                connection.send(b"y")
-
-    def datagrams() -> None:
-        while True:
-            data, sender = udp.recvfrom(1)
-            if data == b"!":
-                return
-            udp.sendto(b"y", sender)
-
-    threads = [threading.Thread(target=stream, args=(listener,)) for listener in (tcp, unix)]
-    threads.append(threading.Thread(target=datagrams))
-    for thread in threads:
-        thread.start()
-    yield {"tcp": str(tcp.getsockname()[1]), "udp": str(udp.getsockname()[1]), "unix": f"@{name}"}
-    for listener in (tcp, unix):
-        listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
-    with socket.socket(type=socket.SOCK_DGRAM) as stopper:
-        stopper.sendto(b"!", udp.getsockname())
-    for thread in threads:
-        thread.join()
-    udp.close()
-
-
-async def test_no_network_and_no_abstract_socket_of_the_machine(boxes: Boxes, host_services: dict[str, str]) -> None:
+async def test_who_and_where_an_agent_is(boxes: Boxes) -> None:
     box = await boxes.make()
-    for kind, address in host_services.items():
-        assert outside(CONNECT, kind, address) is True
-        assert box.python(CONNECT, kind, address) is False
-    assert box.shell("cat /proc/net/dev").count(":") == 1  # its own loopback
-    assert box.shell("cat /proc/net/route").count("\n") == 1
-
-
-async def test_processes_of_the_machine_are_invisible_and_out_of_reach(boxes: Boxes) -> None:
-    box = await boxes.make()
-    pids = "import json, os; print(json.dumps([int(name) for name in os.listdir('/proc') if name.isdigit()]))"
-    assert os.getpid() in outside(pids)
-    assert max(box.python(pids)) < 100
-    with subprocess.Popen(["sleep", "60"]) as victim:
-        box.run("sh", "-c", f"kill -9 {victim.pid}; kill -9 -- -1; true")
-        assert victim.poll() is None
-        victim.kill()
-    assert box.shell("hostname 2>/dev/null || cat /proc/sys/kernel/hostname") == "parachute\n"
-
-
-async def test_the_environment_of_the_machine_is_invisible(boxes: Boxes) -> None:
-    box = await boxes.make()
-    environ = Path(f"/proc/{boxes.launcher.process.pid}/environ").read_bytes()
-    assert b"host-environment" in environ
-    found = box.shell("cat /proc/*/environ 2>/dev/null; true")
-    assert "HOME=/home/agent" in found
-    assert "host-environment" not in found
-    assert str(boxes.launcher.folder) not in found
-
-
-async def test_no_descriptor_leads_outside(boxes: Boxes) -> None:
-    box = await boxes.make(boxes.vault.root / "Projects/one")
-    code = """
-import json, os
-found = []
-for process in os.listdir("/proc"):
-    if process.isdigit():
-        try:
-            for number in os.listdir(f"/proc/{process}/fd"):
-                found.append(os.readlink(f"/proc/{process}/fd/{number}"))
-        except OSError:
-            pass
-print(json.dumps(found))
-"""
-    assert outside(code)
-    found = box.python(code)
-    assert any(name.startswith("pipe:") for name in found)
-    assert all(name.startswith(("pipe:", "/dev/null", "/proc/")) for name in found), found
-    assert box.run("sh", "-c", "cat /proc/1/fd/2 || echo x > /proc/1/fd/2").returncode != 0
-
-
-async def test_the_root_is_read_only_and_has_no_devices(boxes: Boxes) -> None:
-    box = await boxes.make()
-    for folder in ("/", "/usr", "/etc", "/home", "/opt/parachute", "/scratch", "/dev", "/vault", "/lib", "/bin"):
-        assert box.run("sh", "-c", f"echo x > {folder}/file").returncode != 0, folder
-    devices = box.shell("find /dev -type c -o -type b | sort").split()
-    harmless = {"null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts/ptmx", "console"}
-    assert {device.removeprefix("/dev/") for device in devices} <= harmless
-    assert box.run("mknod", "/tmp/disk", "b", "8", "0").returncode != 0
-
-
-async def test_no_privileges_can_be_gained(boxes: Boxes) -> None:
-    box = await boxes.make()
-    status = dict(line.split(":\t", 1) for line in box.shell("cat /proc/self/status").splitlines() if ":\t" in line)
-    assert status["NoNewPrivs"] == "1"
-    for kind in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
-        assert int(status[kind], 16) == 0
-    assert box.shell("id -u; id -un; id -gn") == "1000\nagent\nagent\n"
-    for attempt in ("unshare -U true", "unshare -rm true", "unshare -n true", "mount -t tmpfs x /tmp", "chroot / true"):
-        assert box.run("sh", "-c", attempt).returncode != 0, attempt
-
-
-async def test_settings_of_the_kernel_cannot_be_changed(boxes: Boxes) -> None:
-    box = await boxes.make()
-    paths = [
-        "/proc/sys/kernel/core_pattern",
-        "/proc/sys/vm/swappiness",
-        "/proc/sysrq-trigger",
-        "/proc/irq",
-        "/proc/kmsg",
-    ]
-    found = box.python(OPEN, *paths, "/dev/null")
-    assert found.pop("/dev/null") == "open"
-    assert "open" not in found.values()
+    assert box.shell("id -u; id -un; id -gn; cat /proc/sys/kernel/hostname") == "1000\nagent\nagent\nparachute\n"
 
 
 async def test_memory_file_systems_have_their_sizes(boxes: Boxes) -> None:

@@ -1,75 +1,15 @@
 """What programs of the user run later cannot be written from a box, by no way; the work of the project itself can."""
 
-import os
 import subprocess
-from pathlib import Path
 
 import pytest
 
 from tests.sandbox.conftest import Boxes, needs_bubblewrap
+from tests.sandbox.escapes.protected import ATTACKS, GIT, repository, watched
 
 pytestmark = needs_bubblewrap
 
-GIT = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null", "PATH": os.environ["PATH"]}
 IDENTITY = "git -c user.name=a -c user.email=a@b"
-
-
-def repository(folder: Path) -> Path:
-    """A repository with a commit, a hook, and a folder of hooks that its configuration names."""
-    for name, text in {
-        ".git/hooks/pre-commit": "#!/bin/sh\ntrue\n",
-        ".mcp.json": "{}",
-        ".vscode/tasks.json": "{}",
-        ".envrc": "true",
-        "tools/hooks/post-commit": "",
-        "notes.md": "a note",
-    }.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
-    for command in (["init", "-q"], ["config", "core.hooksPath", "tools/hooks"], ["add", "notes.md"]):
-        subprocess.run(["git", *command], cwd=folder, env=GIT, check=True)
-    return folder
-
-
-ATTACKS = (
-    "echo x > .git/hooks/pre-commit",
-    "echo x > .git/hooks/post-checkout",
-    "echo '[core]' >> .git/config",
-    "git config core.fsmonitor ./evil",
-    "echo x > .git/config.worktree",
-    "mv .git old && mkdir .git",
-    "mv .git/hooks .git/old && mkdir .git/hooks",
-    "mv .git/config .git/old",
-    "rm -rf .git/hooks",
-    "ln -f notes.md .git/hooks/link",
-    "ln .git/config notes2.md && echo x >> notes2.md",
-    "ln -s /project/evil .git/hooks/evil",
-    "echo x > .mcp.json",
-    "rm .mcp.json",
-    "mv .mcp.json old.json",
-    "echo x > .claude/settings.json",
-    "mv .claude old && mkdir .claude",
-    "echo x > .vscode/tasks.json",
-    "rm -r .vscode",
-    "echo x > .idea/workspace.xml",
-    "echo x > .envrc",
-    "echo x > tools/hooks/post-commit",
-    "mv tools old && mkdir tools",
-    "mount --bind /tmp .git/hooks",
-    "umount .git/hooks",
-    "unshare -rm sh -c 'umount .git/hooks && echo x > .git/hooks/pre-commit'",
-)
-
-
-def watched(project: Path) -> dict[str, bytes]:
-    """All that must not change."""
-    places = [*(".git/hooks", ".claude", ".vscode", ".idea", "tools/hooks"), ".git/config", ".mcp.json", ".envrc"]
-    found = {}
-    for place in places:
-        path = project / place
-        for file in [path] if path.is_file() else sorted(path.rglob("*")):
-            found[str(file.relative_to(project))] = file.read_bytes()
-    return found
 
 
 async def test_nothing_that_runs_later_can_be_written(boxes: Boxes) -> None:
