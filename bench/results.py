@@ -1,11 +1,12 @@
 """What a benchmark has found."""
 
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One number; lower is better for all of them.
+    """One number; lower is better for all of them that have a budget.
 
     `budget` is what the value must stay below (SPECIFICATION.md). `baseline` is what the earlier Python server of the same
     design needed on a machine with two cores, in the same unit; both are None where there is none.
@@ -21,6 +22,11 @@ class Result:
     def ok(self) -> bool | None:
         """Whether the budget is kept; None without one."""
         return None if self.budget is None else self.value < self.budget
+
+    @classmethod
+    def of_json(cls, entry: dict[str, Any]) -> "Result":
+        """The result of an entry that another run has written."""
+        return cls(entry["name"], entry["value"], entry["unit"], entry["budget"])
 
     def as_json(self) -> dict[str, object]:
         """The entry in `build/bench.json`."""

@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 from statistics import median
 
-from bench.computers import MeasuredComputer, scripted_computer
-from bench.connection import Connection
+from bench.computers import scripted_computer
 from bench.results import Result
-from bench.waiting import seconds_to_first_text
+from bench.waiting import seconds_to_first_text, seconds_with_spare
 
 _TURNS = 25
 _NEW = 9
@@ -23,11 +22,5 @@ def measure() -> Iterator[Result]:
         value = median(seconds_to_first_text(connection) for _ in range(_NEW))
         yield Result("first_text.new_chat_cold", value * 1000, "ms", budget=800)
     with scripted_computer(spare=True) as (computer, _), computer.connect() as connection:
-        value = median(_with_spare(computer, connection) for _ in range(_NEW))
+        value = median(seconds_with_spare(computer, connection) for _ in range(_NEW))
         yield Result("first_text.new_chat_spare", value * 1000, "ms", budget=150)
-
-
-def _with_spare(computer: MeasuredComputer, connection: Connection) -> float:
-    connection.get("/api/chat")
-    computer.wait_until(lambda: connection.status()["agents"]["spare"], "the spare agent is ready")
-    return seconds_to_first_text(connection)

@@ -95,7 +95,11 @@ def become(command: list[str], *, listening: bool = False) -> NoReturn:
     if listening:
         os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS="1")
         os.environ.pop("LISTEN_FDNAMES", None)
-    os.execvp(command[0], command)  # noqa: S606 - the arguments are a list of our own
+    try:
+        os.execvp(command[0], command)  # noqa: S606 - the arguments are a list of our own
+    except OSError as error:
+        print(f"{command[0]} cannot be started: {error.strerror}.", file=sys.stderr)  # noqa: T201 - kept by the supervisor
+        sys.exit(127)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ _ENVIRONMENT = {
     "USER": "agent",
 }
 _HINT = "Build it again: parachute sandbox build"
+_NO_IMAGE = "image not known"
 _PROBE_SECONDS = 120.0  # the first start after a build gives every file of the image another owner
 
 
@@ -44,7 +45,7 @@ def command(specification: Specification, opened: Mapping[str, int]) -> list[str
     ):
         arguments += mount(source, target, writable=False)
     arguments += mount(specification.transcripts, specification.transcripts_target, writable=True)
-    runner = ["--single", "--idle-seconds", str(specification.idle_seconds), "--folder", scratch]
+    runner = ["--single", "--refuse-calls", "--idle-seconds", str(specification.idle_seconds), "--folder", scratch]
     runner += ["--limits", json.dumps(expected_limits(specification))]
     for each in specification.mounts:
         if each.target in opened:
@@ -177,6 +178,8 @@ def attempt(trial: Specification) -> None:
         raise Unavailable(
             f"It cannot be told whether Podman works: {error}.", "Try again.", key="no_sandbox"
         ) from error
+    if _NO_IMAGE in done.stderr:
+        raise InvalidInput("The image for containers is gone; `parachute sandbox build` makes it again.")
     if done.returncode != 0:
         said = done.stdout.strip() or " / ".join(done.stderr.splitlines()[-3:])
         raise InvalidInput(f"Podman may not be used here: {said[-400:] or 'it did not say why'}.", _HINT)

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from parachute.errors import InvalidInput, ParachuteError, Unavailable
+from parachute.errors import InvalidInput, NotFound, ParachuteError, Unavailable
 from parachute.files import private_folder
 from parachute.gateway.service import SOCKET_NAME, Line
 from parachute.sandbox import ended, podman
 from parachute.sandbox.engines import Choice, Engines, trial
+from parachute.sandbox.explaining.models import Explanation
 from parachute.sandbox.limits import NO_LIMITS, Limits
 from parachute.sandbox.models import Mount, Specification, encoded_directory, session_id
 from parachute.sandbox.places import HOME, SOCKETS
@@ -58,6 +59,7 @@ class Sandboxes:
         self._engines = Engines(home, settings.sandbox)
         self._direct_opened = False
         self._open: dict[str, Specification] = {}
+        self._differences: dict[str, tuple[str, ...]] = {}
 
     async def start(self) -> None:
         """End what an earlier core left, so that every box that runs belongs to a line that is open."""
@@ -128,6 +130,33 @@ class Sandboxes:
         if specification.engine == "podman":
             trial_of_image = trial(self._home, self._settings.sandbox, specification.image)
         return await ended.why(self._home, specification, trial_of_image)
+
+    def is_open(self, session: str) -> bool:
+        """Whether a session has a box, which may sleep."""
+        return session in self._open
+
+    async def explain(self, session: str) -> Explanation:
+        """What the box of a session was asked to be, and is; one that sleeps wakes up for it.
+
+        Errors: NotFound without a box, Conflict when it ends meanwhile, Unavailable when it does not start, Stopped.
+        """
+        from parachute.sandbox.explaining.service import explain
+
+        specification = self._open.get(session)
+        if specification is None:
+            raise NotFound("This session has no box.", key="no_box")
+        # It may have been ended meanwhile by a stop of all agents, or after too many failures.
+        await control.ask(self._home, "open", unit=f"sandbox@{session}")
+        found = await asyncio.to_thread(explain, self._home, specification)
+        if found.differences:
+            self._differences[session] = found.differences
+        else:
+            self._differences.pop(session, None)
+        return found
+
+    def take_differences(self, session: str) -> tuple[str, ...]:
+        """What the last look at a session's box found to be another than was asked for, once."""
+        return self._differences.pop(session, ())
 
     def forget(self, session: str) -> None:
         """Remove the empty folders of a session that never said anything, such as an unused spare."""

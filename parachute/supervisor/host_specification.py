@@ -132,7 +132,9 @@ _TYPES: dict[str, tuple[type, ...]] = {
 
 
 def _check_type(name: str, value: Any) -> None:
-    right = isinstance(value, _TYPES[name]) and (name in ("dev", "box", "network", "programs") or not isinstance(value, bool))
+    right = isinstance(value, _TYPES[name]) and (
+        name in ("dev", "box", "network", "programs") or not isinstance(value, bool)
+    )
     if not right or (isinstance(value, list) and not all(isinstance(item, str) for item in value)):
         raise TypeError(f"{name} has the wrong type")
 

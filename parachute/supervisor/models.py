@@ -6,6 +6,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
+ATTEMPTS = 5
+
 
 class State(StrEnum):
     """What a unit is doing."""
@@ -43,7 +45,8 @@ class Unit:
     `listen` holds paths of Unix sockets and (host, port) pairs, passed on from file descriptor 3 up in this order. A unit
     that is `on_demand` starts with its first connection and may end when it is idle; others start at once and are restarted.
     `notifies`: it says READY=1 when it serves, at the latest after `start_seconds`, and sends WATCHDOG=1 within every
-    `watchdog_seconds` after that. `delegates`: it divides its control group itself.
+    `watchdog_seconds` after that. `delegates`: it divides its control group itself. One that has failed `attempts` times
+    in five minutes is given up until somebody opens or starts it again.
     """
 
     name: str
@@ -56,13 +59,17 @@ class Unit:
     stop_seconds: float = 10
     with_credentials: bool = False
     delegates: bool = False
+    attempts: int = ATTEMPTS
     environment: dict[str, str] = field(default_factory=dict)
     confinement: Confinement | None = None
 
 
 @dataclass(slots=True)
 class Status:
-    """What a launcher knows of a unit; `reason` says in a sentence why it is down."""
+    """What a launcher knows of a unit; `reason` says in a sentence why it is down.
+
+    `failure` is the last such sentence, which stays when it runs again.
+    """
 
     name: str
     state: State = State.STOPPED
@@ -70,6 +77,13 @@ class Status:
     since: float = field(default_factory=time.time)
     restarts: int = 0
     reason: str | None = None
+    failure: str | None = None
+    failed_at: float = 0.0
+
+    def fail(self, reason: str) -> None:
+        """Remember why it has ended though nobody asked it to."""
+        self.reason = self.failure = reason
+        self.failed_at = time.time()
 
     def describe(self) -> dict[str, object]:
         """The status as JSON."""
@@ -80,6 +94,8 @@ class Status:
             "seconds": round(time.time() - self.since, 1),
             "restarts": self.restarts,
             "reason": self.reason,
+            "failure": self.failure,
+            "failure_seconds": round(time.time() - self.failed_at, 1) if self.failure else None,
         }
 
 

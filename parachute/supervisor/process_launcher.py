@@ -21,7 +21,6 @@ from parachute.supervisor.models import State, Status, Unit
 from parachute.supervisor.notify import NotifySocket
 
 _FIRST_FD = 3  # SD_LISTEN_FDS_START
-_START_LIMIT = 5
 _START_PERIOD = 300.0
 _SHORT_LIFE, _SHORT_LIVES = 1.0, 20
 _OWN_VARIABLES = ("LISTEN_FDNAMES", "LISTEN_FDS", "LISTEN_PID", "NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC")
@@ -250,11 +249,12 @@ class ProcessLauncher:
     def _failed(self, entry: _Entry, reason: str) -> None:
         now = time.monotonic()
         entry.failures = [moment for moment in entry.failures if now - moment < _START_PERIOD] + [now]
-        entry.status.reason = reason
-        if len(entry.failures) >= _START_LIMIT:
+        entry.status.fail(reason)
+        limit = entry.unit.attempts
+        if len(entry.failures) >= limit:
             self._set(entry, State.FAILED)
-            entry.status.reason = (
-                f"{reason} It failed {_START_LIMIT} times in five minutes; see {log_path(self._home, entry.unit.name)}."
+            entry.status.fail(
+                f"{reason} It failed {limit} times in five minutes; see {log_path(self._home, entry.unit.name)}."
             )
             for listener in entry.sockets:
                 # Refuse those who wait: otherwise they would hang until somebody starts the unit again.

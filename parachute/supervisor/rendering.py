@@ -10,7 +10,7 @@ from parachute.supervisor.logs import log_name
 from parachute.supervisor.models import Confinement, Unit
 
 PREFIX = "parachute-"
-_STARTS, _START_PERIOD = 5, 300
+_START_PERIOD = 300
 _HOMES = (Path("/home"), Path("/root"), Path("/run/user"))  # what ProtectHome means
 
 
@@ -147,7 +147,7 @@ def _service(unit: Unit, home: Home, log: Path, instance: str, wanted_at_boot: b
     lines += [
         "# One that fails again and again is given up, and its sockets refuse instead of letting callers wait.",
         f"StartLimitIntervalSec={_START_PERIOD}",
-        f"StartLimitBurst={_STARTS}",
+        f"StartLimitBurst={unit.attempts}",
         "",
         "[Service]",
         f"ExecStart={' '.join(command)}",

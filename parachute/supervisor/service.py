@@ -28,9 +28,9 @@ class Supervisor:
         self.shut_down = False
         self._operations: dict[str, Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]] = {
             "status": self._status,
-            "memory": self._memory,
             "open": self._open,
             "close": self._close,
+            "memory": self._memory,
             "reset": self._reset,
             "panic": self._panic,
             "start": self._start,

@@ -15,7 +15,7 @@ from parachute.files import atomic_write
 from parachute.settings.home import Home
 from parachute.supervisor import installed, rendering
 from parachute.supervisor.logs import log_path
-from parachute.supervisor.models import State, Status, Unit
+from parachute.supervisor.models import ATTEMPTS, State, Status, Unit
 from parachute.supervisor.systemd_manager import Manager, Properties
 
 
@@ -226,7 +226,7 @@ class SystemdLauncher:
     def changed(self, entry: _Entry, ended: bool) -> None:
         """Take over what the manager says about a unit; `ended`: its service has just become inactive."""
         if reason := self._reason(entry):
-            entry.status.reason = reason
+            entry.status.fail(reason)
             entry.has_failed = True
         self._update(entry)
         if ended and entry.unit and entry.unit.on_demand:
@@ -251,7 +251,8 @@ class SystemdLauncher:
             return None
         died = self._death(entry, result)
         if _given_up(entry):
-            return f"{died} It failed 5 times in five minutes; see {log_path(self._home, name)}."
+            attempts = entry.unit.attempts if entry.unit else ATTEMPTS
+            return f"{died} It failed {attempts} times in five minutes; see {log_path(self._home, name)}."
         return died
 
     def _death(self, entry: _Entry, result: str) -> str:

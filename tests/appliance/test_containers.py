@@ -31,15 +31,19 @@ class Agents(Services):
     """A computer whose agents run what a message says."""
 
     def say(self, command: str, session: str = "new", **fields: str) -> list[dict[str, Any]]:
+        """The events of a turn in which the agent runs a command, and which ends well."""
+        events = self.events(command, session, **fields)
+        assert events[-1]["type"] == "done", (events[-1], self.run("tail -n 20 ~/.parachute/logs/*.log"))
+        assert [event for event in events if event["type"] == "warning"] == []
+        return events
+
+    def events(self, command: str, session: str = "new", **fields: str) -> list[dict[str, Any]]:
         """The events of a turn in which the agent runs a command."""
         message = {"message": f"run: {command}", "sessionId": session, "module": "chat", **fields}
         curl = ["curl", "-sSN", "--max-time", "110", "-H", "content-type: application/json"]
         answer = self.run(shlex.join([*curl, "-d", json.dumps(message), f"{URL}/api/chat"]))
         parser = Parser()
-        events = [event for line in answer.splitlines() if (event := parser.event(line))]
-        assert events[-1]["type"] == "done", (events[-1], self.run("tail -n 20 ~/.parachute/logs/*.log"))
-        assert [event for event in events if event["type"] == "warning"] == []
-        return events
+        return [event for line in answer.splitlines() if (event := parser.event(line))]
 
     def output(self, command: str, **fields: str) -> str:
         """What a command says in a container of its own."""
@@ -200,6 +204,39 @@ def test_what_a_killed_core_leaves_is_ended_by_the_next(agents: Agents) -> None:
     assert agents.run(f"podman inspect --format '{{{{.Id}}}}' {name}") != before
 
 
+def test_what_is_left_of_this_installation_goes_and_of_others_stays(agents: Agents, built: dict[str, Any]) -> None:
+    agents.say("echo first")
+    (label,) = set(agents.run("podman ps --format '{{.Labels}}' | grep -o 'org.parachute.installation:[^] ]*'").split())
+    name, _, own = label.partition(":")
+    run = "podman run --detach --rm --network=none --pids-limit=0 --pull=never"
+    for installation in (own, "another"):
+        labelled = f"--label={name}={installation} --name=parachute-{installation}-left"
+        agents.run(f"{run} {labelled} {built['id']} sleep 3600")
+    agents.run("systemctl --user kill --signal KILL parachute-core.service")
+    agents.until(lambda: agents.user.run(f"curl -sf {URL}/api/health").rc == 0, "core is back")
+    try:
+        agents.say("echo second")
+        left = agents.containers("left")
+    finally:
+        agents.run("podman rm --force --time=0 --filter label=org.parachute.installation=another")
+    assert left == ["parachute-another-left"]
+
+
+@pytest.mark.usefixtures("built")
+def test_a_container_that_fails_again_and_again_is_given_up_and_says_why(agents: Agents, user: Host) -> None:
+    session = agents.say("echo first")[-1]["sessionId"]
+    agents.run(f"systemctl --user stop parachute-sandbox@{session}.service")
+    agents.run("mv ~/.local/share/containers/storage/overlay-images/images.json /tmp/hidden")
+    try:
+        end = agents.events("echo second", session)[-1]
+    finally:
+        agents.run("mv /tmp/hidden ~/.local/share/containers/storage/overlay-images/images.json")
+    assert end["type"] == "typed_error"
+    assert "ended with status 125. It failed 3 times in five minutes" in end["message"]
+    assert "The image for containers is gone; `parachute sandbox build` makes it again." in end["message"]
+    assert text_of(agents.say("echo third", session)) == "third"
+
+
 @pytest.mark.usefixtures("built")
 def test_a_shell_is_shut_in_the_same(agents: Agents) -> None:
     said = agents.run(
@@ -217,3 +254,32 @@ def test_a_folder_that_was_exchanged_meanwhile_is_noticed(agents: Agents) -> Non
     assert ended["undisturbed"]["read"] == "a note"
     assert ended["exchanged"]["read"] == ""
     assert "/project is not what was to be mounted there" in ended["exchanged"]["said"]
+
+
+@pytest.mark.usefixtures("built")
+def test_a_container_is_what_was_asked_and_a_change_is_found(agents: Agents) -> None:
+    agents.run("mkdir -p ~/Parachute/Projects/explained")
+    project = f"{agents.home}/Parachute/Projects/explained"
+    session = agents.say("echo up", workingDirectory=project)[-1]["sessionId"]
+    explain = f"parachute sandbox explain {session}"
+    found = json.loads(agents.run(f"{explain} --json"))
+    assert [row["problem"] for row in found["rows"] if row["differs"]] == []
+    rows = {row["name"]: row for row in found["rows"]}
+    assert (found["engine"], rows["network"]["engine"], rows["network"]["inside"]) == ("podman", "none", "lo")
+    assert rows["/vault/Projects/explained"]["engine"] == "rw"
+    assert rows["/vault/Projects/explained"]["inside"] == "rw, writing: done"
+    assert agents.run(f"find {project} -name '*look*'") == ""
+    agents.run(f"podman stop --time 0 {agents.containers(session)[0]}")
+    assert json.loads(agents.run(f"{explain} --json"))["differs"] is False, "it was started for the look"
+    agents.run(f'sed -i \'s/"writable": true/"writable": false/\' ~/.parachute/sandboxes/{session}.json')
+    changed = agents.user.run(explain)
+    assert changed.rc == 1
+    assert "the file says otherwise: mounts" in changed.stderr
+
+
+@pytest.mark.usefixtures("built")
+def test_a_container_with_a_network_is_found(agents: Agents) -> None:
+    found = json.loads(agents.run(f"cd {SOURCE} && {ENVIRONMENT}/bin/python -m tests.appliance.looking"))
+    differing = {name: {row["name"] for row in each["rows"] if row["differs"]} for name, each in found.items()}
+    assert differing["undisturbed"] == differing["bubblewrap"] == set()
+    assert differing["networked"] >= {"network", "namespaces", "127.0.0.1 of this machine"}

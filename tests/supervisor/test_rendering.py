@@ -59,6 +59,11 @@ def test_core_listens_as_it_is_told_and_nothing_secret_is_written(monkeypatch: p
     assert not any("supervisor.child" in line for line in service), "it does not end with the supervisor"
 
 
+def test_a_sandbox_is_given_up_sooner_than_others() -> None:
+    service = lines_of(render(_sandbox(SESSION), HOME, LOG)["parachute-sandbox@.service"])
+    assert {"StartLimitBurst=3", "StartLimitIntervalSec=300", "Restart=on-failure"} <= set(service)
+
+
 def test_a_host_has_to_be_an_address() -> None:
     with pytest.raises(InvalidInput, match=r"host: 'my\.machine' is not an address"):
         render(units.core("my.machine", 3333), HOME, LOG)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import time
 from collections.abc import Iterator
 
@@ -9,13 +10,31 @@ import pytest
 from testinfra.host import Host
 
 from tests.appliance.agent_root import tarball
+from tests.appliance.recipe import ENVIRONMENT, SOURCE
+from tests.appliance.test_containers import Agents
 from tests.appliance.uml.build import Machine
 from tests.appliance.uml.guest import UmlGuest
+from tests.support.sse import text_of
 
 pytestmark = pytest.mark.timeout(900)
 BUILD_SECONDS = 600
 MEMORY_BOMB = 'python3 -c "bytearray(1700 << 20)"; echo ended with $?'
+TAKE_ALL = "head -c 450M /dev/zero > $PWD/file; echo $?"  # in memory, which nobody gives back
 FORK_BOMB = "i=0; while [ $i -lt 400 ]; do i=$((i+1)); sleep 20 & done; wait"
+FILL = (
+    "head -c {megabytes}M /dev/zero > {folder}/fill 2> /dev/null; code=$?; size=$(wc -c < {folder}/fill); "
+    "rm {folder}/fill; echo $code $size"
+)
+FORKS = (
+    "import json, os, signal\n"
+    "n = 0\n"
+    "try:\n"
+    "    while n < 2000:\n"
+    "        if os.fork() == 0: signal.pause()\n"
+    "        n += 1\n"
+    "except BlockingIOError: pass\n"
+    "print(n)"
+)
 
 
 @pytest.fixture(scope="module")
@@ -56,3 +75,88 @@ def test_a_memory_bomb_and_a_fork_bomb_end_at_their_limits(built: Host) -> None:
     assert "fork" in said
     assert said.endswith("alive")
     assert built.check_output("echo 'echo again' | parachute sandbox shell") == "again"
+
+
+def test_limits_are_those_that_were_asked_for_from_all_sides(built: Host) -> None:
+    found = json.loads(built.check_output(f"cd {SOURCE} && {ENVIRONMENT}/bin/python -m tests.appliance.looking"))
+    rows = {row["name"]: row for row in found["undisturbed"]["rows"]}
+    assert [row["problem"] for row in rows.values() if row["differs"]] == []
+    said = [
+        [rows[name][side] for side in ("asked", "engine", "inside")] for name in ("memory", "processors", "processes")
+    ]
+    assert said == [["1536 MB"] * 3, ["2"] * 3, ["200"] * 3]
+    assert found["bubblewrap"]["differs"] is False
+    assert "network" in {row["name"] for row in found["networked"]["rows"] if row["differs"]}
+
+
+@pytest.fixture(scope="module")
+def agents(built: Host) -> Iterator[Agents]:
+    """A computer that runs as services, with a scripted model."""
+    computer = Agents(built)
+    model = f"cd {SOURCE} && sleep infinity | {ENVIRONMENT}/bin/python -m tests.appliance.scripted_model > ~/model"
+    computer.run(f"systemd-run --user --quiet --unit=model sh -c {shlex.quote(model)}")
+    computer.until(lambda: built.run("test -s ~/model").rc == 0, "the model has said its address")
+    settings = {"provider": "compatible", "model": "claude-opus-5-5", "base_url": computer.run("cat ~/model").strip()}
+    for name, value in {**settings, "agents.spare": "false"}.items():
+        computer.run(f"parachute config set {name} {value}")
+    computer.run("parachute service install")
+    yield computer
+    computer.run("parachute service uninstall; systemctl --user stop model")
+
+
+def test_limits_of_a_workspace_are_those_of_its_containers(agents: Agents) -> None:
+    limits = {"memory_megabytes": 512, "cpus": 0.5, "processes": 160}
+    status, made = agents.ask("/api/workspaces", {"name": "Small", **limits})
+    assert status in (200, 201), made
+    files = ("memory.max", "memory.swap.max", "pids.max", "cpu.max")
+    look = f"cat {' '.join(f'/sys/fs/cgroup/{name}' for name in files)}"
+    events = agents.say(look, workspaceId=made["workspace"]["slug"])
+    assert text_of(events).split() == [str(512 << 20), "0", "160", "50000", "100000"]
+    assert agents.output(look).split() == [str(1536 << 20), "0", "200", "200000", "100000"]
+
+
+def test_an_agent_without_memory_is_an_error_that_says_so_and_the_next_message_works(agents: Agents) -> None:
+    status, made = agents.ask("/api/workspaces", {"name": "Full", "memory_megabytes": 512})
+    assert status in (200, 201), made
+    events = agents.events(TAKE_ALL, workspaceId=made["workspace"]["slug"])
+    assert events[-1]["type"] == "typed_error"
+    assert "needed more memory than its sandbox may use" in events[-1]["message"]
+    # The files that filled it went with its container.
+    assert text_of(agents.say("ls; echo again", events[-1]["sessionId"])) == "again"
+
+
+def test_all_sandboxes_together_keep_their_bound(agents: Agents) -> None:
+    agents.run("parachute config set sandbox.total_memory_megabytes 350")
+    agents.run("systemctl --user restart parachute-core")
+    sessions = []
+    for number in range(2):
+        fill = f"head -c 100M /dev/zero > $PWD/file; echo {number}"
+        sessions.append(agents.say(fill)[-1]["sessionId"])
+        # Its files are in memory, and count.
+        assert agents.containers(sessions[-1]) != []
+    agents.until(lambda: agents.containers(sessions[0]) == [], "the first one has ended")
+    assert agents.containers(sessions[1]) != []
+    agents.run("parachute config unset sandbox.total_memory_megabytes")
+
+
+def test_files_in_memory_end_at_their_sizes(agents: Agents) -> None:
+    session = str(agents.say("echo first")[-1]["sessionId"])
+    for folder, megabytes in ((f"/scratch/{session}", 512), ("/tmp", 256), ("/run", 16), ("/dev/shm", 64)):
+        events = agents.say(FILL.format(folder=folder, megabytes=megabytes + 8), session)
+        said = text_of(events).split()
+        assert len(said) == 2, (folder, events[-3:])
+        assert said[0] != "0", folder
+        assert (megabytes - 1) << 20 < int(said[1]) <= megabytes << 20, (folder, said)
+    assert text_of(agents.say("echo alive", session)) == "alive"
+
+
+def test_a_gigabyte_of_output_harms_nobody(agents: Agents) -> None:
+    session = str(agents.say("head -c 1G /dev/zero | tr '\\0' x; echo; echo written")[-1]["sessionId"])
+    assert text_of(agents.say("echo alive", session)) == "alive"
+
+
+def test_processes_of_a_chat_end_at_their_limit(agents: Agents) -> None:
+    session = str(agents.say("echo first")[-1]["sessionId"])
+    said = text_of(agents.say(f"python3 -c {shlex.quote(FORKS)}", session))
+    assert 100 < int(said.split()[-1]) < 200, said
+    assert text_of(agents.say("echo alive", session)) == "alive"

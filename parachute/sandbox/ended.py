@@ -1,0 +1,65 @@
+"""Why a sandbox has ended although nobody asked it to."""
+
+import asyncio
+import re
+import time
+
+from parachute.errors import ParachuteError
+from parachute.sandbox import podman
+from parachute.sandbox.models import Specification
+from parachute.settings.home import Home
+from parachute.supervisor import control
+from parachute.supervisor.logs import log_path
+
+_SECONDS, _STEP_SECONDS = 5.0, 0.05
+_RECENT_SECONDS = 20.0
+_SETTLED = ("failed", "listening", "running")
+_KILLED = re.compile(r"was ended by signal 9\b|ended with status 137\b")
+_PODMAN_FAILED = re.compile(r"ended with status 12[567]\b")
+
+
+async def why(home: Home, specification: Specification, trial: Specification | None) -> str | None:
+    """What happened to a sandbox, in sentences, or None where it has not ended.
+
+    Waits for a few seconds until the supervisor has noticed it. `trial` is run where Podman could not start its container:
+    it says why not.
+    """
+    name = f"sandbox@{specification.session}"
+    reason = await _reason(home, name)
+    if reason is None:
+        return None
+    said = [f"The sandbox of this conversation has ended: {reason}"]
+    if _KILLED.search(reason):
+        said.append(_about_memory(specification))
+    if trial is not None and _PODMAN_FAILED.search(reason):
+        try:
+            if found := await asyncio.to_thread(podman.unavailable, trial):
+                said.append(found)
+        except ParachuteError as error:
+            said.append(error.message)
+    if str(log := log_path(home, name)) not in reason:
+        said.append(f"Its log is {log}.")
+    return " ".join(said)
+
+
+def _about_memory(specification: Specification) -> str:
+    if specification.engine != "podman" or not specification.limits_enforced:
+        return "The system does that when it has no memory left."
+    return f"The system does that when the {specification.memory_megabytes} MB of memory that it may have are full."
+
+
+async def _reason(home: Home, name: str) -> str | None:
+    """What the supervisor says once it knows of the end and has tried again; None if there is nothing to say."""
+    deadline = time.monotonic() + _SECONDS
+    while True:
+        try:
+            units = (await control.ask(home, "status"))["units"]
+        except ParachuteError:
+            return None
+        unit = next((unit for unit in units if unit["name"] == name), None)
+        if unit is None:
+            return None
+        has_failed = unit["failure"] is not None and unit["failure_seconds"] < _RECENT_SECONDS
+        if (has_failed and unit["state"] in _SETTLED) or time.monotonic() > deadline:
+            return str(unit["failure"]) if has_failed else None
+        await asyncio.sleep(_STEP_SECONDS)

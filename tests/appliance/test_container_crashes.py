@@ -1,0 +1,110 @@
+"""What a chat says when its container cannot be started or is gone, and that the next message works."""
+
+# ruff: noqa: F811 - fixtures of another file have the names of parameters here
+
+import json
+import shlex
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from testinfra.host import Host
+
+from tests.appliance.services import URL
+from tests.appliance.test_containers import STORE, TARBALL, Agents, agents, built, entered  # noqa: F401 - fixtures
+from tests.support.sse import Parser, text_of
+
+ENDS = {"done", "error", "typed_error", "aborted"}
+
+
+def turn(computer: Agents, command: str, session: str = "new") -> list[dict[str, Any]]:
+    """The events of a turn, however it ends; there is one end."""
+    message = {"message": f"run: {command}", "sessionId": session, "module": "chat"}
+    curl = ["curl", "-sSN", "--max-time", "110", "-H", "content-type: application/json"]
+    return read(computer.run(shlex.join([*curl, "-d", json.dumps(message), f"{URL}/api/chat"])))
+
+
+def read(answer: str) -> list[dict[str, Any]]:
+    """The events of an answer, of which the last is the only end."""
+    parser = Parser()
+    events = [event for line in answer.splitlines() if (event := parser.event(line))]
+    assert [event["type"] for event in events if event["type"] in ENDS] == [events[-1]["type"]], events
+    return events
+
+
+@pytest.fixture
+def session(agents: Agents, built: dict[str, Any]) -> str:
+    """A session that has been answered once."""
+    return str(agents.say("echo first")[-1]["sessionId"])
+
+
+@contextmanager
+def without_podman(host: Host) -> Iterator[None]:
+    """Nobody finds Podman meanwhile."""
+    host.check_output("mv /usr/bin/podman /usr/bin/podman.away")
+    try:
+        yield
+    finally:
+        host.check_output("mv /usr/bin/podman.away /usr/bin/podman")
+
+
+@contextmanager
+def full_disk(host: Host) -> Iterator[None]:
+    """There is no room where containers are kept."""
+    host.check_output(f"mount -o remount,size=$(df --output=used --block-size=1K {STORE} | tail -n 1)k {STORE}")
+    try:
+        yield
+    finally:
+        host.check_output(f"mount -o remount,size=50% {STORE}")
+
+
+@contextmanager
+def without_image(computer: Agents, image: str) -> Iterator[None]:
+    """The image has been removed by somebody."""
+    computer.run("podman rm --all --force --time=0")
+    computer.run(f"podman image rm --force {image}")
+    try:
+        yield
+    finally:
+        computer.run(f"parachute sandbox build --from-tar {TARBALL}")
+
+
+def test_podman_is_missing(agents: Agents, host: Host, session: str) -> None:
+    with without_podman(host):
+        end = turn(agents, "echo second")[-1]
+    assert (end["type"], "Podman is not installed." in end["message"]) == ("typed_error", True), end
+    assert text_of(turn(agents, "echo third", session)) == "third"
+
+
+def test_the_disk_is_full(agents: Agents, host: Host, session: str) -> None:
+    with full_disk(host):
+        end = turn(agents, "echo second")[-1]
+    assert (end["type"], "no space left on device" in end["message"]) == ("typed_error", True), end
+    assert text_of(turn(agents, "echo third", session)) == "third"
+
+
+def test_the_image_is_missing(agents: Agents, built: dict[str, Any], session: str) -> None:
+    with without_image(agents, built["id"]):
+        end = turn(agents, "echo second")[-1]
+    assert (
+        end["type"],
+        "The image for containers is gone; `parachute sandbox build` makes it again." in end["message"],
+    ) == ("typed_error", True), end
+    assert text_of(turn(agents, "echo third", session)) == "third"
+
+
+def test_a_container_is_killed_in_the_middle_of_a_turn(agents: Agents, user: Host, session: str) -> None:
+    message = json.dumps(
+        {"message": "run: echo waits > /tmp/waits; sleep 3600", "sessionId": session, "module": "chat"}
+    )
+    curl = ["curl", "-sSN", "--max-time", "60", "-H", "content-type: application/json", "-d", message]
+    with subprocess.Popen(entered(user, *curl, f"{URL}/api/chat"), stdout=subprocess.PIPE, text=True) as asking:
+        agents.until(lambda: user.run("pgrep --exact --full 'sleep 3600'").rc == 0, "it waits")
+        (name,) = agents.containers(session)
+        agents.run(f"podman kill {name}")
+        said, _ = asking.communicate(timeout=60)
+    end = read(said)[-1]
+    assert (end["type"], "ended with status 137" in end["message"]) == ("typed_error", True), end
+    assert text_of(turn(agents, "echo third", session)) == "third"
