@@ -230,7 +230,9 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
         contexts = Contexts(interfaces, sandboxes.check_directory, vault.root)
         stack.push_async_callback(contexts.close)
         module_prompts = ModulePrompts(hosts, vault)
-        suggestions = Suggestions(suggestion_store.SuggestionStore(suggestions_database), hosts, OwnSettings(home), events, audit)
+        suggestions = Suggestions(
+            suggestion_store.SuggestionStore(suggestions_database), hosts, OwnSettings(home), events, audit
+        )
         await suggestions.start()
         tools = AgentTools(hosts, suggestions, trust_store.owner)
         pool = AgentPool(settings.agents, prepare_files(home), tools, TotalMemory(home, settings.sandbox))

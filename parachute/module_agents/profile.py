@@ -19,8 +19,8 @@ from parachute.modules.models import Trust
 from parachute.permissions.policy import Policy
 from parachute.prompts.service import Prompt
 from parachute.runs.preparation import Preparation, Services
-from parachute.sandbox.places import EGRESS_SOCKET
 from parachute.sandbox.limits import Limits
+from parachute.sandbox.places import EGRESS_SOCKET
 from parachute.sessions.models import Owner, Session
 from parachute.suggestions.tools import suggest_tool
 
