@@ -36,7 +36,7 @@ class Frontmatter:
     # The text in three pieces, so that an entry is changed without reading those of all others again. Where the entries are
     # not written one below the other, everything is the first piece.
     _head: str
-    _parts: Mapping[str, _Part] = field(default_factory=dict)
+    _parts: dict[str, _Part] = field(default_factory=dict)
     _tail: str = ""
     _column: int = 0
     # Whether the last part was seen to be complete in itself, so that another one may follow it.
