@@ -2,6 +2,7 @@
 
 import os
 import sys
+import warnings
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec
 from typing import Any
@@ -12,9 +13,12 @@ def leave_out() -> None:
     # Otherwise pydantic reads the descriptions of all installed packages to find those that extend it: none does.
     os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
     from pydantic import BaseModel
+    from pydantic.warnings import UnsupportedFieldAttributeWarning
 
     # A validator is built when it is first needed: most models of FastAPI's own schema, and of MCP, never are.
     BaseModel.model_config["defer_build"] = True
+    # FastAPI silences it while it declares its parameters, which now are built after that.
+    warnings.filterwarnings("ignore", category=UnsupportedFieldAttributeWarning)
     # FastAPI asks of every type whether it is one of pydantic 1, which it takes for absent when it cannot be imported.
     sys.modules.setdefault("pydantic.v1", None)  # type: ignore[arg-type]
     # They bring its command line, a reloader and multiprocessing.

@@ -92,7 +92,8 @@ class OfficialHousehold(Household):
         """No module is down, and no log tells of an error."""
         for module in self.value("/api/modules")["modules"]:
             assert module["state"] == "ready", module
-        logs = self.logs()
+        # A test that restarts core cuts off what a hook was about to ask of it.
+        logs = re.sub(r".*Hook summarise: The computer does not run.*\n", "", self.logs())
         assert not re.search(r"Traceback| ERROR | WARNING ", logs), logs
 
     def asked_to_propose(self) -> list[dict[str, Any]]:
