@@ -68,7 +68,13 @@ class Services:
 
     def put_to_sleep(self, name: str) -> None:
         """End a module's service now, as if it had been idle for long enough."""
-        self.run(f"systemctl --user stop --quiet {service(name)} 2>&1")
+
+        def stopped() -> bool:
+            # Again and again: a request before it may have woken a module just now, such as Chat for whoever opens the app.
+            self.run(f"systemctl --user stop --quiet {service(name)} 2>&1")
+            return self.show(name, "ActiveState")["ActiveState"] == "inactive"
+
+        self.until(stopped, f"{name} could be stopped")
         self.asleep(name)
 
     def until(self, condition: Callable[[], bool], what: str) -> None:
@@ -78,6 +84,8 @@ class Services:
             assert time.monotonic() < deadline, (
                 f"It never came that {what}.",
                 self.run("tail ~/.parachute/logs/*.log"),
+                self.run("systemctl --user list-units --all --no-legend 'parachute-module@*'"),
+                self.run("journalctl --user --no-pager --lines=40 2>&1 | tail -40"),
             )
             time.sleep(0.05)
 
