@@ -69,12 +69,18 @@ class Services:
     def put_to_sleep(self, name: str) -> None:
         """End a module's service now, as if it had been idle for long enough."""
 
-        def stopped() -> bool:
-            # Again and again: a request before it may have woken a module just now, such as Chat for whoever opens the app.
-            self.run(f"systemctl --user stop --quiet {service(name)} 2>&1")
-            return self.show(name, "ActiveState")["ActiveState"] == "inactive"
+        asked: set[str] = set()
 
-        self.until(stopped, f"{name} could be stopped")
+        def ended() -> bool:
+            found = self.show(name, "ActiveState", "MainPID")
+            # A request before may have woken it just now, such as Chat for whoever opens the app: so each process is asked once.
+            # Not `stop`: with PrivatePIDs=yes systemd 257 may take a process for another's child, and kill it at once.
+            if found["ActiveState"] == "active" and found["MainPID"] not in asked:
+                asked.add(found["MainPID"])
+                self.run(f"systemctl --user kill --kill-whom=main --signal=TERM {service(name)}")
+            return found["ActiveState"] == "inactive"
+
+        self.until(ended, f"{name} ended")
         self.asleep(name)
 
     def until(self, condition: Callable[[], bool], what: str) -> None:
