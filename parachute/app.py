@@ -1,17 +1,17 @@
 """The application: every part made once, in the order in which they need each other, and nothing else."""
 
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
+from typing import Any
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 
 from parachute import __version__
 from parachute.agents.options import prepare_files
 from parachute.agents.pool import AgentPool
 from parachute.audit.middleware import AuditMiddleware
 from parachute.audit.service import Audit
-from parachute.claude_code.api import router as claude_code_routes
 from parachute.claude_code.history import History
 from parachute.claude_code.service import ClaudeCode
 from parachute.contexts.service import Contexts
@@ -19,53 +19,39 @@ from parachute.database import Database
 from parachute.egress.service import Egress
 from parachute.errors import ParachuteError
 from parachute.events import store as event_store
-from parachute.events.api import router as event_routes
 from parachute.events.service import Events
-from parachute.gateway.api import router as gateway_routes
 from parachute.gateway.credentials import CredentialSource
 from parachute.gateway.questions import Questions
 from parachute.gateway.service import Gateway
 from parachute.gateway.store import UsageStore, create_usage
-from parachute.hooks.api import router as hook_routes
 from parachute.hooks.service import Hooks
-from parachute.hosts.api import router as host_routes
 from parachute.hosts.core_api import CoreApi
 from parachute.hosts.interfaces import Interfaces
 from parachute.hosts.proxy import ALIASES, OWN, ModuleProxy
 from parachute.hosts.service import Hosts
 from parachute.hosts.watching import VaultChanges
-from parachute.image.api import router as image_routes
 from parachute.image.service import Builds
-from parachute.keys.api import router as key_routes
 from parachute.keys.cli_token import CliToken
 from parachute.keys.service import Keys
 from parachute.maintenance.service import Maintenance
-from parachute.mcp_servers.api import router as mcp_routes
 from parachute.mcp_servers.service import McpServers
-from parachute.module_agents.api import router as module_prompt_routes
 from parachute.module_agents.conversations import ModuleConversations
 from parachute.module_agents.kinds import ModulePrompts
 from parachute.module_agents.service import ModuleAgents
-from parachute.modules.api import router as module_routes
 from parachute.modules.service import Modules
-from parachute.orchestrator.api import router as orchestrator_routes
 from parachute.orchestrator.service import Orchestrator
 from parachute.panic.brake import Brake
 from parachute.panic.service import EmergencyStop
 from parachute.prompts.service import Prompts
 from parachute.runs import store as run_store
-from parachute.runs.api import router as run_routes
 from parachute.runs.looking import Looks
 from parachute.runs.preparation import Services
-from parachute.runs.sandbox_api import router as look_routes
 from parachute.runs.service import Runs
 from parachute.sandbox.memory import TotalMemory
 from parachute.sandbox.service import Sandboxes
-from parachute.scheduled_agents.api import router as scheduled_agent_routes
 from parachute.scheduled_agents.service import ScheduledAgents
 from parachute.scheduler.service import Scheduler
 from parachute.sessions import migrations
-from parachute.sessions.api import router as session_routes
 from parachute.sessions.ending import SessionEnding
 from parachute.sessions.service import Sessions
 from parachute.sessions.store import SessionStore
@@ -74,10 +60,7 @@ from parachute.sessions.trust_store import TrustStore
 from parachute.settings.home import Home
 from parachute.settings.models import Settings
 from parachute.status.api import router as status_routes
-from parachute.status.panic_api import router as panic_routes
-from parachute.status.supervisor_api import router as supervisor_routes
 from parachute.suggestions import store as suggestion_store
-from parachute.suggestions.api import router as suggestion_routes
 from parachute.suggestions.own_settings import OwnSettings
 from parachute.suggestions.service import Suggestions
 from parachute.suggestions.tools import AgentTools
@@ -88,8 +71,8 @@ from parachute.watching.service import VaultWatcher
 from parachute.web.access import AccessMiddleware
 from parachute.web.body_limit import BodyLimitMiddleware
 from parachute.web.errors import install_error_handlers
+from parachute.web.late_routes import LateRoutes
 from parachute.web.startup import StartupMiddleware
-from parachute.workspaces.api import router as workspace_routes
 from parachute.workspaces.service import Workspaces
 from parachute.workspaces.store import WorkspaceStore, create_workspaces
 
@@ -117,37 +100,24 @@ _LIMITS = {
 
 def create(home: Home, settings: Settings, credentials: Credentials) -> FastAPI:
     """The application for one installation; error: ParachuteError if it would be open to strangers."""
-    app = FastAPI(title="Parachute Computer", version=__version__, lifespan=_lifespan, docs_url=None, redoc_url=None)
+    app = _Application(
+        title="Parachute Computer",
+        version=__version__,
+        lifespan=_lifespan,
+        docs_url=None,
+        redoc_url=None,
+        # Nothing is told to anybody, whatever the environment says.
+        telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
+    )
     keys = Keys(home.root)
     app.state.home = home
     app.state.settings = settings
     app.state.credentials = credentials
     app.state.keys = keys
-    for router in (
-        run_routes,
-        session_routes,
-        workspace_routes,
-        mcp_routes,
-        claude_code_routes,
-        key_routes,
-        gateway_routes,
-        hook_routes,
-        event_routes,
-        module_prompt_routes,
-        module_routes,
-        host_routes,
-        scheduled_agent_routes,
-        orchestrator_routes,
-        image_routes,
-        look_routes,
-        suggestion_routes,
-        supervisor_routes,
-        panic_routes,
-        status_routes,
-    ):
-        app.include_router(router)
+    app.include_router(status_routes)
     app.state.modules = Modules(home, settings.vault)
-    app.router.default = ModuleProxy(app.state, app.router.default)
+    app.state.late_routes = LateRoutes(app, _late_routers, ModuleProxy(app.state, app.router.default))
+    app.router.default = app.state.late_routes
     install_error_handlers(app)
     # The last one added is the outermost: nothing is read or recorded before it is known who asks.
     app.add_middleware(AuditMiddleware, state=app.state)
@@ -164,6 +134,18 @@ def create(home: Home, settings: Settings, credentials: Credentials) -> FastAPI:
         trusted_proxies=settings.trusted_proxies,
     )
     return app
+
+
+class _Application(FastAPI):
+    def openapi(self) -> dict[str, Any]:
+        self.state.late_routes.read()
+        return super().openapi()
+
+
+def _late_routers() -> Iterable[APIRouter]:
+    from parachute.routes import ROUTERS
+
+    return ROUTERS
 
 
 @contextlib.asynccontextmanager
@@ -319,6 +301,8 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
         state.events, state.hosts, state.suggestions = events, hosts, suggestions
         state.module_prompts, state.workspaces = module_prompts, workspaces
         state.sandboxes, state.pool, state.runs, state.hooks = sandboxes, pool, runs, hooks
+        state.late_routes.start()
+        stack.push_async_callback(state.late_routes.close)
         yield
 
 
