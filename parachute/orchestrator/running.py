@@ -12,7 +12,7 @@ from parachute.orchestrator.models import AGENT, MOST, PART, Outcome, doubles, k
 from parachute.orchestrator.prompt import task
 from parachute.orchestrator.tools import OrchestratorTools
 from parachute.scheduled_agents.models import RunRecord, key_of
-from parachute.scheduled_agents.running import followed
+from parachute.scheduled_agents.running import failures_noted, followed
 from parachute.scheduled_agents.store import AgentStore
 from parachute.suggestions.models import Suggestion
 from parachute.suggestions.own_settings import SETTINGS
@@ -57,16 +57,8 @@ class OrchestratorRun:
 
         Never raises for what goes wrong, but when it is cancelled.
         """
-        record = self._outcome.record
-        try:
-            await self._carry_out(record, since)
-        except ParachuteError as error:
-            record.status, record.error = "failed", str(error)
-            record.note(str(error))
-        except Exception as error:
-            record.status = "failed"
-            record.error = f"Something went wrong in the computer itself ({type(error).__name__}); its log says more."
-            raise
+        with failures_noted(self._outcome.record):
+            await self._carry_out(self._outcome.record, since)
 
     async def _carry_out(self, record: RunRecord, since: str | None) -> None:
         waiting = await self._waiting()

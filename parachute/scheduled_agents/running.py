@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -51,16 +51,8 @@ class AgentRun:
 
     async def carry_out(self, *, force: bool) -> None:
         """Run to the end; never raises for what goes wrong, but when it is cancelled."""
-        record = self.record
-        try:
+        with failures_noted(self.record):
             await self._carry_out(force)
-        except ParachuteError as error:
-            record.status, record.error = "failed", str(error)
-            record.note(str(error))
-        except Exception as error:
-            record.status = "failed"
-            record.error = f"Something went wrong in the computer itself ({type(error).__name__}); its log says more."
-            raise
 
     async def _carry_out(self, force: bool) -> None:
         record, day = self.record, date.fromisoformat(self.record.date)
@@ -118,6 +110,20 @@ class AgentRun:
 
         offered = suggest_tool(targets)
         return (OwnTool(offered.module, offered.name, offered.description, offered.input_schema, call=call),)
+
+
+@contextlib.contextmanager
+def failures_noted(record: RunRecord) -> Iterator[None]:
+    """Write into the record what goes wrong; a mistake of our own goes on to whoever logs it."""
+    try:
+        yield
+    except ParachuteError as error:
+        record.status, record.error = "failed", str(error)
+        record.note(str(error))
+    except Exception as error:
+        record.status = "failed"
+        record.error = f"Something went wrong in the computer itself ({type(error).__name__}); its log says more."
+        raise
 
 
 async def followed(events: AsyncIterator[dict[str, Any]], record: RunRecord, store: AgentStore, key: str) -> str:
