@@ -1,6 +1,5 @@
 """The folder of trust, `~/.parachute`: keys, credentials, approvals, sockets and logs of one installation."""
 
-import hashlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,9 +16,14 @@ class Home:
     @classmethod
     def find(cls) -> "Home":
         """The folder that PARACHUTE_HOME names, or `~/.parachute`; it is made, for its owner only."""
+        return cls(private_folder(cls.named().root))
+
+    @classmethod
+    def named(cls) -> "Home":
+        """The same folder, as it is: not made, and not closed to others."""
         configured = os.environ.get("PARACHUTE_HOME")
         root = Path(configured).expanduser() if configured else Path.home() / ".parachute"
-        return cls(private_folder(root.absolute()))
+        return cls(root.absolute())
 
     @property
     def config(self) -> Path:
@@ -58,4 +62,6 @@ class Home:
     @property
     def installation(self) -> str:
         """Eight characters that tell two installations on one machine apart."""
+        import hashlib  # it loads a large library, and those who start boxes need no name of it
+
         return hashlib.sha256(os.fsencode(self.root)).hexdigest()[:8]

@@ -152,6 +152,43 @@ class OrchestratorSettings(BaseModel):
     )
 
 
+def _repository(value: str) -> str:
+    if re.fullmatch(r"(sftp|rest|s3|b2|azure|gs|swift|rclone):[^\0\n]+", value):
+        return value
+    if "\0" in value or "\n" in value or not Path(value.removeprefix("local:")).expanduser().is_absolute():
+        raise ValueError("expected a folder from / on, or what else restic takes, such as sftp:me@host:/backup")
+    return str(Path(value.removeprefix("local:")).expanduser())
+
+
+class BackupSettings(BaseModel):
+    """Where backups go, when, and how many are kept."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    repository: Annotated[str | None, AfterValidator(lambda value: value and _repository(value))] = Field(
+        default=None,
+        min_length=1,
+        description="Where backups go: a folder on another disk, or what else restic takes, such as sftp:me@host:/backup.",
+    )
+    password_file: ExpandedPath | None = Field(
+        default=None, description="The file with the repository's password; empty for ~/.parachute/backup/password."
+    )
+    environment_file: ExpandedPath | None = Field(
+        default=None,
+        description="A file with lines NAME=value, such as AWS_ACCESS_KEY_ID=…, which a remote repository needs.",
+    )
+    time: Annotated[str, BeforeValidator(_time)] = Field(
+        default="03:30", description="When each day `parachute service install` has a backup made."
+    )
+    drill: Literal["weekly", "monthly"] = Field(
+        default="monthly", description="How often it is tried whether the newest backup can be restored."
+    )
+    keep_daily: int = Field(default=7, ge=1, le=10000, description="Of so many days the newest backup is kept.")
+    keep_weekly: int = Field(default=5, ge=0, le=10000, description="Of so many weeks the newest backup is kept.")
+    keep_monthly: int = Field(default=12, ge=0, le=10000, description="Of so many months the newest backup is kept.")
+    prune: bool = Field(default=True, description="Each backup removes those that are not kept any more.")
+
+
 class Settings(BaseSettings):
     """All settings; the environment (`PARACHUTE_PORT`, `PARACHUTE_OFFLINE__MODEL`) goes over the file."""
 
@@ -201,6 +238,7 @@ class Settings(BaseSettings):
     default_capabilities: CapabilitySettings = CapabilitySettings()
     offline: OfflineSettings = OfflineSettings()
     orchestrator: OrchestratorSettings = OrchestratorSettings()
+    backup: BackupSettings = BackupSettings()
 
     @classmethod
     def settings_customise_sources(

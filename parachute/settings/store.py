@@ -1,13 +1,16 @@
-"""Reading and changing `config.yaml`."""
+"""Reading and changing `config.yaml`, over which goes what the system's configuration declares."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import yaml
 from pydantic import ValidationError
 from pydantic_settings import SettingsError
 
+from parachute.declared.file import load as load_declaration
+from parachute.declared.settings import declares, laid_over
 from parachute.errors import InvalidInput
 from parachute.files import atomic_write, locked, read_regular
 from parachute.settings.home import Home
@@ -28,7 +31,7 @@ class ConfigError(InvalidInput):
 
 
 def load(home: Home) -> Settings:
-    """The settings in force; error: ConfigError naming file and line, or the variable."""
+    """The settings in force; errors: ConfigError naming file and line, key, or the variable, DeclarationInvalid."""
     return _validate(home, _read_text(home))
 
 
@@ -38,12 +41,15 @@ def read_document(home: Home) -> dict[str, Any]:
 
 
 def set_value(home: Home, name: str, value: str) -> Settings:
-    """Write one setting (`port`, `offline.model`) after checking the whole file with it, and return all."""
+    """Write one setting (`port`, `offline.model`) after checking the whole file with it, and return all.
+
+    Errors: ConfigError, Declared.
+    """
     return _change(home, name, _setting(name, value))[0]
 
 
 def check_value(home: Home, name: str, value: str) -> None:
-    """See that a setting can have a value, and change nothing; error: ConfigError."""
+    """See that a setting can have a value, and change nothing; errors: ConfigError, Declared."""
     _change(home, name, _setting(name, value), write=False)
 
 
@@ -71,7 +77,10 @@ def _setting(name: str, value: str) -> Callable[[dict[str, Any]], bool]:
 
 
 def unset_value(home: Home, name: str) -> tuple[Settings, bool]:
-    """Take one setting out of the file, so that its default holds; returns all, and whether it was there."""
+    """Take one setting out of the file, so that its default holds; returns all, and whether it was there.
+
+    Errors: ConfigError, Declared.
+    """
 
     def edit(document: dict[str, Any]) -> bool:
         parents = [document]
@@ -96,6 +105,7 @@ def _change(
     home: Home, name: str, edit: Callable[[dict[str, Any]], bool], *, write: bool = True
 ) -> tuple[Settings, bool]:
     """Let `edit` change the document, and write it if it says that it did and the result can be; else nothing changes."""
+    check_free(name)
     with locked(home.config):
         text = _read_text(home)
         document = _parse(home, text)
@@ -106,6 +116,13 @@ def _change(
         if write:
             atomic_write(home.config, changed)
     return settings, True
+
+
+def check_free(name: str) -> None:
+    """Error: Declared if the system's configuration says what a setting is, or something in that group."""
+    declaration = load_declaration()
+    if found := declares(declaration.settings, name.split(".")):
+        raise declaration.refusal(f"The setting {found}", f"settings.{found}")
 
 
 def _read_text(home: Home) -> str:
@@ -137,24 +154,41 @@ def _parse(home: Home, text: str) -> dict[str, Any]:
 
 def _validate(home: Home, text: str, changing: str | None = None, on_disk: str | None = None) -> Settings:
     """Check a text; `changing` is the setting that is about to change, `on_disk` the text that a line number is about."""
+    declaration = load_declaration()
     document = _parse(home, text)
 
-    def wrong(location: list[str], message: str) -> ConfigError:
+    def wrong(location: list[str], message: str, *, in_declaration: bool = False) -> ConfigError:
         name, hint = ".".join(location), "`parachute config` lists all settings."
         if location[0] in Settings.model_fields and (variable := _variable(location)):
             return ConfigError(f"The variable {variable}: {message}.")
+        if in_declaration:
+            return ConfigError(f"{declaration.path}: settings.{name}: {message}.", hint)
         if changing and f"{name}.".startswith(f"{changing}."):
             # The file does not say this yet, so there is no line to name.
             return ConfigError(f"{name}: {message}.", hint)
         line = _line_of(text if on_disk is None else on_disk, location)
         return ConfigError(f"{home.config}, line {line}: {name}: {message}.", hint)
 
+    if declaration.settings:
+        # By itself first: what is wrong in it is not to depend on what the file says.
+        _settings(declaration.settings, partial(wrong, in_declaration=True))
+        document = laid_over(document, declaration.settings)
+    settings = _settings(document, wrong)
+    vault, trust = settings.vault.resolve(), home.root.resolve()
+    if vault.is_relative_to(trust) or trust.is_relative_to(vault):
+        # What an agent may write must not hold what its rights are read from.
+        apart = f"the vault {settings.vault} and {home.root} must lie apart, neither inside the other"
+        raise wrong(["vault"], apart, in_declaration="vault" in declaration.settings)
+    return settings
+
+
+def _settings(document: Mapping[str, Any], wrong: Callable[[list[str], str], ConfigError]) -> Settings:
     for name in document:
         # Checked before the model sees them: its constructor takes names of its own, and texts only.
         if not isinstance(name, str) or name not in Settings.model_fields:
             raise wrong([str(name)], "there is no such setting")
     try:
-        settings = Settings(**document)
+        return Settings(**document)
     except ValidationError as error:
         first = error.errors()[0]
         message = "there is no such setting" if first["type"] == "extra_forbidden" else first["msg"].rstrip(".")
@@ -164,11 +198,6 @@ def _validate(home: Home, text: str, changing: str | None = None, on_disk: str |
         raise ConfigError(
             f"The variable {_PREFIX}{name.upper()} cannot be read.", "Lists and groups are written as JSON there."
         ) from error
-    vault, trust = settings.vault.resolve(), home.root.resolve()
-    if vault.is_relative_to(trust) or trust.is_relative_to(vault):
-        # What an agent may write must not hold what its rights are read from.
-        raise wrong(["vault"], f"the vault {settings.vault} and {home.root} must lie apart, neither inside the other")
-    return settings
 
 
 def _variable(location: list[str]) -> str | None:

@@ -1,0 +1,133 @@
+"""Bringing a part of a backup back into an empty place: files, then what closed the backup, then the comparison."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from parachute.backup import collect, compare, manifest
+from parachute.backup.backups import Pair
+from parachute.backup.closing import CONTENT
+from parachute.backup.compare import Difference
+from parachute.backup.manifest import Manifest
+from parachute.backup.models import BackupFailed, Damaged, Entry
+from parachute.backup.repository import Repository
+
+_SPARE = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """A part as it came back: where it lies, what it should be, and what differs from that."""
+
+    root: Path
+    manifest: Manifest
+    differences: list[Difference]
+
+
+@contextmanager
+def rebuilt(repository: Repository, part: str, pair: Pair, place: Path) -> Iterator[Rebuilt]:
+    """Restore into the new folder `place`, which is removed when the block ends; move the root away to keep it.
+
+    Errors: Damaged without a manifest to compare with, BackupFailed if there is no room, those of `Repository`.
+    """
+    try:
+        try:
+            place.mkdir(mode=0o700)
+            found = _rebuild(repository, part, pair, place)
+        except OSError as error:
+            raise BackupFailed(
+                f"The backup cannot be restored into {place}: {error.strerror or error}.", "Is there room on that disk?"
+            ) from error
+        yield found
+    finally:
+        remove(place)
+
+
+def remove(place: Path) -> None:
+    """Remove a folder with everything in it, also what is read-only; nothing there is no error."""
+
+    def unlock(operation: object, name: str, error: object) -> None:
+        for path in (Path(name).parent, Path(name)):
+            if not path.is_symlink() and path.exists():
+                path.chmod(0o700)
+        if Path(name).is_dir() and not Path(name).is_symlink():
+            shutil.rmtree(name, ignore_errors=True)
+        else:
+            Path(name).unlink(missing_ok=True)
+
+    if place.exists():
+        shutil.rmtree(place, onerror=unlock)
+
+
+def _rebuild(repository: Repository, part: str, pair: Pair, place: Path) -> Rebuilt:
+    closed = repository.restore(pair.closed, place / "closed")
+    try:
+        with (closed / manifest.FILE).open("rb") as file:
+            expected = manifest.read(file, part)
+    except FileNotFoundError as error:
+        raise Damaged("The manifest of this backup is missing.", "Take an older backup.") from error
+    free = shutil.disk_usage(place).free
+    if free < expected.bytes + _SPARE:
+        raise BackupFailed(
+            f"There is no room in {place.parent}: the backup needs {expected.bytes >> 20:,} MB, and {free >> 20:,} MB are free.",
+            "Free space on that disk, or name a folder on another one.",
+        )
+    root = repository.restore(pair.files, place / "files")
+    _overlay(root, expected, closed / CONTENT)
+    seen = collect.scan(root)
+    return Rebuilt(root, expected, compare.differences(expected, seen.entries, on_disk=True))
+
+
+def _overlay(root: Path, expected: Manifest, content: Path) -> None:
+    """Put in place what moved while the files were read, and remove what came and went."""
+    for path, status in list(collect.walk(root, None, collect.Found())):
+        if compare.is_passing(expected, path) and os.path.lexists(root / path):
+            _clear(root / path)
+        del status
+    for entry in expected.entries.values():
+        if entry.content is not None and entry.path != "." and _leads_there(root, entry.path):
+            _put(root / entry.path, entry, content)
+    # From the inside out: a folder that is closed to us, or read-only, is so only once it is complete.
+    for entry in reversed(list(expected.entries.values())):
+        if entry.kind == "folder" and entry.content is not None and _leads_there(root, entry.path):
+            (root / entry.path).chmod(entry.mode)
+
+
+def _put(path: Path, entry: Entry, content: Path) -> None:
+    is_folder = path.is_dir() and not path.is_symlink()
+    if entry.kind == "folder":
+        if not is_folder:
+            _clear(path)
+            path.mkdir(mode=0o700)
+        return
+    _clear(path)
+    if entry.kind == "link":
+        path.symlink_to(str(entry.target))
+        return
+    copy = content / str(entry.content)
+    if not copy.is_file():
+        return  # the comparison will say that it is missing
+    shutil.copyfile(copy, path)
+    path.chmod(entry.mode)
+    if entry.modified is not None:
+        os.utime(path, ns=(entry.modified, entry.modified))
+
+
+def _clear(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        remove(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _leads_there(root: Path, path: str) -> bool:
+    """Whether every folder above is a real one: nothing is written through a link."""
+    above = root
+    for name in path.split("/")[:-1]:
+        above /= name
+        if above.is_symlink() or not above.is_dir():
+            return False
+    return True

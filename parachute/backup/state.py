@@ -1,0 +1,86 @@
+"""What became of the last backup, the last look at one and the last drill: `~/.parachute/backup/state.json`."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from parachute.backup.places import FOLDER
+from parachute.clock import now
+from parachute.errors import ParachuteError
+from parachute.files import atomic_write, locked, private_folder, read_regular
+
+CREATE, VERIFY, DRILL = "create", "verify", "drill"
+OK, INCOMPLETE, FAILED = "ok", "incomplete", "failed"
+_FILE = "state.json"
+_LIMIT = 256 * 1024
+_VERSION = 1
+_LATE = {CREATE: timedelta(days=3), DRILL: timedelta(days=40)}
+_CALLED = {CREATE: "backup", VERIFY: "verification of a backup", DRILL: "drill of a backup"}
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """By operation (`create`, `verify`, `drill`): `at` (ISO 8601 in UTC), `result` (`ok`, `incomplete` or `failed`),
+
+    `message` (a sentence, or null), `backup` (its id, or null), and `succeeded_at`, the last time that it was well.
+    """
+
+    operations: Mapping[str, Mapping[str, Any]]
+
+    @classmethod
+    def read(cls, home: Path) -> "State":
+        """The state in a folder of trust; an empty one if there is none, or none that can be read."""
+        try:
+            document = json.loads(read_regular(home / FOLDER / _FILE, _LIMIT))
+            found = {name: dict(document[name]) for name in (CREATE, VERIFY, DRILL) if name in document}
+            return cls({name: value for name, value in found.items() if _is_sound(value)})
+        except (OSError, ValueError, TypeError, RecursionError, ParachuteError):
+            return cls({})
+
+    def concerns(self, moment: datetime | None = None) -> list[str]:
+        """What somebody should know, a sentence each: what failed, and what was not done for too long."""
+        moment = moment or datetime.now(UTC)
+        found = []
+        for name, entry in self.operations.items():
+            if entry["result"] != OK:
+                what = "failed" if entry["result"] == FAILED else "is not complete"
+                found.append(f"The last {_CALLED[name]} ({entry['at']}) {what}: {entry['message']}")
+        for name, longest in _LATE.items():
+            last = self.operations.get(name, {}).get("succeeded_at")
+            if last is None:
+                if name == CREATE and name not in self.operations:
+                    found.append("No backup was made yet.")
+            elif moment - datetime.fromisoformat(last) > longest:
+                found.append(f"The last {_CALLED[name]} that went well is of {last[:10]}.")
+        return found
+
+
+def record(
+    home: Path, operation: str, result: str, message: str | None = None, backup: str | None = None, **facts: Any
+) -> None:
+    """Note how an operation has ended; error: OSError."""
+    path = private_folder(home / FOLDER) / _FILE
+    with locked(path):
+        before = State.read(home).operations
+        moment = now()
+        succeeded = moment if result == OK else before.get(operation, {}).get("succeeded_at")
+        entry = {
+            "at": moment,
+            "result": result,
+            "message": message,
+            "backup": backup,
+            "succeeded_at": succeeded,
+            **facts,
+        }
+        atomic_write(path, json.dumps({"version": _VERSION, **before, operation: entry}, indent=2))
+
+
+def _is_sound(entry: Mapping[str, Any]) -> bool:
+    times = (entry.get("at"), entry.get("succeeded_at") or entry.get("at"))
+    for time in times:
+        if not isinstance(time, str) or datetime.fromisoformat(time).tzinfo is None:
+            return False
+    return isinstance(entry.get("result"), str)

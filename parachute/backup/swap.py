@@ -1,0 +1,174 @@
+"""Putting a restored folder in the place of the present one, so that a power cut at any moment leaves one of the two."""
+
+import ctypes
+import errno
+import json
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+
+from parachute.errors import Conflict, InvalidInput
+from parachute.files import atomic_write, read_regular
+
+_LIMIT = 64 * 1024
+_AT_FDCWD, _RENAME_EXCHANGE = -100, 2  # linux/fcntl.h, linux/fs.h
+_NOT_HERE = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP)
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """What is to be done: `new` goes to `current`, and what is there now to `kept`; `inode` is that of `new`."""
+
+    current: str
+    new: str
+    kept: str
+    inode: int
+
+    @classmethod
+    def planned(cls, current: Path, new: Path, moment: datetime) -> "Swap":
+        """The swap of a folder; what is there now is kept beside it."""
+        return cls(str(current), str(new), str(kept_name(current, moment)), new.stat().st_ino)
+
+
+def restored_name(current: Path) -> Path:
+    """Where a restored folder waits for its place, on the same file system."""
+    return current.with_name(f".{current.name.lstrip('.')}.restored")
+
+
+def kept_name(current: Path, moment: datetime) -> Path:
+    """Where the present folder goes: beside itself, under a name that is free."""
+    name = f"{current.name}.before-restore-{moment.astimezone():%Y-%m-%d-%H%M%S}"
+    found, number = current.with_name(name), 1
+    while os.path.lexists(found):
+        number += 1
+        found = current.with_name(f"{name}-{number}")
+    return found
+
+
+def check_can_move(current: Path) -> None:
+    """Error: InvalidInput for a folder that cannot be renamed."""
+    if os.path.ismount(current):
+        raise InvalidInput(
+            f"{current} is a disk of its own, which cannot be moved aside.",
+            "`parachute backup restore --to FOLDER` restores into an empty folder; move the files from there.",
+        )
+
+
+def perform(home: Path, swap: Swap) -> Path | None:
+    """Do it; where the folder before is now, None if there was none. Errors: OSError, and then nothing has changed.
+
+    What is to be done is written down first, for `recover` with the same folder of trust.
+    """
+    journal = _journal(home)
+    atomic_write(journal, json.dumps(asdict(swap)))
+    current, new, kept = Path(swap.current), Path(swap.new), Path(swap.kept)
+    try:
+        if not os.path.lexists(current):
+            new.rename(current)
+            _sync(current.parent)
+            journal.unlink(missing_ok=True)
+            return None
+        if _exchange(new, current):
+            # From here on the restored folder is in force, whatever happens.
+            new.rename(kept)
+        else:
+            current.rename(kept)
+            _sync(current.parent)
+            _put(new, current, lambda: kept.rename(current))
+        _sync(current.parent)
+    except OSError:
+        if not _is(current, swap.inode):
+            journal.unlink(missing_ok=True)
+        raise
+    journal.unlink(missing_ok=True)
+    return kept
+
+
+def recover(home: Path) -> str | None:
+    """Finish or drop a swap that was cut off; what was done, in a sentence, None if nothing was to do.
+
+    A dropped one leaves its folder under `restored_name`. Error: Conflict if somebody has made a folder in the place
+    meanwhile.
+    """
+    journal = _journal(home)
+    try:
+        swap = Swap(**json.loads(read_regular(journal, _LIMIT)))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError, InvalidInput) as error:
+        raise Conflict(
+            f"A restore was cut off, and what it was about to do cannot be read: {journal}.",
+            "Look which of the folders beside it is the one that you want, then remove that file.",
+        ) from error
+    said = _recovered(swap)
+    journal.unlink(missing_ok=True)
+    return said
+
+
+def _recovered(swap: Swap) -> str:
+    current, new, kept = Path(swap.current), Path(swap.new), Path(swap.kept)
+    if _is(current, swap.inode):
+        if os.path.lexists(new) and not os.path.lexists(kept):
+            new.rename(kept)
+        return (
+            f"A restore was cut off after its last step but one; it is complete now. What was there before is {kept}."
+        )
+    if not _is(new, swap.inode):
+        return f"A restore of {current} was cut off before it changed anything, and is dropped."
+    if not os.path.lexists(current):
+        new.rename(current)
+        _sync(current.parent)
+        return f"A restore was cut off between its two steps; it is complete now. What was there before is {kept}."
+    if os.path.lexists(kept):
+        raise Conflict(
+            f"A restore was cut off between its two steps, and meanwhile something has made a new {current}.",
+            f"The restored folder is {new}, what was there before is {kept}. Move {current} away, and try again.",
+        )
+    return f"A restore of {current} was cut off before it changed anything, and is dropped."
+
+
+def _journal(home: Path) -> Path:
+    # Beside the folder of trust, which may be the one that is replaced.
+    return home.with_name(f".{home.name.lstrip('.')}.restore.json")
+
+
+def _put(new: Path, current: Path, back: Callable[[], object]) -> None:
+    try:
+        new.rename(current)
+    except OSError:
+        back()
+        raise
+
+
+def _is(path: Path, inode: int) -> bool:
+    try:
+        return path.lstat().st_ino == inode
+    except FileNotFoundError:
+        return False
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Swap two names in one step; False where the system or the file system cannot. Error: OSError."""
+    if sys.platform != "linux":
+        return False
+    library = ctypes.CDLL(None, use_errno=True)
+    if not hasattr(library, "renameat2"):
+        return False
+    arguments = (_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE)
+    if library.renameat2(*arguments) == 0:
+        return True
+    number = ctypes.get_errno()
+    if number in _NOT_HERE:
+        return False
+    raise OSError(number, os.strerror(number), str(other))
+
+
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,157 @@
+"""A vault, a folder of trust and a repository of a real restic, in a folder of their own."""
+
+# Path holds no names that are bytes.
+# ruff: noqa: PTH115, PTH118
+
+import os
+import shutil
+import stat
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from parachute.backup import access, backups, create, making, restore
+from parachute.backup.backups import Backup, Retention
+from parachute.backup.create import Created
+from parachute.backup.models import Progress, Silent
+from parachute.backup.places import Places
+from parachute.backup.process import Restic
+from parachute.backup.repository import Repository, Snapshot
+from parachute.backup.restore import Restored
+
+KEEP_ALL = Retention(1000, 1000, 1000)
+
+
+class Household:
+    """One installation; `template` is the folder of a repository that is still empty, and its password."""
+
+    def __init__(self, template: Path | None) -> None:
+        folder = Path(tempfile.mkdtemp(prefix="pbk-", dir="/tmp")).resolve()
+        (folder / ".parachute").mkdir(mode=0o700)
+        (folder / "Parachute" / ".parachute").mkdir(parents=True, mode=0o700)
+        (folder / "usb").mkdir()
+        self.open(folder)
+        (self.home / "config.yaml").write_text(
+            f"vault: {self.vault}\nbackup:\n  repository: {self.repository_folder}\nagents:\n  spare: false\n"
+        )
+        if template is not None:
+            shutil.copytree(template / "repository", self.repository_folder)
+            shutil.copy2(template / "password", self.places.folder / "password")
+        else:
+            making.make(self.places, self.repository)
+
+    def open(self, folder: Path | str) -> None:
+        """Take over what is in a folder."""
+        self.folder = Path(folder)
+        self.home = self.folder / ".parachute"
+        self.vault = self.folder / "Parachute"
+        self.repository_folder = self.folder / "usb" / "backup"
+        self.places = Places(self.home, self.vault)
+        self.access = access.find(self.places, str(self.repository_folder), None, None)
+        self.repository = Repository(Restic(self.places, self.access))
+
+    def close(self) -> None:
+        """Remove it all."""
+        shutil.rmtree(self.folder)
+
+    def create(self, progress: Progress | None = None, retention: Retention | None = KEEP_ALL) -> Created:
+        """Make a backup."""
+        return create.create(self.places, self.repository, retention, progress or Silent())
+
+    def latest(self) -> Backup:
+        """The newest finished backup."""
+        return backups.chosen(self.backups(), "latest")
+
+    def backups(self) -> list[Backup]:
+        """All of them."""
+        return backups.grouped(self.repository.snapshots())
+
+    def restore(self, *, trust: bool = False) -> Restored:
+        """Restore the newest one in the place of what is there; nothing runs here."""
+        return restore.restore(self.places, self.repository, self.latest(), _nobody, Silent(), trust=trust)
+
+    def restore_into(self, target: Path, *, trust: bool = False) -> Restored:
+        """Restore the newest one beside."""
+        return restore.restore_into(self.repository, self.latest(), target, Silent(), trust=trust)
+
+    def restic(self, *arguments: str, cwd: Path | None = None) -> bytes:
+        """The real program, by itself."""
+        return subprocess.run(
+            ["restic", *arguments], env=self.environment(), check=True, capture_output=True, cwd=cwd
+        ).stdout
+
+    def environment(self) -> dict[str, str]:
+        """What opens the repository."""
+        return {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.folder),
+            "RESTIC_REPOSITORY": str(self.repository_folder),
+            "RESTIC_PASSWORD_FILE": str(self.access.password_file),
+            "RESTIC_CACHE_DIR": str(self.places.cache),
+        }
+
+    def content(self, snapshot: Snapshot) -> bytes:
+        """Every byte of a snapshot."""
+        return self.restic("dump", "--archive", "tar", snapshot.id, "/")
+
+    def flip_bytes(self) -> None:
+        """Damage every pack of the repository that holds contents of files, as a dying disk does."""
+        for pack in sorted((self.repository_folder / "data").rglob("*")):
+            if pack.is_file() and pack.stat().st_size > 200_000:
+                pack.chmod(0o600)
+                with pack.open("r+b") as file:
+                    file.seek(100_000)
+                    file.write(bytes(byte ^ 0xFF for byte in b"0123456789abcdef"))
+
+
+class Meanwhile:
+    """A progress that does something when a step begins, or when restic first says how far it is."""
+
+    def __init__(
+        self, *, at_step: str = "", on_step: Callable[[], Any] = int, on_part: Callable[[], Any] = int
+    ) -> None:
+        self._at_step, self._on_step, self._on_part = at_step, on_step, on_part
+
+    def step(self, text: str) -> None:
+        """Look whether it is this one."""
+        if self._at_step and self._at_step in text:
+            self._on_step()
+            self._at_step = ""
+
+    def part(self, done: float) -> None:
+        """Restic is reading."""
+        self._on_part()
+        self._on_part = int
+
+
+def looked_at(root: Path, leave_out: tuple[bytes, ...] = ()) -> dict[bytes, tuple[Any, ...]]:
+    """Everything below a folder as the system tells it: by name, kind, mode, time, content, and the names of one file."""
+    found: dict[bytes, tuple[Any, ...]] = {}
+    inodes: dict[int, set[bytes]] = {}
+    top = os.fsencode(root)
+    for place, folders, names in os.walk(top):
+        for name in (*folders, *names):
+            path = os.path.join(place, name)
+            relative = os.path.relpath(path, top)
+            if relative in leave_out or any(relative.startswith(each + b"/") for each in leave_out):
+                continue
+            status = os.lstat(path)
+            if stat.S_ISLNK(status.st_mode):
+                found[relative] = ("link", os.readlink(path))
+            elif stat.S_ISDIR(status.st_mode):
+                found[relative] = ("folder", stat.S_IMODE(status.st_mode))
+            elif stat.S_ISREG(status.st_mode):
+                twins = inodes.setdefault(status.st_ino, set())
+                twins.add(relative)
+                with open(path, "rb") as file:
+                    content = file.read()
+                found[relative] = ("file", stat.S_IMODE(status.st_mode), status.st_mtime_ns, content, twins)
+    return found
+
+
+def _nobody() -> Any:
+    import contextlib
+
+    return contextlib.nullcontext()

@@ -1,0 +1,97 @@
+"""Databases that somebody writes while they are backed up."""
+
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from parachute.backup import databases, drill
+from parachute.backup.models import Silent
+
+from .household import Household, Meanwhile
+
+_WRITER = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("PRAGMA journal_mode=WAL")
+connection.execute("CREATE TABLE money (account TEXT, amount INTEGER)")
+number = 0
+while True:
+    number += 1
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute("INSERT INTO money VALUES ('from', ?)", (-number,))
+    connection.execute("INSERT INTO money VALUES ('to', ?)", (number,))
+    connection.execute("COMMIT")
+    print(number, flush=True)
+"""
+
+
+@contextmanager
+def writing(path: Path) -> Iterator["subprocess.Popen[str]"]:
+    """A program that moves money in transactions, and says each on a line; it is killed with the block."""
+    command = [sys.executable, "-c", _WRITER, str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, bufsize=1) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def read_until(process: "subprocess.Popen[str]", number: int) -> int:
+    """Read what the writer says until it has come so far; its pipe is full most of the time."""
+    assert process.stdout is not None
+    while (said := int(process.stdout.readline())) < number:
+        pass
+    return said
+
+
+def test_a_database_is_copied_whole_between_two_transactions_with_what_its_log_holds(household: Household) -> None:
+    path = household.vault / ".parachute" / "runs.db"
+    with writing(path) as process:
+        seen = read_until(process, 200)
+        during = Meanwhile(on_part=lambda: read_until(process, seen + 2000))
+        made = household.create(during)
+        assert made.is_complete
+        assert Path(f"{path}-wal").stat().st_size > 0
+        result = drill.drill(household.places, household.repository, Silent())
+        assert result.databases == 1
+    # The writer was killed, as in a power cut: what it has committed lies in the log alone.
+    assert household.create().is_complete
+    backups = household.backups()
+    for name, backup in zip(("first", "second"), backups, strict=True):
+        files = household.content(backup.pairs["vault"].files)
+        assert b"runs.db" not in files
+        household.restic("restore", backup.pairs["vault"].closed.id, "--target", str(household.folder / name))
+        copy = next((household.folder / name).rglob("content/*"))
+        connection = sqlite3.connect(copy)
+        count, total = connection.execute("SELECT count(*), sum(amount) FROM money").fetchone()
+        connection.close()
+        assert (count % 2, total) == (0, 0)
+        assert count >= 2 * seen
+        seen = count // 2
+    live = sqlite3.connect(path)
+    assert live.execute("SELECT count(*) FROM money").fetchone() == (count,)
+    live.close()
+
+
+def test_a_broken_database_is_found_and_looking_leaves_nothing_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("CREATE TABLE t (x TEXT)")
+    connection.execute("CREATE INDEX i ON t (x)")
+    connection.executemany("INSERT INTO t VALUES (?)", [(f"{number:0100}",) for number in range(1000)])
+    connection.commit()
+    connection.close()
+    assert databases.problem(path) is None
+    assert list(tmp_path.iterdir()) == [path]
+    data = bytearray(path.read_bytes())
+    data[40_000:44_000] = bytes(4000)
+    path.write_bytes(data)
+    assert databases.problem(path)
+    path.write_text("no database")
+    assert databases.problem(path) == "file is not a database"

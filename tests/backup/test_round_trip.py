@@ -1,0 +1,219 @@
+"""What comes back is what was there, whatever it is called and however it lies there."""
+
+# Path holds no names that are bytes.
+# ruff: noqa: PTH103, PTH211
+
+import os
+import socket
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from parachute.backup import verify
+from parachute.backup.models import Damaged, Silent
+from parachute.errors import Conflict
+
+from .household import Household, Meanwhile, looked_at
+
+
+def furnish(vault: Path) -> None:
+    """A vault with everything that a file system allows."""
+    top = os.fsencode(vault)
+    names = [
+        *(
+            b"plain.md",
+            b"two\nlines",
+            b"not utf-8 \xff\xfe",
+            "😀 Ümläut".encode(),
+            b" blanks ",
+            b"-n",
+            b"$HOME",
+            b"a*b?[c]",
+        ),
+        *(b"back\\slash", b"\"quotes'", b"!not", b"#hash", b"\x07bell", b"x" * 255, b"~", b"{a,b}", b"node_modules"),
+    ]
+    for number, name in enumerate(names):
+        folder = top + b"/Projects/" + name
+        os.makedirs(folder)
+        with open(folder + b"/" + name, "wb") as file:
+            file.write(b"content %d" % number)
+    daily = vault / "Daily"
+    daily.mkdir()
+    (daily / "empty").touch()
+    (daily / "no files" / "below").mkdir(parents=True)
+    (daily / "one").write_text("one file, two names")
+    os.link(daily / "one", vault / "Projects" / "other")
+    for name, target in {
+        "out": "/etc/passwd",
+        "gone": "nowhere",
+        "up": "../../x",
+        "self": "self",
+        "odd": "./a//b/",
+    }.items():
+        os.symlink(target, daily / name)
+    os.symlink(b"\xff\n", os.fsencode(daily / "bytes"))
+    os.symlink(daily / "no files", daily / "folder")
+    with (daily / "sparse").open("wb") as file:
+        file.truncate(5_000_000)
+        file.seek(3_000_000)
+        file.write(b"in the middle")
+    for mode in (0o400, 0o444, 0o600, 0o755, 0o777, 0o4755, 0o2750):
+        (daily / f"mode{mode:o}").write_text("x")
+        (daily / f"mode{mode:o}").chmod(mode)
+    (daily / "closed").mkdir()
+    (daily / "closed" / "in it").write_text("x")
+    (daily / "closed").chmod(0o500)
+    (daily / "old").write_text("x")
+    os.utime(daily / "old", ns=(1_000_000_007, 1_000_000_007))
+    os.mkfifo(daily / "pipe")
+    (vault / "Projects" / "__pycache__").mkdir()
+    (vault / "Projects" / "__pycache__" / "x.pyc").write_text("made anew")
+    with sqlite3.connect(vault / ".parachute" / "sessions.db") as connection:
+        connection.execute("CREATE TABLE sessions (id TEXT)")
+        connection.execute("INSERT INTO sessions VALUES ('abc')")
+    connection.close()
+    (vault / ".parachute" / "folder.db").mkdir()
+    (vault / ".parachute" / "folder.db" / "page").write_text("a folder that is called like a database")
+    os.symlink("sessions.db", vault / ".parachute" / "link.db")
+
+
+_LEFT_OUT = (b"Daily/pipe", b"Projects/__pycache__", b".parachute/sessions.db")
+
+
+def test_a_vault_comes_back_as_it_was_and_the_one_before_is_kept(household: Household) -> None:
+    furnish(household.vault)
+    before = looked_at(household.vault, _LEFT_OUT)
+    made = household.create()
+    assert made.is_complete
+    assert made.reports["vault"].special == ["Daily/pipe"]
+    assert made.reports["vault"].databases == 1
+    verified = verify.verify(household.places, household.repository, household.latest(), Silent())
+    assert verified.files == made.reports["vault"].files + made.reports["trust"].files
+
+    (household.vault / "Daily" / "one").write_text("changed after the backup")
+    (household.vault / "new").write_text("made after the backup")
+    changed = looked_at(household.vault)
+    result = household.restore()
+    assert looked_at(household.vault, _LEFT_OUT) == before
+    assert (household.vault / "Daily" / "closed").stat().st_mode & 0o777 == 0o500
+    rows = sqlite3.connect(household.vault / ".parachute" / "sessions.db")
+    assert rows.execute("SELECT id FROM sessions").fetchall() == [("abc",)]
+    rows.close()
+    kept = result.kept["vault"]
+    assert kept is not None
+    assert looked_at(Path(kept)) == changed
+    assert {path.name for path in household.folder.iterdir()} == {".parachute", "Parachute", Path(kept).name, "usb"}
+    assert not household.places.staging.exists() or not list(household.places.staging.iterdir())
+
+
+def test_a_second_backup_hashes_only_what_is_new_and_sees_a_change_that_hides_its_time(household: Household) -> None:
+    hidden = household.vault / "hidden"
+    hidden.write_text("before")
+    household.create()
+    status = hidden.stat()
+    hidden.write_text("after!")  # the same length
+    os.utime(hidden, ns=(status.st_atime_ns, status.st_mtime_ns))
+    household.create()
+    household.restore_into(household.folder / "back")
+    assert (household.folder / "back" / "vault" / "hidden").read_text() == "after!"
+
+
+def test_what_changes_while_restic_reads_is_in_the_backup_as_it_was_at_the_end(household: Household) -> None:
+    vault = household.vault
+    for name in ("grows", "stays", "goes", "shrinks", "turns"):
+        (vault / name).write_text(f"{name} at first")
+    (vault / "folder" / "inner").mkdir(parents=True)
+    (vault / "folder" / "inner" / "file").write_text("in a folder")
+    (vault / "link").symlink_to("stays")
+
+    def before_restic() -> None:
+        (vault / "grows").write_text("grows, and more")
+        (vault / "comes").write_text("comes late")
+        (vault / "goes").unlink()
+        (vault / "passes").write_text("only restic sees this")
+        (vault / "link").unlink()
+        (vault / "link").symlink_to("grows")
+        (vault / "turns").unlink()
+        (vault / "turns").mkdir()
+        (vault / "turns" / "below").write_text("below")
+        # A folder becomes a link that leads out of the vault.
+        (vault / "folder" / "inner" / "file").unlink()
+        (vault / "folder" / "inner").rmdir()
+        (vault / "folder" / "inner").symlink_to("/etc")
+
+    def while_it_reads() -> None:
+        (vault / "shrinks").write_text("less")
+        (vault / "passes").unlink()
+        (vault / "mode").write_text("x")
+        (vault / "mode").chmod(0o640)
+
+    made = household.create(Meanwhile(at_step="Storing the vault", on_step=before_restic, on_part=while_it_reads))
+    assert made.is_complete
+    assert {"goes", "folder/inner/file"} <= set(made.reports["vault"].vanished)
+    after = looked_at(vault)
+    verify.verify(household.places, household.repository, household.latest(), Silent())
+    household.restore_into(household.folder / "back")
+    assert looked_at(household.folder / "back" / "vault") == after
+
+
+def test_a_database_that_is_none_is_kept_as_it_is_and_named(household: Household) -> None:
+    broken = household.vault / ".parachute" / "broken.db"
+    broken.write_bytes(b"SQLite format 3\0" + b"rubbish" * 1000)
+    made = household.create()
+    assert made.reports["vault"].damaged == [".parachute/broken.db"]
+    assert not made.is_complete
+    household.restore_into(household.folder / "back")
+    assert (household.folder / "back" / "vault" / ".parachute" / "broken.db").read_bytes() == broken.read_bytes()
+
+
+def test_a_backup_is_restored_only_into_an_empty_place(household: Household) -> None:
+    household.create()
+    target = household.folder / "back"
+    target.mkdir()
+    (target / "mine").write_text("mine")
+    with pytest.raises(Conflict, match="is not empty"):
+        household.restore_into(target)
+    assert [path.name for path in target.iterdir()] == ["mine"]
+
+
+def test_sockets_are_named_and_hold_up_nothing(household: Household) -> None:
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(household.vault / "s.sock"))
+        made = household.create()
+    assert made.reports["vault"].special == ["s.sock"]
+    verify.verify(household.places, household.repository, household.latest(), Silent())
+
+
+def test_a_manifest_that_somebody_has_changed_is_not_believed(household: Household) -> None:
+    (household.vault / "note").write_text("what I wrote")
+    household.create()
+    replace_in_manifest(household, b'"path":"note"', b'"path":"nota"')
+    with pytest.raises(Damaged, match="closing line"):
+        household.restore()
+    assert (household.vault / "note").read_text() == "what I wrote"
+
+
+def replace_in_manifest(household: Household, old: bytes, new: bytes, *, sealed: bool = False) -> None:
+    """Put another manifest in the place of the newest one, as somebody could who knows the password."""
+    import hashlib
+    import json
+
+    closed = household.latest().pairs["vault"].closed
+    place = household.folder / "forged"
+    household.restic("restore", closed.id, "--target", str(place))
+    manifest = place / closed.path.lstrip("/") / "manifest.jsonl"
+    text = manifest.read_bytes()
+    assert old in text
+    text = text.replace(old, new)
+    if sealed:
+        *lines, last = text.splitlines(keepends=True)
+        digest = hashlib.sha256(b"".join(lines)).hexdigest()
+        text = b"".join(lines) + json.dumps({**json.loads(last), "sha256": digest}).encode() + b"\n"
+    manifest.write_bytes(text)
+    # Under the same path, which is part of the snapshot.
+    staging = Path(closed.path)
+    staging.parent.mkdir(exist_ok=True)
+    (place / closed.path.lstrip("/")).rename(staging)
+    household.restic("backup", "--tag", ",".join(sorted(closed.tags)), str(staging))
+    household.restic("forget", closed.id)

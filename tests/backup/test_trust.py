@@ -1,0 +1,114 @@
+"""Keys and approvals: in a snapshot of their own, and restored only on request."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from parachute.modules import dependencies
+from parachute.modules.requirements import Lock, interpreter_tag
+from parachute.panic.brake import Brake
+
+from .household import Household, looked_at
+
+SECRET = b"pk_7f3c9e51a0d24b68-never-in-the-vault"
+
+
+def furnish(home: Path) -> None:
+    """A folder of trust with a secret in every kind of file."""
+    for name in ("keys.yaml", "credentials.json", "mcp-secrets.json", "cli.token", "modules.yaml", "hooks/x.sh"):
+        (home / name).parent.mkdir(exist_ok=True)
+        (home / name).write_bytes(SECRET)
+        (home / name).chmod(0o600)
+    for name in ("logs/core.log", "run/x.json", "sandboxes/s.json", "modules/mine/abc/packages/p.py"):
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text("only now, only here")
+    copy = home / "modules" / "mine" / "abc"
+    (copy / "wheels").mkdir()
+    (copy / "code").mkdir()
+    (copy / "code" / "module.py").write_text("approved")
+    (copy / "lock.txt").write_text(Lock((), interpreter_tag(), ()).render())
+    (home / "module-data" / "mine").mkdir(parents=True)
+    (home / "module-data" / "mine" / "notes.txt").write_text("a module's own")
+
+
+def test_no_secret_is_in_the_snapshots_of_the_vault(household: Household) -> None:
+    furnish(household.home)
+    (household.vault / "note").write_text("public")
+    household.create()
+    pairs = household.latest().pairs
+    for snapshot in (pairs["vault"].files, pairs["vault"].closed):
+        content = household.content(snapshot)
+        assert SECRET not in content
+        assert b"keys.yaml" not in content
+    trust = household.content(pairs["trust"].files)
+    assert SECRET in trust
+    password = household.access.password_file.read_bytes().strip()
+    for snapshot in household.latest().snapshots:
+        content = household.content(snapshot)
+        assert password not in content
+        assert b"only now, only here" not in content
+    for path in household.repository_folder.rglob("*"):
+        assert not path.is_file() or SECRET not in path.read_bytes()
+
+
+def test_restoring_the_vault_leaves_trust_as_it_is(household: Household) -> None:
+    furnish(household.home)
+    household.create()
+    (household.home / "keys.yaml").write_text("withdrawn")
+    before = looked_at(household.home, (b"backup",))
+    result = household.restore()
+    assert looked_at(household.home, (b"backup",)) == before
+    assert list(result.places) == ["vault"]
+
+
+def test_restoring_trust_brings_all_of_it_and_keeps_what_belongs_to_now(household: Household) -> None:
+    furnish(household.home)
+    household.create()
+    (household.home / "keys.yaml").write_text("withdrawn")
+    Brake(household.home).pull("me")
+    result = household.restore(trust=True)
+    home = household.home
+    assert (home / "keys.yaml").read_bytes() == SECRET
+    assert (home / "hooks" / "x.sh").stat().st_mode & 0o777 == 0o600
+    assert (home / "module-data" / "mine" / "notes.txt").read_text() == "a module's own"
+    assert home.stat().st_mode & 0o777 == 0o700
+    assert not (home / "run").exists()
+    # Agents that were stopped stay so, and a module is made ready again from what was approved.
+    assert Brake(home).panic is not None
+    copy = home / "modules" / "mine" / "abc"
+    assert not (copy / "packages").exists()
+    assert (copy / "code" / "module.py").read_text() == "approved"
+    assert not dependencies.fits(copy)
+    kept = result.kept["trust"]
+    assert kept is not None
+    assert (Path(kept) / "keys.yaml").read_text() == "withdrawn"
+    # The password is in no backup and went along all the same.
+    assert household.create().is_complete
+
+
+def test_a_new_computer_needs_only_the_repository_and_the_password(household: Household) -> None:
+    furnish(household.home)
+    (household.vault / "note").write_text("what I wrote")
+    household.create()
+    password = household.access.password_file.read_text()
+    shutil.rmtree(household.home)
+    shutil.rmtree(household.vault)
+    household.home.mkdir(mode=0o700)
+    (household.places.folder / "password").write_text(password)
+    household.access.password_file.chmod(0o600)
+    result = household.restore(trust=True)
+    assert (household.vault / "note").read_text() == "what I wrote"
+    assert (household.home / "keys.yaml").read_bytes() == SECRET
+    assert result.kept["vault"] is None
+
+
+@pytest.mark.parametrize("trust", [False, True])
+def test_beside_trust_comes_back_only_if_asked_for(household: Household, trust: bool) -> None:
+    furnish(household.home)
+    household.create()
+    target = household.folder / "back"
+    household.restore_into(target, trust=trust)
+    assert sorted(path.name for path in target.iterdir()) == (["trust", "vault"] if trust else ["vault"])
+    assert json.loads((household.places.folder / "state.json").read_text())["create"]["result"] == "ok"
