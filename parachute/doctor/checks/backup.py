@@ -1,0 +1,46 @@
+"""Whether there is a backup, how old it is, and whether it was tried to restore it."""
+
+from pathlib import Path
+
+from parachute.backup.state import FAILED, State
+from parachute.doctor.computer import Computer
+from parachute.doctor.models import Check, Group, NotApplicable, Result, ok, problem, warning
+from parachute.doctor.programs import is_there
+
+
+def _examine(computer: Computer) -> Result:
+    if computer.settings is None:
+        raise NotApplicable("Whether backups are made cannot be told, because config.yaml cannot be understood.")
+    repository = computer.settings.backup.repository
+    if repository is None:
+        return warning(
+            "No backup is made of the vault.",
+            "`parachute config set backup.repository /media/DISK/backup` names a place, `parachute backup create` makes the first.",
+        )
+    if not is_there(computer, "restic"):
+        return problem("restic, which makes backups, is not installed.", "`sudo apt-get install restic`")
+    state = State.read(computer.home.root)
+    concerns = tuple(state.concerns())
+    if concerns:
+        failed = any(entry["result"] == FAILED for entry in state.operations.values())
+        return (problem if failed else warning)(
+            concerns[0],
+            "`parachute backup status` shows more, `parachute backup create` makes one now.",
+            details=concerns[1:],
+        )
+    if _is_beside(Path(repository), computer.settings.vault):
+        return warning(
+            f"The backup in {repository} is on the same disk as the vault, and would be lost with it.",
+            "Name a place on another disk or machine: `parachute config set backup.repository PLACE`.",
+        )
+    return ok(f"Backups are made to {repository}.")
+
+
+def _is_beside(repository: Path, vault: Path) -> bool:
+    try:
+        return repository.is_absolute() and repository.stat().st_dev == vault.stat().st_dev
+    except OSError:
+        return False
+
+
+CHECK = Check("Backup", Group.DATA, _examine)

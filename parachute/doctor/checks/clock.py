@@ -1,0 +1,53 @@
+"""Whether the clock can be right: the year, records that would be of the future, and its synchronisation."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from parachute.doctor.computer import Computer
+from parachute.doctor.models import Check, Group, Result, ok, problem, warning
+from parachute.doctor.present import present
+from parachute.doctor.programs import ask, is_there
+
+_OLDEST = 2026
+_TOLERATED = timedelta(minutes=5)
+_DAY_FILE = re.compile(r"\d{4}-\d{2}-\d{2}\.jsonl")
+_SET = "`sudo timedatectl set-ntp true` lets the machine ask time servers; without a program that does so `sudo apt-get install systemd-timesyncd`; without a network set it by hand: `sudo date --set …`."
+
+
+def _examine(computer: Computer) -> Result:
+    now = datetime.now(UTC)
+    if now.year < _OLDEST:
+        return problem(f"The clock says {now:%Y-%m-%d}, which is before this program was made.", _SET)
+    newest = max(_records(computer), default=None)
+    if newest and newest[0] > now + _TOLERATED:
+        return problem(
+            f"The clock says {now:%Y-%m-%d %H:%M} UTC, but {newest[1]} was written at {newest[0]:%Y-%m-%d %H:%M} UTC.",
+            f"Either the clock has jumped back, or it was wrong then. {_SET}",
+        )
+    synchronised = _synchronised(computer)
+    if synchronised is None:
+        return ok(f"The clock says {now:%Y-%m-%d %H:%M} UTC; whether it is synchronised cannot be told here.")
+    if not synchronised:
+        return warning("The clock is not synchronised with a time server.", _SET)
+    return ok("The clock is synchronised with a time server.")
+
+
+def _records(computer: Computer) -> list[tuple[datetime, Path]]:
+    """What the computer wrote by itself last, with the time at which it did."""
+    found = list((computer.home.root / "logs").glob("*.log"))
+    if computer.settings is not None:
+        state = computer.settings.vault / ".parachute"
+        found += [*state.glob("*.db"), *state.glob("*.db-wal")]
+        found += [path for path in (state / "audit").glob("*.jsonl") if _DAY_FILE.fullmatch(path.name)]
+    return [(datetime.fromtimestamp(status.st_mtime, UTC), path) for path, status in present(found)]
+
+
+def _synchronised(computer: Computer) -> bool | None:
+    if not is_there(computer, "timedatectl"):
+        return None
+    answer = ask(computer, "timedatectl", "show", "--property=NTPSynchronized", "--value")
+    return answer.out == "yes" if answer.code == 0 and answer.out in ("yes", "no") else None
+
+
+CHECK = Check("Clock", Group.MACHINE, _examine)

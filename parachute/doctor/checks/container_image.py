@@ -1,0 +1,46 @@
+"""Whether agents' containers can be started from the image that was built, and their program in them."""
+
+from parachute.doctor.checks.agent_program import program
+from parachute.doctor.computer import Computer
+from parachute.doctor.models import Check, Group, Result, ok, problem, warning
+from parachute.doctor.podman import check_wanted
+from parachute.doctor.programs import ask
+from parachute.errors import InvalidInput
+from parachute.image import recipe
+from parachute.image.models import Image
+from parachute.sandbox import containers, podman
+from parachute.sandbox.engines import trial
+from parachute.sandbox.places import PROGRAM
+
+_BUILD = "`parachute sandbox build` makes it again."
+_START_SECONDS = 60.0
+
+
+def _examine(computer: Computer) -> Result:
+    check_wanted(computer)
+    assert computer.settings is not None
+    try:
+        image = Image.load(computer.home.root)
+    except InvalidInput as error:
+        return problem(error.message, error.hint)
+    if image is None:
+        return problem(
+            "Agents are to run in containers, and there is no image for them yet.", "`parachute sandbox build`"
+        )
+    specification = trial(computer.home, computer.settings.sandbox, image.id)
+    if reason := containers.unavailable(specification):
+        return problem(reason, f"{_BUILD} `parachute sandbox status` shows which engine is used until then.")
+    path = program()
+    if path is not None:
+        command = ["podman", "run", *podman.isolation(specification, log="none")]
+        command += [*podman.mount(str(path), PROGRAM, writable=False), image.id, PROGRAM, "--version"]
+        answer = ask(computer, *command, seconds=_START_SECONDS)
+        if answer.code != 0:
+            said = (answer.err or answer.out).splitlines()[-1:] or ["it did not say why"]
+            return problem(f"The program of agents does not start in a container: {said[0][:300]}.", _BUILD)
+    if image.recipe != recipe.digest():
+        return warning("The image was made by an older recipe than this version's.", _BUILD)
+    return ok(f"Containers start from {image.tag}, and the program of agents in them.")
+
+
+CHECK = Check("Image of containers", Group.AGENTS, _examine, seconds=200)

@@ -1,0 +1,101 @@
+"""Whether every database can be read from beginning to end; nothing is written, also while others write."""
+
+import os
+import sqlite3
+import stat
+import time
+from pathlib import Path
+
+from parachute.doctor.computer import Computer
+from parachute.doctor.models import Check, Group, Level, Result, ok, problem, warning
+from parachute.doctor.present import present
+
+_SECONDS = 40.0
+_THOROUGH = 64 << 20
+"""Bytes up to which rows are compared with their indexes as well, which takes several times as long."""
+
+_STEPS = 10_000
+_DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR)
+"""What SQLite says of a file that is not as it was written; others speak of rights, of locks, of extensions that are not here."""
+
+_MOST = 500
+_DEEPEST = 4
+_ENDINGS = (".db", ".sqlite", ".sqlite3")
+_RESTORE = (
+    "Stop the computer, keep the damaged file, and put a good copy in its place: from a backup, or from the folder `copies` beside "
+    "it. The list of conversations can also be made anew: move sessions.db away and run `parachute sessions reindex`."
+)
+
+
+def _examine(computer: Computer) -> Result:
+    found = _files(computer)
+    deadline = time.monotonic() + _SECONDS
+    results = {path: _look(computer, path, deadline) for path in found}
+    damaged = {path: said for path, (level, said) in results.items() if level is Level.PROBLEM}
+    unseen = {path: said for path, (level, said) in results.items() if level is Level.WARNING}
+    details = tuple(f"{path}: {said}" for path, said in (damaged | unseen).items())
+    if damaged:
+        names = ", ".join(path.name for path in damaged)
+        return problem(f"{len(damaged)} of {len(found)} databases cannot be read: {names}.", _RESTORE, details=details)
+    if unseen:
+        return warning(
+            f"{', '.join(path.name for path in unseen)} could not be looked at from beginning to end.",
+            "Try again when the disk is less busy, with `parachute doctor databases`.",
+            details=details,
+        )
+    if not found:
+        return ok("There is no database yet.")
+    return ok("The one database is whole." if len(found) == 1 else f"All {len(found)} databases are whole.")
+
+
+def _files(computer: Computer) -> list[Path]:
+    """Databases of the computer and of its modules, by their names: opening one to look would drop core's locks on it."""
+    folders = [computer.home.root / "module-data"]
+    if computer.settings is not None:
+        folders.append(computer.settings.vault / ".parachute")
+    found = list(computer.home.root.glob("*.db"))
+    for folder in folders:
+        for place, names, files in os.walk(folder):
+            if len(Path(place).relative_to(folder).parts) >= _DEEPEST:
+                names.clear()
+            found += [Path(place, name) for name in files if name.endswith(_ENDINGS)]
+    return sorted(path for path, status in present(found) if stat.S_ISREG(status.st_mode))[:_MOST]
+
+
+def _look(computer: Computer, path: Path, deadline: float) -> tuple[Level, str]:
+    """Whether a database is whole; a warning, and why, if that cannot be told."""
+    # One that nobody has open is read without locks, and then nothing is made beside it.
+    log = path.with_name(f"{path.name}-wal")
+    at_rest = not computer.is_running and not log.exists()
+    found = _checked(path, "immutable=1" if at_rest else "mode=ro", deadline)
+    if at_rest and found[0] is Level.PROBLEM and log.exists():
+        return _checked(path, "mode=ro", deadline)  # somebody began to write meanwhile
+    return found
+
+
+def _checked(path: Path, how: str, deadline: float) -> tuple[Level, str]:
+    def is_late() -> int:
+        return int(time.monotonic() > deadline)
+
+    try:
+        pragma = "integrity_check" if path.stat().st_size <= _THOROUGH else "quick_check"
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?{how}", uri=True, isolation_level=None, timeout=2)
+        try:
+            connection.set_progress_handler(is_late, _STEPS)
+            connection.execute("PRAGMA query_only=ON")
+            row = connection.execute(f"PRAGMA {pragma}(1)").fetchone()
+        finally:
+            connection.close()
+    except sqlite3.Error as error:
+        # Extended codes carry the primary one in their lowest byte.
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code == sqlite3.SQLITE_INTERRUPT:
+            return Level.WARNING, f"there was no time: all of them have {_SECONDS:.0f} seconds together"
+        return (Level.PROBLEM if code in _DAMAGE else Level.WARNING), str(error)
+    except OSError as error:
+        return Level.WARNING, error.strerror or str(error)
+    said = str(row[0]).removeprefix("*** in database main ***\n")
+    return (Level.OK if said == "ok" else Level.PROBLEM), said
+
+
+CHECK = Check("Databases", Group.DATA, _examine, seconds=60)

@@ -1,0 +1,33 @@
+"""Whether the computer can write where it has to; a disk with errors is often made read-only by the system."""
+
+import os
+
+from parachute.doctor.computer import Computer
+from parachute.doctor.models import Check, Group, Result, ok, problem
+from parachute.doctor.mounts import existing, places
+
+
+def _examine(computer: Computer) -> Result:
+    read_only: list[str] = []
+    closed: list[str] = []
+    for name, path in places(computer).items():
+        folder = existing(path)
+        if os.statvfs(folder).f_flag & os.ST_RDONLY:
+            read_only.append(f"the {name} {path}")
+        elif not os.access(folder, os.W_OK | os.X_OK):
+            closed.append(f"the {name} {path}")
+    if read_only:
+        return problem(
+            f"The disk can only be read: {', '.join(read_only)}.",
+            "`sudo dmesg | grep -i error` shows whether the disk has failed: copy what is on it first, then check it with fsck. "
+            "Otherwise `sudo mount -o remount,rw` and the place it is mounted at.",
+        )
+    if closed:
+        return problem(
+            f"This user may not write {', '.join(closed)}.",
+            f"Give it back: sudo chown -R {computer.user} and that folder.",
+        )
+    return ok("The vault and the folder of trust can be written.")
+
+
+CHECK = Check("Writing to the disk", Group.MACHINE, _examine)

@@ -1,0 +1,66 @@
+"""Whether strangers could get in by the address and the rules of the settings."""
+
+from ipaddress import ip_network
+
+from parachute.doctor.computer import Computer
+from parachute.doctor.keys import read_keys
+from parachute.doctor.models import Check, Group, NotApplicable, Result, ok, problem, warning
+from parachute.web.addresses import is_loopback
+
+_WIDE = {4: 16, 6: 48}
+"""Prefixes shorter than this hold more addresses than reverse proxies of one person have."""
+
+
+def _examine(computer: Computer) -> Result:
+    settings = computer.settings
+    if settings is None:
+        raise NotApplicable("Who may call cannot be told, because config.yaml cannot be understood.")
+    # What runs may have been started with another address than the settings have.
+    running = str(computer.supervisor["main_server_host"]) if computer.supervisor else settings.host
+    for host in dict.fromkeys((running, settings.host)):
+        if is_loopback(host):
+            continue
+        if settings.auth_mode == "disabled":
+            return problem(
+                f"auth_mode is disabled, and {host or 'every address'} can be reached by others.",
+                "`parachute config set auth_mode remote`, or `parachute config set host 127.0.0.1`",
+            )
+        if not read_keys(computer):
+            if computer.core_runs:
+                return warning(
+                    f"The computer listens on {host or 'every address'} and has no key, so that nobody is let in from elsewhere.",
+                    "Finish its set-up on the page /setup, or make a key: `parachute keys create NAME`.",
+                )
+            return problem(
+                f"The computer is to listen on {host or 'every address'}, and there is no key: it does not start.",
+                "`parachute keys create NAME` makes one.",
+            )
+    wide = [text for text in settings.trusted_proxies if _is_wide(text)]
+    if wide:
+        return warning(
+            f"trusted_proxies believes very many addresses: {', '.join(wide)}.",
+            "Name the addresses of your reverse proxies alone: whoever is trusted there can pretend to be anyone.",
+        )
+    if "*" in settings.origins:
+        return warning(
+            "origins lets every web page call.", "Name the pages: `parachute config set origins '[https://…]'`"
+        )
+    if settings.auth_mode == "disabled":
+        return warning(
+            "auth_mode is disabled: every program of this machine, of other users as well, may do everything.",
+            "`parachute config set auth_mode remote`",
+        )
+    if is_loopback(running):
+        return ok("Only this machine can reach the computer.")
+    return ok(f"The computer listens on {running or 'every address'}, and others need a key.")
+
+
+def _is_wide(text: str) -> bool:
+    try:
+        network = ip_network(text, strict=False)
+    except ValueError:
+        return False  # core does not start with it, and says so
+    return network.prefixlen < _WIDE[network.version] and not network.is_loopback
+
+
+CHECK = Check("Who can reach the computer", Group.ACCESS, _examine)

@@ -1,0 +1,32 @@
+"""Whether keys are still in use: they have no end of their own."""
+
+from datetime import UTC, datetime, timedelta
+
+from parachute.doctor.computer import Computer
+from parachute.doctor.keys import read_keys
+from parachute.doctor.models import Check, Group, Result, ok, warning
+
+_UNUSED = timedelta(days=180)
+
+
+def _examine(computer: Computer) -> Result:
+    keys = read_keys(computer)
+    if not keys:
+        return ok("There is no key.")
+    now = datetime.now(UTC)
+    idle = [key for key in keys if now - (key.last_used_at or key.created_at) > _UNUSED]
+    if idle:
+        return warning(
+            f"Keys were not used for half a year, and stay valid until you revoke them: {', '.join(key.label for key in idle)}.",
+            "`parachute keys revoke NAME` ends one.",
+            details=tuple(_described(key.label, key.last_used_at, key.created_at) for key in idle),
+        )
+    powerful = sum(any(scope.allows("*", "admin") for scope in key.scopes) for key in keys)
+    return ok(f"{len(keys)} key{'s' if len(keys) > 1 else ''} in use, {powerful} of them with all rights.")
+
+
+def _described(label: str, used: datetime | None, created: datetime) -> str:
+    return f"{label}: last used {used:%Y-%m-%d}" if used else f"{label}: never used, made {created:%Y-%m-%d}"
+
+
+CHECK = Check("Keys", Group.ACCESS, _examine)

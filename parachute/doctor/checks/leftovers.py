@@ -1,0 +1,94 @@
+"""Whether something is left of programs that were killed."""
+
+import os
+import re
+import stat
+import time
+from pathlib import Path
+
+from parachute.doctor.computer import Computer
+from parachute.doctor.models import Check, Fix, Group, Result, ok, warning
+from parachute.doctor.present import present
+
+_UNFINISHED = re.compile(r"\..+\.[0-9a-f]{12}")
+"""What `parachute.files.atomic_write` calls a file that is not complete."""
+
+_ARGUMENT = re.compile(r"argument-\d+")
+_OLD = 24 * 60 * 60
+
+
+def _examine(computer: Computer) -> Result:
+    found = [*_sockets(computer), *_unfinished(computer), *_agent_folders(computer)]
+    if not found:
+        return ok("Nothing is left behind.")
+    count = f"{len(found)} files and folders are" if len(found) > 1 else "A file or folder is"
+    return warning(
+        f"{count} left of programs that were killed.",
+        "`parachute doctor leftovers --fix` removes what nothing uses.",
+        details=tuple(str(path) for path in found[:20]),
+        fix=Fix(
+            f"Remove {len(found)} leftover{'s' if len(found) > 1 else ''}: sockets that nobody serves, unfinished copies, scratch "
+            "folders.",
+            lambda: _remove(computer),
+        ),
+    )
+
+
+def _sockets(computer: Computer) -> list[Path]:
+    """Sockets that nobody listens on; while the computer runs they belong to it."""
+    if computer.is_running:
+        return []
+    served = computer.read("/proc/net/unix")
+    if served is None:
+        return []
+    # Connecting would tell as well, and start what systemd holds the socket for.
+    live = {fields[7] for line in served.splitlines() if len(fields := line.split(None, 7)) == 8}
+    return [
+        path
+        for path, status in present(sorted((computer.home.root / "run").rglob("*.sock")))
+        if stat.S_ISSOCK(status.st_mode) and str(path) not in live and str(path.resolve()) not in live
+    ]
+
+
+def _unfinished(computer: Computer) -> list[Path]:
+    folders = [computer.home.root]
+    if computer.settings is not None:
+        folders.append(computer.settings.vault / ".parachute")
+    found = [path for folder in folders for path in folder.glob(".*") if _UNFINISHED.fullmatch(path.name)]
+    return sorted(path for path, status in present(found) if stat.S_ISREG(status.st_mode) and _is_old(status))
+
+
+def _agent_folders(computer: Computer) -> list[Path]:
+    """Folders in which a runner keeps what an agent is started with, and nothing else."""
+    place = Path(computer.environment.get("TMPDIR") or "/tmp")  # noqa: S108 - where the runner makes them
+    found = []
+    for path in sorted(place.glob("agent-*")):
+        try:
+            status = path.lstat()
+            is_ours = stat.S_ISDIR(status.st_mode) and status.st_uid == computer.uid and _is_old(status)
+            if is_ours and all(_ARGUMENT.fullmatch(inside.name) for inside in path.iterdir()):
+                found.append(path)
+        except OSError:
+            continue
+    return found
+
+
+def _is_old(status: os.stat_result) -> bool:
+    return time.time() - status.st_mtime > _OLD
+
+
+def _remove(computer: Computer) -> str:
+    """Remove what is still a leftover at this moment."""
+    count = 0
+    for path in (*_sockets(computer), *_unfinished(computer)):
+        path.unlink(missing_ok=True)
+        count += 1
+    for folder in _agent_folders(computer):
+        for path in folder.iterdir():
+            path.unlink()
+        folder.rmdir()
+        count += 1
+    return f"{count} of them are gone."
+
+
+CHECK = Check("Leftovers", Group.SERVICES, _examine)

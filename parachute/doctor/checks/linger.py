@@ -1,0 +1,40 @@
+"""Whether services go on when nobody is logged in."""
+
+from parachute.doctor.computer import Computer
+from parachute.doctor.models import Check, Fix, Group, NotApplicable, Result, ok, problem
+from parachute.doctor.programs import ask, is_there
+from parachute.doctor.systemd import check_installed
+from parachute.errors import Unavailable
+
+_UNKNOWN = "is not logged in or lingering"
+
+
+def _examine(computer: Computer) -> Result:
+    check_installed(computer)
+    if not is_there(computer, "loginctl"):
+        raise NotApplicable("This machine has no loginctl to ask.")
+    answer = ask(computer, "loginctl", "show-user", computer.user, "--property=Linger", "--value")
+    if answer.out == "yes":
+        return ok(f"Services of {computer.user} go on when nobody is logged in.")
+    if answer.code != 0 and _UNKNOWN not in answer.err:
+        raise NotApplicable(f"loginctl does not answer: {answer.err[:200] or f'status {answer.code}'}")
+    return problem(
+        "The services end when you log out, and do not start with the machine.",
+        f"`sudo loginctl enable-linger {computer.user}` keeps them.",
+        fix=Fix(
+            "Have your services run while nobody is logged in (loginctl enable-linger).", lambda: _enable(computer)
+        ),
+    )
+
+
+def _enable(computer: Computer) -> str:
+    answer = ask(computer, "loginctl", "--no-ask-password", "enable-linger")
+    if answer.code != 0:
+        raise Unavailable(
+            f"Lingering could not be enabled: {answer.err[:200].rstrip('.')}.",
+            f"`sudo loginctl enable-linger {computer.user}` enables it.",
+        )
+    return "Services run now while nobody is logged in."
+
+
+CHECK = Check("Services after logout", Group.SERVICES, _examine)

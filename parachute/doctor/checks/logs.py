@@ -1,0 +1,45 @@
+"""Whether logs are kept short."""
+
+import stat
+from pathlib import Path
+
+from parachute.doctor.computer import Computer
+from parachute.doctor.models import Check, Fix, Group, NotApplicable, Result, ok, warning
+from parachute.doctor.present import present
+from parachute.supervisor.logs import LIMIT, shorten
+
+_LONG = 2 * LIMIT
+_AUDIT = 500 << 20
+
+
+def _examine(computer: Computer) -> Result:
+    folder = computer.home.root / "logs"
+    found = present(sorted(folder.glob("*.log")))
+    sizes = {path: status.st_size for path, status in found if stat.S_ISREG(status.st_mode)}
+    long = [path for path, size in sizes.items() if size > _LONG]
+    if long:
+        return warning(
+            f"Logs have grown too long: {', '.join(f'{path.name} ({sizes[path] >> 20:,} MB)' for path in long)}.",
+            "The supervisor shortens them while it runs: `parachute start`, or `parachute doctor logs --fix`.",
+            fix=Fix(f"Keep the last 4 MB of {', '.join(path.name for path in long)}.", lambda: _shorten(long)),
+        )
+    if computer.settings is None:
+        raise NotApplicable("Where the audit is cannot be told, because config.yaml cannot be understood.")
+    audit = computer.settings.vault / ".parachute" / "audit"
+    size = sum(status.st_size for _, status in present(audit.glob("*.jsonl")))
+    if size > _AUDIT:
+        return warning(
+            f"The audit takes {size >> 20:,} MB.", f"It is yours: remove the days you do not need from {audit}."
+        )
+    return ok(f"The logs take {sum(sizes.values()) >> 20} MB, and the audit {size >> 20} MB.")
+
+
+def _shorten(paths: list[Path]) -> str:
+    before = sum(path.stat().st_size for path in paths)
+    for path in paths:
+        if path.stat().st_size > _LONG:  # somebody else may have been quicker
+            shorten(path)
+    return f"Of {before >> 20:,} MB the newest lines are kept; those before are in the files that end with .1."
+
+
+CHECK = Check("Logs", Group.SERVICES, _examine)

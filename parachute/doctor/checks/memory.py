@@ -1,0 +1,33 @@
+"""Whether there is memory left, and whether programs wait for it."""
+
+import re
+
+from parachute.doctor.computer import Computer
+from parachute.doctor.models import Check, Group, NotApplicable, Result, ok, problem, warning
+
+_LEAST_MEGABYTES, _FEW_MEGABYTES = 100, 300
+_PRESSURE = 10.0
+"""Percent of the last minute in which every program waited for memory."""
+
+
+def _examine(computer: Computer) -> Result:
+    text = computer.read("/proc/meminfo")
+    sizes = {name: int(size) >> 10 for name, size in re.findall(r"^(\w+):\s+(\d+) kB$", text or "", re.MULTILINE)}
+    if "MemAvailable" not in sizes or "MemTotal" not in sizes:
+        raise NotApplicable("This system does not tell how much memory is free.")
+    free = f"{sizes['MemAvailable']:,} MB of {sizes['MemTotal']:,} MB are available"
+    pressure = re.search(r"^full .*avg60=([0-9.]+)", computer.read("/proc/pressure/memory") or "", re.MULTILINE)
+    less = (
+        "End programs that you do not need, or let fewer agents be kept: `parachute config set agents.warm 1`, "
+        "`parachute config set sandbox.total_memory_megabytes 1024`."
+    )
+    if sizes["MemAvailable"] < _LEAST_MEGABYTES:
+        return problem(f"Memory is nearly full: {free}.", less)
+    if pressure and float(pressure[1]) > _PRESSURE:
+        return warning(f"Programs wait for memory {float(pressure[1]):.0f} percent of the time; {free}.", less)
+    if sizes["MemAvailable"] < _FEW_MEGABYTES:
+        return warning(f"There is little memory: {free}.", less)
+    return ok(f"{free}.")
+
+
+CHECK = Check("Memory", Group.MACHINE, _examine)

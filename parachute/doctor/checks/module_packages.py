@@ -1,0 +1,51 @@
+"""Whether the packages of modules fit the Python that runs them: on NixOS, or after an update, it may be another one."""
+
+from parachute.doctor.computer import Computer
+from parachute.doctor.installed_modules import copy_of, installed
+from parachute.doctor.models import Check, Group, Result, ok, problem, warning
+from parachute.errors import ParachuteError
+from parachute.modules.dependencies import LOCK, PACKAGES, WHEELS
+from parachute.modules.hashing import verify
+from parachute.modules.models import InstalledModule
+from parachute.modules.requirements import Lock, interpreter_tag
+
+
+def _examine(computer: Computer) -> Result:
+    modules = [each for each in installed(computer) if each.enabled and each.approved_at is not None]
+    found = {module.name: _state(computer, module) for module in modules}
+    broken = [f"{name} ({said})" for name, (said, is_broken) in found.items() if said and is_broken]
+    other = [name for name, (said, is_broken) in found.items() if said and not is_broken]
+    if broken:
+        return problem(
+            f"The packages of modules are damaged: {'; '.join(broken)}.",
+            "`parachute modules approve NAME` unpacks them again; without their wheels install the module again.",
+        )
+    if other:
+        return warning(
+            f"The packages of {', '.join(other)} were made for another Python.",
+            "They are unpacked anew, without a network, when the module starts next.",
+        )
+    return ok("The packages of modules fit this Python.")
+
+
+def _state(computer: Computer, module: InstalledModule) -> tuple[str | None, bool]:
+    """What is to say about the packages of a module, and whether it cannot start with them."""
+    copy = copy_of(computer, module)
+    if not copy.is_dir():
+        return None, False  # the check of modules says so
+    try:
+        lock = Lock.read(copy / LOCK)
+    except (ParachuteError, OSError):
+        return "its lock.txt cannot be read", True
+    if lock.interpreter != interpreter_tag():
+        missing = lock.packages and not any((copy / WHEELS).glob("*.whl"))
+        return ("its wheels are gone", True) if missing else ("another Python", False)
+    if module.packages_hash is not None:
+        try:
+            verify(copy / PACKAGES, module.packages_hash)
+        except (ParachuteError, OSError):
+            return "they are not what was unpacked", True
+    return None, False
+
+
+CHECK = Check("Packages of modules", Group.DATA, _examine, seconds=60)

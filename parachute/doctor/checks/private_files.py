@@ -1,0 +1,69 @@
+"""Whether the folder of trust and what is in it belong to this user alone."""
+
+import os
+import stat
+from pathlib import Path
+
+from parachute.doctor.computer import Computer
+from parachute.doctor.models import Check, Fix, Group, Result, ok, problem, warning
+from parachute.doctor.open_files import Entry, entries
+from parachute.keys.cli_token import CliToken
+
+_OPEN = 0o077
+_SECRETS = ("credentials.json", "mcp-secrets.json")
+
+
+def _examine(computer: Computer) -> Result:
+    home = computer.home.root
+    if not computer.entries:
+        return ok(f"There is no {home} yet.")
+    strangers = [each for each in computer.entries if each.owner != computer.uid]
+    if strangers:
+        return problem(
+            f"{len(strangers)} files in {home} belong to somebody else, such as {strangers[0].path}.",
+            f"sudo chown -R {computer.user} {home}",
+        )
+    found = _open(computer.entries)
+    if not found:
+        return ok(f"{home} and what is in it can be read by you alone.")
+    names = ", ".join(str(each.path.relative_to(home)) if each.path != home else str(home) for each in found[:5])
+    more = f" and {len(found) - 5} more" if len(found) > 5 else ""
+    read = [each.path.name for each in found if each.path.name in _SECRETS]
+    renew = f" Others may have read {', '.join(read)}: make what is in there anew." if read else ""
+    hint = f"`parachute doctor private-files --fix`, or chmod -R go-rwx {home}.{renew}"
+    details = tuple(f"{each.path}: {each.mode:04o}" for each in found[:50])
+    count = f"{len(found)} files and folders" if len(found) > 1 else "one file or folder"
+    fix = Fix(f"Close {count} in {home} to others.", lambda: _close(computer))
+    if found[0].path == home:
+        said = f"Other users of this machine can read files of {home}: {names}{more}."
+        return problem(said, hint, details=details, fix=fix)
+    return warning(f"Only the folder {home} keeps others from reading {names}{more}.", hint, details=details, fix=fix)
+
+
+def _open(found: tuple[Entry, ...]) -> list[Entry]:
+    return [each for each in found if each.mode & _OPEN and not each.is_link]
+
+
+def _close(computer: Computer) -> str:
+    home = computer.home.root
+    count = 0
+    for entry in _open(entries(home)):
+        if entry.path == home / "cli.token":
+            # Others may know it already: it is replaced.
+            CliToken(home).obtain()
+        else:
+            _close_one(entry.path)
+        count += 1
+    return f"{count} were still open, and are closed." if count else "All of them are closed already."
+
+
+def _close_one(path: Path) -> None:
+    # Not by its path: what is there now may be a link that somebody put there meanwhile.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        os.fchmod(descriptor, stat.S_IMODE(os.fstat(descriptor).st_mode) & ~_OPEN)
+    finally:
+        os.close(descriptor)
+
+
+CHECK = Check("Files of trust", Group.ACCESS, _examine)

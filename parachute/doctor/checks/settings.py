@@ -1,0 +1,15 @@
+"""Whether `config.yaml` and the environment say what can be."""
+
+from parachute.doctor.computer import Computer
+from parachute.doctor.models import Check, Group, Result, ok, problem
+
+
+def _examine(computer: Computer) -> Result:
+    if error := computer.settings_problem:
+        return problem(error.message, error.hint)
+    if not computer.home.config.exists():
+        return ok("There is no config.yaml: every setting has its default.")
+    return ok("config.yaml is understood.")
+
+
+CHECK = Check("Settings", Group.SERVICES, _examine)

@@ -1,0 +1,35 @@
+"""Whether systemd is new enough to hold units to what they were rendered with."""
+
+import re
+
+from parachute.doctor.computer import Computer
+from parachute.doctor.models import Check, Group, Result, ok, warning
+from parachute.doctor.programs import ask
+from parachute.doctor.systemd import check_runs
+
+_OLDEST, _COMPLETE = 254, 257
+
+
+def _examine(computer: Computer) -> Result:
+    check_runs(computer)
+    answer = ask(computer, "systemctl", "--version")
+    found = re.match(r"systemd (\d+)", answer.out)
+    if not found:
+        return warning(
+            "systemctl does not say its version.", f"It said: {(answer.err or answer.out)[:200] or 'nothing'}"
+        )
+    version = int(found[1])
+    update = "Update the system; Debian 13 and NixOS 25.05 have 257."
+    if version < _OLDEST:
+        return warning(
+            f"systemd is {version}; from {_OLDEST} on services are restarted with pauses that grow.",
+            f"{update} Until then `parachute start` runs the computer without services.",
+        )
+    if version < _COMPLETE:
+        return warning(
+            f"systemd is {version}; before {_COMPLETE} services of one user can see each other's processes.", update
+        )
+    return ok(f"systemd is {version}.")
+
+
+CHECK = Check("systemd", Group.SERVICES, _examine)

@@ -1,0 +1,46 @@
+"""Programs of the system that are asked something."""
+
+import shutil
+import subprocess
+from dataclasses import dataclass
+
+from parachute.doctor.computer import Computer
+from parachute.errors import Unavailable
+
+_SECONDS = 8.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """How a program ended and what it wrote."""
+
+    code: int
+    out: str
+    err: str
+
+
+def is_there(computer: Computer, name: str) -> bool:
+    """Whether a program is installed."""
+    return shutil.which(name, path=computer.environment.get("PATH")) is not None
+
+
+def ask(computer: Computer, *command: str, seconds: float = _SECONDS) -> Answer:
+    """Run a program to its end; error: Unavailable if it cannot be started or takes longer, and then it is killed."""
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            stdin=subprocess.DEVNULL,
+            timeout=seconds,
+            cwd="/",
+            # What is read must not be in the user's language.
+            env={**computer.environment, "LC_ALL": "C.UTF-8"},
+        )
+    except subprocess.TimeoutExpired as error:
+        raise Unavailable(f"{command[0]} did not answer within {seconds:g} seconds.") from error
+    except OSError as error:
+        raise Unavailable(f"{command[0]} cannot be started: {error.strerror or error}.") from error
+    return Answer(done.returncode, done.stdout.strip(), done.stderr.strip())

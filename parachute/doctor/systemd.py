@@ -1,0 +1,39 @@
+"""What checks about services need to know first."""
+
+from parachute.doctor.computer import Computer
+from parachute.doctor.models import NotApplicable
+from parachute.doctor.programs import is_there
+from parachute.supervisor import installed
+
+
+def is_booted(computer: Computer) -> bool:
+    """Whether systemd is what runs this machine."""
+    # The test of sd_booted(3).
+    return computer.path("/run/systemd/system").is_dir() and is_there(computer, "systemctl")
+
+
+def check_runs(computer: Computer) -> None:
+    """See that systemd is what runs this machine; error: NotApplicable."""
+    if not is_booted(computer):
+        raise NotApplicable("This machine is not run by systemd.")
+
+
+def of_this_user() -> bool:
+    """Whether `parachute service install` has written units."""
+    return any((installed.folder() / name).exists() for name in installed.NAMES)
+
+
+def of_the_system(computer: Computer) -> bool:
+    """Whether the system's configuration has the units, as NixOS does."""
+    return computer.path(str(installed.SYSTEM / installed.SUPERVISOR)).exists()
+
+
+def is_installed(computer: Computer) -> bool:
+    """Whether the computer is to run as a service."""
+    return of_this_user() or of_the_system(computer)
+
+
+def check_installed(computer: Computer) -> None:
+    """See that the computer is to run as a service; error: NotApplicable."""
+    if not is_installed(computer):
+        raise NotApplicable("The computer is not installed as a service; `parachute service install` does that.")

@@ -1,0 +1,62 @@
+"""`parachute doctor` where agents run in rootless Podman: what Podman itself answers."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from testinfra.host import Host
+
+from parachute.sandbox.podman import LABEL
+from tests.appliance.agents import STORE, TARBALL, Agents, give_root
+from tests.appliance.guest import Guest
+
+CHECKS = "bubblewrap container-image containers storage-driver subordinate-ids"
+
+
+@pytest.fixture(scope="module")
+def image(guest: Guest, host: Host, user: Host) -> Iterator[tuple[Agents, str]]:
+    """A computer that is down, and the id of its image."""
+    computer = Agents(user)
+    give_root(guest)
+    computer.run("parachute config set sandbox.limits unavailable")
+    yield computer, computer.build()["id"]
+    computer.run("podman image rm --all --force; rm -rf ~/.parachute ~/Parachute")
+    host.run(f"pkill --exact catatonit; umount --lazy {STORE}; rm {TARBALL}")
+
+
+def doctor(computer: Agents, arguments: str, code: int = 0) -> dict[str, dict[str, Any]]:
+    """The results by check."""
+    done = computer.user.run(f"parachute doctor --json {arguments}")
+    assert done.rc == code, done
+    return {each["id"]: each for each in json.loads(done.stdout)["checks"]}
+
+
+def test_all_is_well_where_an_image_was_built(image: tuple[Agents, str]) -> None:
+    found = doctor(image[0], CHECKS)
+    assert {name: each["message"] for name, each in found.items() if each["result"] != "ok"} == {}
+    assert "the program of agents in them" in found["container-image"]["message"]
+    assert found["storage-driver"]["message"] == "Podman stores images with overlay."
+
+
+def test_a_container_that_nothing_uses_is_removed_and_another_installation_s_stays(image: tuple[Agents, str]) -> None:
+    computer, identifier = image
+    installation = computer.run(
+        "python3 -c 'import hashlib, os; print(hashlib.sha256(os.path.expanduser(\"~/.parachute\").encode()).hexdigest()[:8])'"
+    ).strip()
+    for owner in (installation, "0123abcd"):
+        name = f"parachute-{owner}-6f0f4c1e-0000-4000-8000-000000000001"
+        options = f"--name={name} --label={LABEL}={owner} --network=none --pids-limit=0"
+        computer.run(f"podman create {options} {identifier} /bin/true")
+    try:
+        assert doctor(computer, "containers")["containers"]["result"] == "warning"
+        assert doctor(computer, "containers --fix --yes")["containers"]["result"] == "ok"
+        assert [name.split("-")[1] for name in computer.containers()] == ["0123abcd"]
+    finally:
+        computer.run("podman rm --force --all")
+
+
+def test_an_image_that_was_removed_is_missed(image: tuple[Agents, str]) -> None:
+    computer, identifier = image
+    computer.run(f"podman image rm --force {identifier}")
+    assert "is gone" in doctor(computer, "container-image", code=1)["container-image"]["message"]

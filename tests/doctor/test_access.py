@@ -1,0 +1,255 @@
+"""Checks of who could get in, and of what this computer shows to get in elsewhere."""
+
+import json
+import os
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from parachute.keys.cli_token import CliToken
+from parachute.keys.document import parse_document
+from parachute.keys.models import FULL_ACCESS, Key, Scope
+from parachute.keys.service import Keys
+from parachute.keys.store import KeyStore
+
+from .machine import Machine, unchanged
+from .test_services import install_units, status
+
+
+def make_key(machine: Machine, label: str = "phone") -> None:
+    """A key that is in use."""
+    keys = Keys(machine.home.root)
+    keys.create(label)
+    keys.close()
+
+
+def test_a_computer_for_this_machine_only_is_fine(machine: Machine) -> None:
+    assert "Only this machine" in machine.well("exposure")
+
+
+def test_one_for_others_is_fine_with_a_key(machine: Machine) -> None:
+    machine.settings["host"] = "0.0.0.0"
+    make_key(machine)
+    assert "others need a key" in machine.well("exposure")
+
+
+@pytest.mark.parametrize(
+    ("settings", "level", "said"),
+    [
+        ({"host": "0.0.0.0"}, "problem", "no key"),
+        ({"host": "0.0.0.0", "auth_mode": "disabled"}, "problem", "auth_mode"),
+        ({"auth_mode": "disabled"}, "warning", "auth_mode"),
+        ({"trusted_proxies": ["127.0.0.1", "0.0.0.0/0"]}, "warning", "0.0.0.0/0"),
+        ({"trusted_proxies": ["::/0"]}, "warning", "::/0"),
+        ({"origins": ["*"]}, "warning", "every web page"),
+        (
+            {"trusted_proxies": ["127.0.0.0/8", "10.0.0.7"], "origins": ["https://example.org"]},
+            "ok",
+            "Only this machine",
+        ),
+    ],
+)
+def test_what_lets_strangers_in_is_noticed(
+    machine: Machine, settings: dict[str, object], level: str, said: str
+) -> None:
+    machine.settings |= settings
+    found = machine.look("exposure")
+    assert found.level == level, found
+    assert said in found.message
+
+
+def test_what_runs_counts_as_well_as_what_is_set(machine: Machine) -> None:
+    machine.settings["auth_mode"] = "disabled"
+    assert "0.0.0.0" in machine.accuses("exposure", supervisor=status(main_server_host="0.0.0.0")).message
+
+
+def test_a_computer_that_waits_for_its_set_up_is_no_problem(machine: Machine) -> None:
+    machine.settings["host"] = "0.0.0.0"
+    assert "/setup" in str(machine.warns("exposure", supervisor=status(main_server_host="0.0.0.0")).hint)
+
+
+def test_keys_in_use_are_fine(machine: Machine) -> None:
+    assert machine.well("keys") == "There is no key."
+    make_key(machine)
+    with unchanged(machine.home.root):
+        assert machine.well("keys") == "1 key in use, 1 of them with all rights."
+
+
+def test_keys_that_nobody_uses_are_named(machine: Machine) -> None:
+    long_ago = datetime.now(UTC) - timedelta(days=400)
+    reading = (Scope.parse("daily:read"),)
+    keys = (
+        Key("a1", "old phone", "a" * 64, FULL_ACCESS, long_ago, long_ago + timedelta(days=1)),
+        Key("b2", "never used", "b" * 64, reading, long_ago),
+        Key("c3", "kitchen", "c" * 64, reading, long_ago, datetime.now(UTC)),
+    )
+    KeyStore(machine.home.root).change(lambda _: keys)
+    found = machine.warns("keys")
+    assert "old phone, never used." in found.message
+    assert len(found.details) == 2
+    assert "never used: never used, made " in found.details[1]
+
+
+def test_keys_that_cannot_be_read_are_told_with_the_line(machine: Machine) -> None:
+    (machine.home.root / "keys.yaml").write_text("api_keys:\n- nonsense: 1\n")
+    result = machine.look("keys")
+    assert result.level == "problem"
+    assert "line 2" in result.message
+
+
+def test_files_of_the_owner_alone_are_fine(machine: Machine) -> None:
+    make_key(machine)
+    machine.well("private-files")
+
+
+def test_no_folder_of_trust_is_fine(machine: Machine) -> None:
+    machine.well("private-files", entries=())
+
+
+def test_open_files_are_closed(machine: Machine) -> None:
+    make_key(machine)
+    home = machine.home.root
+    (home / "hooks").mkdir(mode=0o755)
+    hook = home / "hooks" / "greet.sh"
+    hook.write_text("#!/bin/sh\n")
+    hook.chmod(0o755)
+    (home / "keys.yaml").chmod(0o640)
+    target = machine.folder / "mine.txt"
+    target.write_text("")
+    target.chmod(0o644)
+    (home / "link").symlink_to(target)
+    home.chmod(0o755)
+    found = machine.accuses("private-files")
+    assert {line.rpartition(":")[0] for line in found.details} == {
+        str(home),
+        str(hook.parent),
+        str(hook),
+        str(home / "keys.yaml"),
+    }
+    assert found.fix is not None
+    assert found.fix.apply() == "4 were still open, and are closed."
+    assert [oct(path.stat().st_mode & 0o777) for path in (home, hook, home / "keys.yaml")] == [
+        "0o700",
+        "0o700",
+        "0o600",
+    ]
+    assert oct(target.stat().st_mode & 0o777) == "0o644"
+    assert parse_document((home / "keys.yaml").read_bytes(), home)
+    machine.well("private-files")
+    assert found.fix.apply() == "All of them are closed already."
+    machine.well("private-files")
+
+
+def test_files_that_only_their_folder_closes_are_closed_too(machine: Machine) -> None:
+    (machine.home.root / "hooks.yaml").write_text("hooks: []\n")
+    (machine.home.root / "hooks.yaml").chmod(0o644)
+    found = machine.warns("private-files")
+    assert "hooks.yaml" in found.message
+    assert found.fix is not None
+    found.fix.apply()
+    machine.well("private-files")
+
+
+def test_a_token_that_others_may_have_read_is_replaced(machine: Machine) -> None:
+    token = CliToken(machine.home.root)
+    before = token.obtain()
+    token.path.chmod(0o644)
+    found = machine.warns("private-files")
+    assert found.fix is not None
+    found.fix.apply()
+    assert token.path.read_text().strip() != before
+    assert not CliToken(machine.home.root).verify(before)
+    machine.well("private-files")
+
+
+def test_a_credential_that_others_may_have_read_is_to_be_made_anew(machine: Machine) -> None:
+    machine.home.credentials.write_text('{"api_key": "sk-1"}')
+    machine.home.credentials.chmod(0o644)
+    assert "credentials.json: make what is in there anew" in str(machine.warns("private-files").hint)
+
+
+def test_files_of_somebody_else_are_noticed(machine: Machine) -> None:
+    found = machine.accuses("private-files", uid=os.getuid() + 1)
+    assert found.fix is None
+    assert "chown" in str(found.hint)
+
+
+def write_login(machine: Machine, seconds: float) -> Path:
+    """A credential of `claude login` that is good for so long."""
+    path = machine.folder / ".claude" / ".credentials.json"
+    path.parent.mkdir()
+    login = {"accessToken": "sk-ant-oat01-x", "expiresAt": int((time.time() + seconds) * 1000)}
+    path.write_text(json.dumps({"claudeAiOauth": login}))
+    return path
+
+
+def test_without_a_credential_the_model_of_this_machine_answers(machine: Machine) -> None:
+    assert "The model of this machine answers" in machine.well("credentials")
+
+
+def test_a_credential_that_lasts_is_fine_and_not_shown(machine: Machine) -> None:
+    machine.home.credentials.write_text('{"api_key": "sk-secret"}')
+    said = machine.well("credentials")
+    assert str(machine.home.credentials) in said
+    assert "secret" not in said
+
+
+@pytest.mark.parametrize(("seconds", "level"), [(-60, "problem"), (3600, "warning"), (90 * 86400, "ok")])
+def test_when_a_login_ends_is_told_before(machine: Machine, seconds: float, level: str) -> None:
+    write_login(machine, seconds)
+    assert machine.look("credentials").level == level
+
+
+def test_a_provider_without_a_credential_is_noticed(machine: Machine) -> None:
+    machine.settings["provider"] = "anthropic"
+    assert "no credential" in machine.accuses("credentials").message
+
+
+def test_a_variable_of_this_shell_does_not_reach_services(machine: Machine) -> None:
+    machine.settings["provider"] = "anthropic"
+    variables = {**machine.computer().environment, "ANTHROPIC_API_KEY": "sk-secret"}
+    assert "ANTHROPIC_API_KEY" in machine.well("credentials", environment=variables)
+    install_units(machine)
+    assert "no credential" in machine.accuses("credentials", environment=variables).message
+
+
+def test_a_provider_without_an_address_is_noticed(machine: Machine) -> None:
+    machine.settings["provider"] = "compatible"
+    assert "needs the address" in machine.look("credentials").message
+    machine.settings["base_url"] = "http://127.0.0.1:11434"
+    machine.well("credentials")
+
+
+def test_a_credential_that_cannot_be_read_is_noticed_and_not_shown(machine: Machine) -> None:
+    machine.home.credentials.write_text('{"api_key": sk-secret')
+    found = machine.look("credentials")
+    assert found.level == "problem"
+    assert "secret" not in f"{found}"
+
+
+@pytest.mark.parametrize(
+    ("changes", "level"),
+    [
+        ({}, "ok"),
+        ({"limit_reached": True}, "warning"),
+        ({"credential": None}, "problem"),
+        ({"credential": {"source": "the login", "kind": "oauth", "expired": True}}, "problem"),
+        ({"provider": None, "because": "base_url is no address."}, "problem"),
+        ({"provider": "offline", "credential": None}, "ok"),
+    ],
+)
+def test_what_core_knows_goes_over_what_is_seen_from_here(
+    machine: Machine, changes: dict[str, object], level: str
+) -> None:
+    # Core was started by a shell with a variable that this one does not have.
+    told = {
+        "provider": "anthropic",
+        "because": "there is a credential",
+        "limit_reached": False,
+        "daily_spending_limit": 20.0,
+    }
+    credential = {"source": "ANTHROPIC_API_KEY", "kind": "api_key", "expired": False}
+    machine.settings["provider"] = "anthropic"
+    assert machine.look("credentials", provider={**told, "credential": credential, **changes}).level == level

@@ -1,0 +1,312 @@
+"""Checks of what shuts agents in; Podman is a program that answers as Podman 4.3 and 5.4 do."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parachute.errors import ParachuteError
+from parachute.image import recipe
+from parachute.image.models import Image
+from parachute.settings.home import Home
+
+from .machine import USER, Machine
+from .test_services import status
+
+SESSION = "6f0f4c1e-0000-4000-8000-000000000001"
+CONTAINER_CHECKS = ("containers", "container-image", "storage-driver", "subordinate-ids")
+
+
+def build_image(home: Home, made_by: str | None = None) -> None:
+    """Remember an image."""
+    Image("a" * 64, "localhost/parachute-sandbox:x", made_by or recipe.digest(), "2026-01-01T00:00:00Z", 5).save(
+        home.root
+    )
+
+
+def row(machine: Machine, session: str = SESSION) -> dict[str, Any]:
+    """What `podman ps --format json` says of a container."""
+    identifier = ("b" * 64)[: 64 - len(session)] + session.replace("-", "0")
+    return {
+        "AutoRemove": True,
+        "Exited": False,
+        "Id": identifier,
+        "Labels": {"org.parachute.installation": machine.home.installation},
+        "Names": [f"parachute-{machine.home.installation}-{session}"],
+        "Pid": 4711,
+        "State": "running",
+    }
+
+
+def podman_with(machine: Machine, *rows: dict[str, Any]) -> Path:
+    """A Podman with these containers; returns the file with what it has left of them."""
+    containers = machine.folder / "containers.json"
+    containers.write_text(json.dumps(rows))
+    machine.program(
+        "podman",
+        f"""case "$1" in
+        ps) cat {containers} ;;
+        rm) echo '[]' > {containers}; shift 3; for name; do echo "$name"; done ;;
+        *) exit 125 ;;
+        esac""",
+    )
+    return containers
+
+
+@pytest.mark.parametrize("check", CONTAINER_CHECKS)
+def test_without_an_image_podman_is_not_even_asked(machine: Machine, check: str) -> None:
+    machine.program("podman", f"touch {machine.folder}/asked")
+    assert "do not run in containers" in machine.skips(check)
+    build_image(machine.home)
+    machine.settings["sandbox"] = {"engine": "bubblewrap"}
+    machine.skips(check)
+    assert not (machine.folder / "asked").exists()
+
+
+@pytest.mark.parametrize("check", CONTAINER_CHECKS)
+def test_without_podman_there_is_nothing_to_check(machine: Machine, check: str) -> None:
+    build_image(machine.home)
+    machine.without_programs()
+    assert machine.skips(check) == "Podman is not installed."
+
+
+@pytest.mark.parametrize(("driver", "level"), [("overlay", "ok"), ("vfs", "problem"), ("btrfs", "warning")])
+def test_the_storage_driver_is_overlay(machine: Machine, driver: str, level: str) -> None:
+    build_image(machine.home)
+    machine.program("podman", f'[ "$*" = "info --format {{{{.Store.GraphDriverName}}}}" ] && echo {driver}')
+    assert machine.look("storage-driver").level == level
+
+
+def test_a_podman_that_does_not_work_is_told_in_its_own_words(machine: Machine) -> None:
+    build_image(machine.home)
+    machine.program("podman", 'echo "Error: database graph driver mismatch" >&2; exit 125')
+    assert "database graph driver mismatch" in machine.accuses("storage-driver").message
+
+
+@pytest.mark.skipif(not shutil.which("podman"), reason="needs Podman")
+@pytest.mark.parametrize(("driver", "level"), [("vfs", "problem"), ("overlay", "ok")])
+def test_the_real_podman_says_what_storage_conf_says(machine: Machine, driver: str, level: str) -> None:
+    build_image(machine.home)
+    place = machine.folder / "storage"
+    place.mkdir()
+    configuration = f'[storage]\ndriver = "{driver}"\nrunroot = "{place}/run"\ngraphroot = "{place}/graph"\n'
+    (place / "storage.conf").write_text(configuration)
+    variables = {**machine.computer().environment, "CONTAINERS_STORAGE_CONF": str(place / "storage.conf")}
+    result = machine.look("storage-driver", environment=variables)
+    if "overlay" in result.message and "not supported" in result.message:
+        pytest.skip("overlay cannot be mounted here")
+    assert result.level == level, result
+
+
+def give_ids(machine: Machine, subuid: str = f"{USER}:100000:65536\n", subgid: str = f"{USER}:100000:65536\n") -> None:
+    """Ids for containers, and the programs that hand them out."""
+    build_image(machine.home)
+    machine.program("podman", "exit 0")
+    machine.file("/etc/subuid", subuid)
+    machine.file("/etc/subgid", subgid)
+    for name in ("newuidmap", "newgidmap"):
+        machine.program(name, "exit 0").chmod(0o4755)
+
+
+@pytest.mark.parametrize(
+    "line", ["sam:100000:65536\n", "1234:100000:65536\n", "other:1:5\nsam:1:40000\nsam:50000:40000\n"]
+)
+def test_enough_ids_are_fine(machine: Machine, line: str) -> None:
+    give_ids(machine, line, line)
+    machine.well("subordinate-ids", uid=1234)
+
+
+@pytest.mark.parametrize(
+    ("subuid", "subgid", "level"),
+    [
+        ("", "sam:100000:65536\n", "problem"),
+        ("sam:100000:65536\n", "samuel:100000:65536\n", "problem"),
+        ("sam:100000:65536\n", "sam:100000:1000\n", "warning"),
+    ],
+)
+def test_missing_ids_are_noticed(machine: Machine, subuid: str, subgid: str, level: str) -> None:
+    give_ids(machine, subuid, subgid)
+    found = machine.look("subordinate-ids", uid=1234)
+    assert found.level == level
+    assert "usermod --add-subuids" in str(found.hint)
+
+
+def test_a_program_that_lost_its_right_is_noticed(machine: Machine) -> None:
+    give_ids(machine)
+    program = machine.programs / "newgidmap"
+    program.chmod(0o755)
+    assert str(program) in machine.accuses("subordinate-ids", uid=1234).message
+    program.unlink()
+    machine.path = ""
+    assert "not installed" in machine.accuses("subordinate-ids", uid=1234).message
+
+
+def test_root_needs_no_ids(machine: Machine) -> None:
+    give_ids(machine, "", "")
+    assert "by root" in machine.skips("subordinate-ids", uid=0)
+
+
+def kernel(machine: Machine, most: str = "127000", switch: str | None = None, apparmor: str | None = None) -> None:
+    """What a kernel says about user namespaces."""
+    machine.file("/proc/sys/user/max_user_namespaces", f"{most}\n")
+    if switch is not None:
+        machine.file("/proc/sys/kernel/unprivileged_userns_clone", f"{switch}\n")
+    if apparmor is not None:
+        machine.file("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", f"{apparmor}\n")
+
+
+@pytest.mark.parametrize("settings", [{}, {"switch": "1"}, {"apparmor": "0"}])
+def test_a_kernel_that_lets_users_shut_in_is_fine(machine: Machine, settings: dict[str, str]) -> None:
+    kernel(machine, **settings)
+    machine.well("user-namespaces", uid=1000)
+
+
+@pytest.mark.parametrize("settings", [{"most": "0"}, {"switch": "0"}])
+def test_a_kernel_that_does_not_is_noticed(machine: Machine, settings: dict[str, str]) -> None:
+    kernel(machine, **settings)
+    assert "sysctl" in str(machine.accuses("user-namespaces", uid=1000).hint)
+
+
+def test_what_ubuntu_forbids_is_noticed_until_there_is_a_profile(machine: Machine) -> None:
+    kernel(machine, apparmor="1")
+    assert "AppArmor" in machine.warns("user-namespaces", uid=1000).message
+    machine.file("/etc/apparmor.d/bwrap-userns-restrict", "profile bwrap /usr/bin/bwrap {}\n")
+    machine.well("user-namespaces", uid=1000)
+
+
+@pytest.mark.skipif(not shutil.which("bwrap"), reason="needs bubblewrap")
+def test_bubblewrap_that_works_is_fine(machine: Machine) -> None:
+    machine.well("bubblewrap")
+
+
+def test_bubblewrap_that_may_not_is_noticed(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine.program("bwrap", "echo 'bwrap: setting up uid map: Permission denied' >&2; exit 1")
+    monkeypatch.setenv("PATH", f"{machine.programs}:{os.environ['PATH']}")
+    found = machine.accuses("bubblewrap")
+    assert "setting up uid map: Permission denied" in found.message
+    assert "all of your rights" in found.message
+    machine.settings["sandbox"] = {"required": True}
+    assert "no conversation begins" in machine.accuses("bubblewrap").message
+    machine.settings["sandbox"] = {"engine": "podman"}
+    machine.warns("bubblewrap")
+
+
+def test_the_program_of_agents_starts(machine: Machine) -> None:
+    assert "Claude Code" in machine.well("agent-program")
+
+
+def test_a_program_of_agents_that_cannot_run_is_noticed(machine: Machine) -> None:
+    # As on a kernel with larger pages than the program was linked for: less memory than it has to reserve.
+    command = 'ulimit -v 200000; exec "$0" -m parachute.cli doctor agent-program --json'
+    environment = {"PATH": os.environ["PATH"], "HOME": str(machine.folder)}
+    done = subprocess.run(
+        ["sh", "-c", command, sys.executable], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1, done
+    assert "does not start" in done.stdout
+
+
+def test_containers_in_use_are_fine(machine: Machine) -> None:
+    build_image(machine.home)
+    podman_with(machine, row(machine))
+    running = {"name": f"sandbox@{SESSION}", "state": "running", "reason": None, "failure": None}
+    machine.well("containers", supervisor=status(units=[running]))
+
+
+def test_containers_that_nothing_uses_are_removed(machine: Machine) -> None:
+    build_image(machine.home)
+    shell = {**row(machine), "Names": ["vigorous_shell"]}
+    left = podman_with(machine, row(machine), shell)
+    asleep = {"name": f"sandbox@{SESSION}", "state": "listening", "reason": None, "failure": None}
+    found = machine.warns("containers", supervisor=status(units=[asleep]))
+    assert SESSION in found.message
+    assert "vigorous_shell" not in found.message
+    assert found.fix is not None
+    assert found.fix.apply() == "1 of them are gone."
+    assert left.read_text() == "[]\n"
+    assert found.fix.apply() == "0 of them are gone."
+    machine.well("containers")
+
+
+def test_while_the_supervisor_is_stuck_no_container_counts_as_left(machine: Machine) -> None:
+    build_image(machine.home)
+    podman_with(machine, row(machine))
+    machine.skips("containers", supervisor_problem=ParachuteError("The supervisor does not answer."))
+
+
+def as_user(machine: Machine, podman: str) -> tuple[int, dict[str, Any]]:
+    """Run the check of the image as somebody who is not root, with this Podman."""
+    machine.program("podman", podman)
+    variables = {
+        **machine.computer().environment,
+        "PARACHUTE_HOME": str(machine.home.root),
+        "PARACHUTE_VAULT": str(machine.vault),
+    }
+    command = [sys.executable, "-m", "parachute.cli", "doctor", "container-image", "--json"]
+    if os.getuid() == 0:
+        command = ["unshare", "--user", "--map-user=1234", "--map-group=1234", *command]
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
+    assert done.stdout, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)["checks"][0]
+    return done.returncode, found
+
+
+STARTS = 'case "$*" in *" --version") echo "2.1 (Claude Code)" ;; *probe.py*) ;; *) exit 125 ;; esac'
+
+
+def test_an_image_whose_containers_start_is_fine(machine: Machine) -> None:
+    build_image(machine.home)
+    assert as_user(machine, STARTS)[1]["result"] == "ok"
+
+
+def test_an_image_of_an_older_recipe_is_noticed(machine: Machine) -> None:
+    build_image(machine.home, "older")
+    code, found = as_user(machine, STARTS)
+    assert (code, found["result"]) == (0, "warning")
+
+
+def test_an_image_that_is_gone_is_noticed(machine: Machine) -> None:
+    build_image(machine.home)
+    code, found = as_user(machine, 'echo "Error: localhost/x: image not known" >&2; exit 125')
+    assert (code, found["result"]) == (1, "problem")
+    assert "is gone" in found["message"]
+
+
+def test_a_program_that_does_not_start_in_a_container_is_noticed(machine: Machine) -> None:
+    build_image(machine.home)
+    failing = 'case "$*" in *" --version") echo "exec format error" >&2; exit 126 ;; esac'
+    code, found = as_user(machine, failing)
+    assert (code, found["result"]) == (1, "problem")
+    assert "exec format error" in found["message"]
+
+
+def test_an_image_that_was_never_built_is_noticed_where_podman_is_asked_for(machine: Machine) -> None:
+    machine.program("podman", "exit 0")
+    machine.settings["sandbox"] = {"engine": "podman"}
+    assert "no image" in machine.accuses("container-image").message
+    (machine.home.root / "image.json").write_text("{")
+    assert "does not describe an image" in machine.accuses("container-image").message
+
+
+def test_a_model_that_is_there_is_fine(machine: Machine) -> None:
+    model = machine.folder / "small.gguf"
+    model.write_bytes(b"GGUF....")
+    machine.settings["offline"] = {"model": str(model)}
+    assert "small.gguf" in machine.well("offline-model")
+
+
+@pytest.mark.parametrize("content", [None, b"<html>not found"])
+def test_a_model_that_cannot_be_loaded_is_noticed(machine: Machine, content: bytes | None) -> None:
+    model = machine.folder / "small.gguf"
+    if content:
+        model.write_bytes(content)
+    machine.settings |= {"offline": {"model": str(model)}, "provider": "offline"}
+    assert str(model) in machine.accuses("offline-model").message
+    # Where another one answers it is only good to know.
+    machine.settings |= {"provider": "compatible", "base_url": "http://127.0.0.1:11434"}
+    machine.warns("offline-model")
