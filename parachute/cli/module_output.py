@@ -69,6 +69,8 @@ def print_module(status: "ModuleStatus") -> None:
     """Everything about one module."""
     module = status.module
     facts = [("Name", status.name), ("State", sentence_of(status)), ("Folder", str(status.folder))]
+    if status.declared:
+        facts.append(("Declared", "by the system's configuration"))
     if module:
         approved = f"{module.approved_at.astimezone():%Y-%m-%d %H:%M}" if module.approved_at else "never"
         facts += [
@@ -140,11 +142,18 @@ def rows_as_json(found: "list[ModuleStatus]") -> list[dict[str, Any]]:
 
 def _trust(status: "ModuleStatus") -> str:
     if status.module is None:
-        return ""
-    return f"{status.module.trust}, runs in place" if status.module.dev else str(status.module.trust)
+        return "declared" if status.declared else ""
+    notes = [str(status.module.trust)]
+    if status.declared:
+        notes.append("declared")
+    if status.module.dev:
+        notes.append("runs in place")
+    return ", ".join(notes)
 
 
 def _print_failed(found: "list[ModuleStatus]") -> None:
     for status in found:
+        if status.problem:
+            print_note(f"The module {status.name} is not as declared: {status.problem}")
         if status.unit and status.unit.state == "failed":
             print_note(f"The module {status.name} is down. To try again: parachute modules enable {status.name}")

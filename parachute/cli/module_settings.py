@@ -91,6 +91,8 @@ def _value(row: dict[str, Any]) -> str:
 
 
 def _from(row: dict[str, Any]) -> str:
+    if row.get("declared"):
+        return "declared"
     return "you" if row["is_set"] else "default" if "value" in row else ""
 
 

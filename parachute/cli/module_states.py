@@ -14,6 +14,7 @@ STATES = {
     "pending_approval": ("waits for approval", "Its files in the vault are not those that you approved."),
     "missing": ("missing", "Its folder in the vault is gone."),
     "damaged": ("damaged", "The copy that would run is not what you approved."),
+    "installing": ("installing", "The system's configuration declares it, and it is being installed."),
     "not_installed": ("not installed", "A folder in the vault that nobody approved on this computer."),
 }
 """For each state of a module the word for it, and what it means."""
@@ -63,9 +64,4 @@ def with_units(home: "Home", found: "list[ModuleStatus]") -> "list[ModuleStatus]
     except ParachuteError as error:
         print_note(f"The running computer does not say what its modules do: {error.message}")
         return found
-    return [
-        status.beside(rows[status.name].get("unit"), rows[status.name].get("confinement") or ())
-        if status.name in rows
-        else status
-        for status in found
-    ]
+    return [status.told(rows[status.name]) if status.name in rows else status for status in found]

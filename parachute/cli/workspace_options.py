@@ -52,6 +52,7 @@ def facts(workspace: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Memory", f"{workspace['memory_megabytes']} MB" if workspace["memory_megabytes"] else ""),
         ("Processors", f"{workspace['cpus']:g}" if workspace["cpus"] else ""),
         ("Processes", str(workspace["processes"] or "")),
+        ("Declared", "by the system's configuration" if workspace.get("declared") else ""),
     ]
     return [(name, text) for name, text in lines if text]
 

@@ -176,12 +176,13 @@ def _delete(service: Modules, name: str, setting: str) -> None:
 
 def _approve(service: Modules, name: str, seen: str) -> None:
     with service.approving(name) as installation:
-        _check_seen(installation, seen)
+        check_seen(installation, seen)
         if not installation.is_unchanged:
             installation.finish()
 
 
-def _check_seen(installation: Installation, seen: str) -> None:
+def check_seen(installation: Installation, seen: str) -> None:
+    """Error: Conflict if what is staged is not the content whose hash the caller saw."""
     if installation.module.hash != seen:
         raise Conflict(
             f"The module {installation.module.name} has changed since you looked at it.",

@@ -10,6 +10,7 @@ from parachute.agent_files.brought import problems_of
 from parachute.errors import InvalidInput, ParachuteError
 from parachute.files import read_regular
 from parachute.manifest import Manifest, ManifestInvalid, load
+from parachute.modules.hashing import tree_hash
 from parachute.modules.models import Limits
 from parachute.modules.names import check_name
 from parachute.modules.requirements import check_requirements
@@ -26,11 +27,12 @@ class ModuleInvalid(InvalidInput):
 
 @dataclass(slots=True)
 class Report:
-    """What a look at a folder found; `problems` is empty if the module can be installed."""
+    """What a look at a folder found; `problems` is empty if the module can be installed, and `hash` is what is approved."""
 
     folder: Path
     name: str | None = None
     version: str | None = None
+    hash: str | None = None
     problems: list[str] = field(default_factory=list)
 
 
@@ -42,14 +44,14 @@ def check_folder(folder: Path) -> Report:
         return report
     try:
         check_tree(folder, Limits())
-        manifest = load(folder)
+        manifest, digest = load(folder), tree_hash(folder)
     except ManifestInvalid as error:
         report.problems += error.problems
         return report
     except (ParachuteError, OSError) as error:
         report.problems.append(str(error))
         return report
-    report.name, report.version = manifest.name, manifest.version
+    report.name, report.version, report.hash = manifest.name, manifest.version, digest
     checks: tuple[Callable[[], None], ...] = (
         lambda: check_name(manifest.name),
         lambda: check_requirements(tuple(manifest.dependencies)),

@@ -16,6 +16,7 @@ from typing import IO
 
 from parachute.errors import InvalidInput, Unavailable
 from parachute.modules.child import NOT_FOUND
+from parachute.programs.starting import outside
 
 _OUTPUT = 64 * 1024
 _TICK = 0.2
@@ -58,7 +59,8 @@ def run(
 
     Errors: Unavailable if the program is not there or takes longer, InvalidInput if it writes more.
     """
-    command = [sys.executable, "-I", "-m", "parachute.modules.child", str(os.getpid()), str(largest), *program]
+    command = [sys.executable, "-I", "-m", "parachute.modules.child", str(os.getpid()), str(largest)]
+    command += outside(program)
     reader, writer = os.pipe()
     with open(reader, "rb", buffering=0) as lines, ExitStack() as stack:  # noqa: PTH123 - a descriptor
         stack.callback(os.close, writer)

@@ -17,7 +17,7 @@ _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TAG = "tag:yaml.org,2002:"
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
 _REQUIRED = ("enabled", "source", "trust", "hash")
-_FIELDS = (*_REQUIRED, "version", "path", "dev", "packages_hash", "approved_at", "permissions")
+_FIELDS = (*_REQUIRED, "declared", "version", "path", "dev", "packages_hash", "approved_at", "permissions")
 _DEEPEST = 16
 _LONGEST = 4096
 
@@ -46,6 +46,7 @@ def render_document(modules: dict[str, InstalledModule]) -> str:
 
 def _rendered(module: InstalledModule) -> dict[str, Any]:
     optional = {
+        "declared": module.declared or None,
         "version": module.version or None,
         "path": module.path,
         "dev": str(module.dev) if module.dev else None,
@@ -124,6 +125,7 @@ class _Document:
             source=self.text(fields["source"], "source"),
             trust=self.trust(fields["trust"]),
             hash=self.digest(fields["hash"], "hash"),
+            declared=self.truth(fields["declared"], "declared") if "declared" in fields else False,
             version=self.text(fields["version"], "version") if "version" in fields else "",
             path=self.text(fields["path"], "path") if "path" in fields else None,
             dev=dev,

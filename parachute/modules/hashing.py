@@ -44,12 +44,13 @@ class TreeHash:
     files: dict[str, str]
 
 
-def tree_hash(folder: Path) -> str:
+def tree_hash(folder: Path, without: frozenset[str] = frozenset()) -> str:
     """The hash of a folder, as `sha256:` and 64 digits; error: HashNotPossible.
 
-    `.git` and `__pycache__` are left out. Links count as what they say, and must stay inside of the folder.
+    `.git` and `__pycache__` are left out, and the entries of the folder itself that `without` names. Links count as what
+    they say, and must stay inside of the folder.
     """
-    return hash_tree(folder).text
+    return _Walk(None, complete=False, without=without).run(folder).text
 
 
 def hash_tree(folder: Path, *, complete: bool = False) -> TreeHash:
@@ -65,8 +66,8 @@ def verify(folder: Path, expected: str) -> TreeHash:
     return found
 
 
-def copy_verified(source: Path, target: Path) -> str:
-    """Copy a folder into a new one and return the hash of what was copied; error: HashNotPossible.
+def copy_verified(source: Path, target: Path, without: frozenset[str] = frozenset()) -> str:
+    """Copy a folder into a new one and return the hash of what was copied; `without` as in `tree_hash`. Error: HashNotPossible.
 
     Every byte is read once, so that a file that changes meanwhile is hashed as it was copied. Files become read-only and
     belong to us, empty folders are left out. After an error the part that was copied is still there.
@@ -74,7 +75,7 @@ def copy_verified(source: Path, target: Path) -> str:
     target.mkdir(mode=0o700)
     descriptor = os.open(target, _FOLDER)
     try:
-        return _Walk(descriptor, complete=False).run(source).text
+        return _Walk(descriptor, complete=False, without=without).run(source).text
     finally:
         os.close(descriptor)
 
@@ -82,9 +83,10 @@ def copy_verified(source: Path, target: Path) -> str:
 class _Walk:
     """One pass through a tree. Everything is opened relative to its folder, so that no part can become a link meanwhile."""
 
-    def __init__(self, target: int | None, complete: bool) -> None:
+    def __init__(self, target: int | None, complete: bool, without: frozenset[str] = frozenset()) -> None:
         self._target = target
         self._complete = complete
+        self._without = without
         self._files: dict[str, str] = {}
         self._lines: list[tuple[bytes, bytes]] = []
         self._entries = 0
@@ -127,6 +129,8 @@ class _Walk:
                             self._entry(folder, name, inside)
 
     def _is_left_out(self, name: str, inside: str) -> bool:
+        if inside in self._without:
+            return True
         if name not in LEFT_OUT:
             return False
         if self._complete:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from parachute.declared.models import DeclaredModule
 from parachute.errors import Conflict, InvalidInput, NotFound
 from parachute.manifest import Consent, Manifest, load
 from parachute.modules import dependencies, sources
@@ -15,11 +16,12 @@ from parachute.modules.consent import Question, consent_of
 from parachute.modules.hashing import copy_verified, tree_hash
 from parachute.modules.models import InstalledModule, Limits, Places, Progress, Trust
 from parachute.modules.names import check_name
-from parachute.modules.placing import check_place_is_free, place_copy, place_source, sources_folder
+from parachute.modules.placing import check_place_is_free, holds, place_copy, place_source, set_aside, sources_folder
 from parachute.modules.registry import Modules, Registry
 from parachute.modules.requirements import Lock
+from parachute.modules.settings import ModuleSettings, NotAsDeclared
 from parachute.modules.tree import check_tree
-from parachute.modules.trust import trust_of
+from parachute.modules.trust import trust_of, verified_hashes
 from parachute.modules.verification import CODE, is_intact
 
 
@@ -60,13 +62,14 @@ class Installation:
     @property
     def is_unchanged(self) -> bool:
         """Whether exactly this is installed and approved already."""
-        old, new = self.previous, self.module
+        old, new, shop = self.previous, self.module, self.workshop.places
         return (
             old is not None
             and old.approved_at is not None
             and (old.hash, old.trust, old.dev) == (new.hash, new.trust, new.dev)
             and is_intact(self.workshop.places, old)
             and (not self.brings_source or self.workshop.places.source(old.name).is_dir())
+            and (not new.declared or (old.declared and old.enabled and holds(shop.source(old.name), new.hash)))
         )
 
     @property
@@ -93,6 +96,8 @@ class Installation:
             permissions=self.question.permissions(),
             approved_at=datetime.now(UTC),
         )
+        if module.declared and (kept := set_aside(shop.places, module, self.previous)):
+            shop.progress.step(f"What was changed in {shop.places.source(module.name)} is kept in {kept}.")
         if self.brings_source:
             place_source(shop.places, shop.staging, shop.files, module)
         place_copy(shop.places, shop.version, module)
@@ -103,7 +108,7 @@ class Installation:
         def enter(entries: Modules) -> Modules:
             now = entries.get(module.name)
             # Modules are enabled and disabled while the user thinks about the question.
-            new = module if now is None or module.dev else module.switched(now.enabled)
+            new = module if now is None or module.dev or module.declared else module.switched(now.enabled)
             if new.enabled:
                 check_fits_installed(self.workshop.places, entries.values(), self.manifest)
             return {**entries, new.name: new}
@@ -112,20 +117,29 @@ class Installation:
 
 
 def stage_install(
-    shop: Workshop, source_text: str, *, subfolder: str | None, untrusted: bool, dev: bool, folder: Path | None
+    shop: Workshop,
+    source_text: str,
+    *,
+    subfolder: str | None,
+    untrusted: bool,
+    dev: bool,
+    folder: Path | None,
+    check_free: Callable[[str], None],
 ) -> Installation:
-    """Fetch and look at a module that is to be installed, or brought up to date from the same source."""
+    """Fetch and look at a module that is to be installed, or brought up to date from the same source.
+
+    `check_free` raises an error for names that are not the user's to install.
+    """
     source = sources.parse(source_text, folder)
     if dev:
-        return _stage_dev(shop, source, subfolder, untrusted)
+        return _stage_dev(shop, source, subfolder, untrusted, check_free)
     in_place = _in_place(shop, source, subfolder)
     if in_place is not None and in_place in shop.registry.load():
+        check_free(in_place)
         return stage_approval(shop, in_place, untrusted=untrusted)
-    work = shop.staging / "work"
-    work.mkdir()
-    sources.obtain(source, subfolder, shop.files, work, shop.limits, shop.progress)
-    shutil.rmtree(work)
+    _obtain(shop, source, subfolder)
     manifest = _validated(shop, shop.files)
+    check_free(manifest.name)
     previous = shop.registry.load().get(manifest.name)
     if in_place is None:
         _check_replaces(shop, manifest.name, previous, source.text, subfolder)
@@ -143,6 +157,53 @@ def stage_install(
         hash="",
     )
     return _staged(shop, manifest, entry, previous, untrusted, brings_source=in_place is None)
+
+
+def stage_declared(shop: Workshop, wanted: DeclaredModule, settings: ModuleSettings) -> Installation:
+    """Fetch a module that the system's configuration declares: that its hash is the declared one is the approval.
+
+    Whatever has its name now gives way. Errors: NotAsDeclared, and those of any other installation.
+    """
+    _obtain(shop, sources.parse(wanted.source), None)
+    # Before anything in it is read.
+    check_declared_hash(wanted, tree_hash(shop.files))
+    manifest = _validated(shop, shop.files)
+    if manifest.name != wanted.name:
+        raise NotAsDeclared(f"{wanted.source} holds the module {manifest.name}, and not {wanted.name}.")
+    settings.declared(wanted.name, manifest)
+    entry = InstalledModule(
+        name=manifest.name,
+        enabled=True,
+        source=wanted.source,
+        version=manifest.version,
+        trust=Trust.TRUSTED,
+        hash="",
+        declared=True,
+    )
+    previous = shop.registry.load().get(manifest.name)
+    return _staged(shop, manifest, entry, previous, untrusted=False, brings_source=True)
+
+
+def check_declared_hash(wanted: DeclaredModule, found: str) -> None:
+    """Error: NotAsDeclared, with both hashes, unless this content may run without a question."""
+    if wanted.hash is not None and found != wanted.hash:
+        raise NotAsDeclared(
+            f"The hash of {wanted.source} is {found}, and {wanted.hash} is declared.",
+            "Look at what changed in it. If you want it, declare its hash.",
+        )
+    if wanted.hash is None and trust_of(wanted.name, found, untrusted=False) is not Trust.VERIFIED:
+        listed = ", ".join(verified_hashes(wanted.name)) or "none"
+        raise NotAsDeclared(
+            f"The hash of {wanted.source} is {found}, and the one that came with this program is {listed}.",
+            "Install this program anew, or declare the hash.",
+        )
+
+
+def _obtain(shop: Workshop, source: sources.Source, subfolder: str | None) -> None:
+    work = shop.staging / "work"
+    work.mkdir()
+    sources.obtain(source, subfolder, shop.files, work, shop.limits, shop.progress)
+    shutil.rmtree(work)
 
 
 def stage_approval(shop: Workshop, name: str, *, untrusted: bool = False) -> Installation:
@@ -167,7 +228,9 @@ def stage_approval(shop: Workshop, name: str, *, untrusted: bool = False) -> Ins
     return _staged(shop, manifest, entry, previous, untrusted, brings_source=False)
 
 
-def _stage_dev(shop: Workshop, source: sources.Source, subfolder: str | None, untrusted: bool) -> Installation:
+def _stage_dev(
+    shop: Workshop, source: sources.Source, subfolder: str | None, untrusted: bool, check_free: Callable[[str], None]
+) -> Installation:
     if source.kind != "folder":
         raise InvalidInput(
             "--dev: only a folder of this computer can run in place.", "Leave --dev out, or name a path."
@@ -180,6 +243,7 @@ def _stage_dev(shop: Workshop, source: sources.Source, subfolder: str | None, un
             raise InvalidInput(f"--dev: {folder} must lie outside of {what} {outside}.", "Move it, or leave --dev out.")
     check_tree(folder, shop.limits)
     manifest = _validated(shop, folder)
+    check_free(manifest.name)
     previous = shop.registry.load().get(manifest.name)
     if previous is None:
         check_place_is_free(shop.places, manifest.name)
@@ -210,14 +274,14 @@ def _staged(
     *,
     brings_source: bool,
 ) -> Installation:
-    if previous is None or previous.enabled:
+    if previous is None or previous.enabled or entry.declared:
         check_fits_installed(shop.places, shop.registry.load().values(), manifest)
     shop.version.mkdir()
     digest = copy_verified(shop.files, shop.version / CODE)
-    # What was shut in stays so: to let it out is a new installation, not an update.
-    untrusted = untrusted or (previous is not None and previous.trust is Trust.UNTRUSTED)
+    # What was shut in stays so: to let it out is a new installation, not an update. What is declared was never shut in.
+    untrusted = untrusted or (not entry.declared and previous is not None and previous.trust is Trust.UNTRUSTED)
     module = replace(entry, hash=digest, trust=trust_of(manifest.name, digest, untrusted))
-    if previous is not None:
+    if previous is not None and not entry.declared:
         module = module.switched(previous.enabled)
     lock = _locked(shop, manifest, previous)
     asked = consent_of(shop.version / CODE, manifest)

@@ -32,6 +32,8 @@ class State(StrEnum):
     """Its folder in the vault is gone."""
     DAMAGED = "damaged"
     """The verified copy is not what was approved."""
+    INSTALLING = "installing"
+    """The system's configuration declares it, and it is on its way."""
     NOT_INSTALLED = "not_installed"
     """A folder in the vault that nobody approved on this computer, such as after a restore."""
 
@@ -41,7 +43,8 @@ class InstalledModule:
     """One entry of the registry; `hash` and `packages_hash` have the form `sha256:<64 hex digits>`.
 
     `permissions` is the consent as it was approved, `path` the folder inside of the source, `dev` the folder in which
-    the module runs in place. Without `approved_at` nothing was approved here.
+    the module runs in place. Without `approved_at` nothing was approved here. `declared`: the system's configuration has
+    brought it, and takes it away again.
     """
 
     name: str
@@ -55,6 +58,7 @@ class InstalledModule:
     packages_hash: str | None = None
     permissions: dict[str, Any] | None = None
     approved_at: datetime | None = None
+    declared: bool = False
 
     @property
     def digest(self) -> str:
@@ -86,7 +90,8 @@ class ModuleUnit:
 class ModuleStatus:
     """A module as a person wants to see it; `folder` is its source, `reason` why it does not start.
 
-    `unit` is None where nothing runs it, `confinement` holds a sentence for each limit that is not enforced.
+    `unit` is None where nothing runs it, `confinement` holds a sentence for each limit that is not enforced. `declared`: the
+    system's configuration says whether it is there, `problem` why it is not as that says.
     """
 
     name: str
@@ -97,6 +102,15 @@ class ModuleStatus:
     pending_hash: str | None = None
     unit: ModuleUnit | None = None
     confinement: tuple[str, ...] = ()
+    declared: bool = False
+    problem: str | None = None
+
+    def told(self, row: Mapping[str, Any]) -> "ModuleStatus":
+        """The same with what a running core says of it, as JSON."""
+        told = self.beside(row.get("unit"), row.get("confinement") or ())
+        if row.get("state") == State.INSTALLING:
+            told = replace(told, state=State.INSTALLING, reason=row.get("reason"))
+        return replace(told, problem=row.get("problem"))
 
     def beside(self, unit: Mapping[str, Any] | None, confinement: Iterable[str] = ()) -> "ModuleStatus":
         """The same with what core knows of the process."""
@@ -122,6 +136,8 @@ class ModuleStatus:
             "approved_at": module.approved_at.isoformat() if module and module.approved_at else None,
             "unit": asdict(self.unit) if self.unit else None,
             "confinement": list(self.confinement),
+            "declared": self.declared,
+            "problem": self.problem,
         }
 
 

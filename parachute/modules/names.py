@@ -26,7 +26,10 @@ RESERVED = frozenset(
             "scheduler",
             "settings",
         ),
+        *("provider", "setup"),
         *("maintenance", "panic", "resume"),
+        # Parts of a path where the name of a module may stand, too.
+        "official",
         *("skills", "status", "suggestions", "supervisor", "sync", "trust", "usage", "workspaces", "write"),
         # First parts of core's own events, which a module of that name could publish. `vault` is below.
         *("context", "session", "suggestion"),

@@ -4,11 +4,15 @@ import os
 import shutil
 from pathlib import Path
 
-from parachute.errors import Conflict, InvalidInput
-from parachute.files import private_folder
+from parachute.errors import Conflict, InvalidInput, ParachuteError
+from parachute.files import private_folder, sync_names, sync_tree
+from parachute.modules.hashing import tree_hash
 from parachute.modules.models import InstalledModule, Places
 from parachute.modules.staging import INCOMING, PREVIOUS, Journal, token_of
 from parachute.modules.tree import remove
+
+REPLACED = ".replaced-"
+"""Beginning of the name of a source that gave way to a declared one."""
 
 
 def place_source(places: Places, staging: Path, files: Path, module: InstalledModule) -> None:
@@ -26,17 +30,44 @@ def place_source(places: Places, staging: Path, files: Path, module: InstalledMo
     inode = incoming.stat().st_ino
     names = (str(target), str(incoming), str(previous))
     Journal(module.name, module.approved_at.isoformat(), *names, inode).write(staging)
+    sync_tree(incoming)
     if os.path.lexists(target):
         target.rename(previous)
     incoming.rename(target)
+    sync_names(folder)
 
 
 def place_copy(places: Places, version: Path, module: InstalledModule) -> None:
     """Put the verified copy into the folder of trust, in the place of a damaged one."""
     target = places.copy(module.name, module.digest)
     private_folder(target.parent)
+    sync_tree(version)
     remove(target)
     version.rename(target)
+    sync_names(target.parent)
+
+
+def set_aside(places: Places, module: InstalledModule, previous: InstalledModule | None) -> Path | None:
+    """Keep what somebody changed in a source that is about to be replaced; returns where, None if nothing was changed.
+
+    What was kept before makes room for it.
+    """
+    folder = sources_folder(places) / module.name
+    known = {module.hash, previous.hash if previous else module.hash}
+    if not os.path.lexists(folder) or any(holds(folder, digest) for digest in known):
+        return None
+    kept = folder.with_name(f"{REPLACED}{module.name}")
+    remove(kept)
+    folder.rename(kept)
+    return kept
+
+
+def holds(folder: Path, digest: str) -> bool:
+    """Whether a folder has exactly this content."""
+    try:
+        return not folder.is_symlink() and folder.is_dir() and tree_hash(folder) == digest
+    except (ParachuteError, OSError):
+        return False
 
 
 def sources_folder(places: Places) -> Path:

@@ -5,7 +5,10 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from parachute.declared.file import load as load_declaration
+from parachute.declared.models import DeclaredModule
 from parachute.errors import Conflict, ParachuteError
 from parachute.manifest import ConsentDifference, Manifest, difference, load
 from parachute.modules import dependencies
@@ -13,8 +16,9 @@ from parachute.modules.approved import approved_manifest, check_fits_installed
 from parachute.modules.changes import FileChange, file_changes
 from parachute.modules.check import check_agents
 from parachute.modules.consent import approved_consent, consent_of
+from parachute.modules.declarations import Declarations
 from parachute.modules.hashing import tree_hash
-from parachute.modules.installation import Installation, Workshop, stage_approval, stage_install
+from parachute.modules.installation import Installation, Workshop, stage_approval, stage_declared, stage_install
 from parachute.modules.models import InstalledModule, Limits, ModuleStatus, Places, Progress, Silent, State
 from parachute.modules.names import NAME, check_name
 from parachute.modules.registry import Modules as Entries
@@ -38,12 +42,16 @@ class NotApproved(Conflict):
 
 
 class Modules:
-    """All modules of one installation. Every method waits for the disk: call it outside of an event loop."""
+    """All modules of one installation. Every method waits for the disk: call it outside of an event loop.
+
+    What the system's configuration declares is read once. Error: DeclarationInvalid.
+    """
 
     def __init__(self, home: Home, vault: Path, limits: Limits | None = None) -> None:
         self.places = Places(home, vault)
         self.registry = Registry(self.places.registry)
-        self.settings = ModuleSettings(self.places)
+        self.declared = Declarations(load_declaration())
+        self.settings = ModuleSettings(self.places, self.declared.all)
         self.limits = limits or Limits()
         self.listeners: list[Callable[[str | None], Awaitable[None]]] = []
         """What core does when something changed; it hears the name of a module that the user has just enabled."""
@@ -61,22 +69,31 @@ class Modules:
             return False
 
     def installed(self) -> tuple[InstalledModule, ...]:
-        """All entries of the registry, by name; error: RegistryUnreadable."""
-        return tuple(sorted(self.registry.load().values(), key=lambda module: module.name))
+        """All entries of the registry, by name, disabled where that is declared; error: RegistryUnreadable."""
+        found = map(self.declared.in_force, self.registry.load().values())
+        return tuple(sorted(found, key=lambda module: module.name))
 
     def list(self) -> list[ModuleStatus]:
-        """All installed modules, and folders in the vault that are not installed; error: RegistryUnreadable."""
+        """All modules that are installed or declared, and other folders in the vault; error: RegistryUnreadable."""
         installed = self.registry.load()
-        found = [self._status(module) for module in installed.values()]
-        found += [self._stranger(name) for name in self._folders() if name not in installed]
-        return sorted(found, key=lambda status: status.name)
+        found = {name: self._stranger(name) for name in self._folders()}
+        for name in self.declared.all.modules:
+            found.setdefault(name, self.declared.missing(name, self.places.source(name)))
+        found |= {name: self._status(module) for name, module in installed.items()}
+        return [self.declared.beside(found[name], installed) for name in sorted(found)]
 
     def status(self, name: str) -> ModuleStatus:
-        """One module, or a folder in the vault that is not installed; errors: NotFound, RegistryUnreadable."""
+        """One module, or one that is not installed but declared or a folder; errors: NotFound, RegistryUnreadable."""
         installed = self.registry.load()
-        if name not in installed and name in self._folders():
-            return self._stranger(name)
-        return self._status(self.registry.module(name))
+        if name in installed:
+            found = self._status(installed[name])
+        elif name in self._folders():
+            found = self._stranger(name)
+        elif self.declared.find(name):
+            found = self.declared.missing(name, self.places.source(name))
+        else:
+            raise not_installed(name)
+        return self.declared.beside(found, installed)
 
     def runnable(self, name: str) -> Runnable:
         """What may start now, every file of it verified; core asks before every start.
@@ -119,24 +136,41 @@ class Modules:
     ) -> Iterator[Installation]:
         """Stage a module from a source, to be shown; only `finish` of the result puts it in place."""
         with self._workshop(progress, self.limits.wait_seconds) as shop:
-            yield stage_install(shop, source, subfolder=subfolder, untrusted=untrusted, dev=dev, folder=folder)
+            yield stage_install(
+                shop,
+                source,
+                subfolder=subfolder,
+                untrusted=untrusted,
+                dev=dev,
+                folder=folder,
+                check_free=self.declared.check_free,
+            )
+
+    @contextmanager
+    def installing_declared(self, wanted: DeclaredModule, progress: Progress) -> Iterator[Installation]:
+        """Stage a declared module; `finish` needs no question. Errors: NotAsDeclared, and those of any installation."""
+        with self._workshop(progress, self.limits.wait_seconds) as shop:
+            yield stage_declared(shop, wanted, self.settings)
 
     @contextmanager
     def approving(self, name: str, progress: Progress | None = None, seconds: float = 0) -> Iterator[Installation]:
         """Stage what is in the vault now, to be shown; only `finish` of the result makes it what runs.
 
-        Waits `seconds` for another program that changes modules; error: Conflict.
+        Waits `seconds` for another program that changes modules; errors: Conflict, Declared.
         """
         self.registry.module(name)
+        self.declared.check_free(name)
         with self._workshop(progress, seconds) as shop:
             yield stage_approval(shop, name)
 
     def enable(self, name: str) -> ModuleStatus:
         """Let a module start again.
 
-        Errors: NotFound, NameNotAllowed, DoesNotFit beside another one, Damaged and ManifestInvalid if nobody can tell.
+        Errors: NotFound, NameNotAllowed, Declared, DoesNotFit beside another one, Damaged and ManifestInvalid if nobody can
+        tell.
         """
         check_name(name)
+        self.declared.check_switch(name, True)
 
         def enabled(entries: Entries) -> Entries:
             if name not in entries:
@@ -150,7 +184,8 @@ class Modules:
         return self.status(name)
 
     def disable(self, name: str) -> ModuleStatus:
-        """Keep a module from starting; error: NotFound."""
+        """Keep a module from starting; errors: NotFound, Declared."""
+        self.declared.check_switch(name, False)
         return self._status(self.registry.replace(name, lambda module: module.switched(False)))
 
     @contextmanager
@@ -158,8 +193,9 @@ class Modules:
         """Take a module out of the registry, let the block end what runs of it, and remove its code after that.
 
         What it wrote into the vault stays, its private data and settings too unless `purge`, and the folder of a module
-        that ran in place. Errors: NotFound, Conflict if another program changes modules.
+        that ran in place. Errors: NotFound, Declared, Conflict if another program changes modules.
         """
+        self.declared.check_free(name)
         with one_at_a_time(self.places, seconds, Silent()):
             module = self.registry.take(name)
             try:
@@ -179,6 +215,16 @@ class Modules:
         log = log_path(self.places.home, f"module@{name}")
         paths = (self.places.data(name), self.settings.path(name), log, older(log))
         return tuple(path for path in paths if os.path.lexists(path))
+
+    def progress(self) -> dict[str, Any] | None:
+        """How far what is declared is done: `installing`, a name or None, and `problems` by name; None if nothing is."""
+        if not self.declared.all.modules:
+            return None
+        try:
+            problems = self.declared.problems(self.registry.load())
+        except ParachuteError as error:
+            problems = dict.fromkeys(self.declared.all.modules, error.message)
+        return {"installing": self.declared.applying, "problems": problems}
 
     def manifest(self, name: str) -> Manifest:
         """The manifest that the user approved; errors: NotFound, NotApproved, Damaged, ManifestInvalid."""
@@ -239,10 +285,12 @@ class Modules:
         return ModuleStatus(name, State.NOT_INSTALLED, folder, reason)
 
     def _status(self, module: InstalledModule) -> ModuleStatus:
+        module = self.declared.in_force(module)
         folder = module.dev or self.places.source(module.name)
         state, reason, pending = self._state(module, folder)
         if not module.enabled:
-            state, reason = State.DISABLED, reason or "It is disabled."
+            word = "declared as disabled" if self.declared.find(module.name) else "disabled"
+            state, reason = State.DISABLED, reason or f"It is {word}."
         return ModuleStatus(module.name, state, folder, reason, module, pending)
 
     def _state(self, module: InstalledModule, folder: Path) -> tuple[State, str | None, str | None]:

@@ -1,11 +1,15 @@
-"""What the user set of the settings that manifests declare: `~/.parachute/module-settings/{name}.json`."""
+"""The settings that manifests declare: what the system's configuration says, else what the user set.
+
+The latter is in `~/.parachute/module-settings/{name}.json`.
+"""
 
 import json
 import math
 from pathlib import Path
 from typing import Any
 
-from parachute.errors import InvalidInput, NotFound, ParachuteError
+from parachute.declared.models import NOTHING, Declaration
+from parachute.errors import Conflict, InvalidInput, NotFound, ParachuteError
 from parachute.files import atomic_write, locked, private_folder
 from parachute.keys.private_files import NotPrivate, check_private_folder, read_private
 from parachute.manifest import Manifest, Setting
@@ -26,15 +30,23 @@ class SettingsUnreadable(ParachuteError):
     key = "settings_unreadable"
 
 
+class NotAsDeclared(Conflict):
+    """A module cannot be as the system's configuration says, and stays as it is."""
+
+    key = "not_as_declared"
+
+
 class ModuleSettings:
     """Reads and changes values, checked against the manifest that the user approved; call it outside of an event loop.
 
     A change tells nobody: a module reads its settings when it needs them. A value that does not fit the
-    manifest, as after an update, counts as not set and stays in the file. Error of every method: SettingsUnreadable.
+    manifest, as after an update, counts as not set and stays in the file. Errors of every method: SettingsUnreadable, and
+    NotAsDeclared where the system's configuration declares what cannot be.
     """
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: Places, declaration: Declaration = NOTHING) -> None:
         self._folder = places.settings
+        self._declaration = declaration
 
     def values(self, name: str, manifest: Manifest) -> dict[str, Any]:
         """Every setting of the manifest with its value or its default, secrets included: for the module itself."""
@@ -42,19 +54,31 @@ class ModuleSettings:
         return {setting.name: fitting.get(setting.name, setting.default) for setting in manifest.settings}
 
     def shown(self, name: str, manifest: Manifest) -> dict[str, dict[str, Any]]:
-        """Every setting for a person, by name: `type`, `description`, `choices`, `default`, `is_set`, and `value` unless it
-        is a secret."""
-        fitting = self._fitting(name, manifest)
-        return {setting.name: _shown(setting, fitting) for setting in manifest.settings}
+        """Every setting for a person, by name: `type`, `description`, `choices`, `default`, `is_set`, `value` unless it
+        is a secret, and `declared` if it is."""
+        fitting, declared = self._fitting(name, manifest), self.declared(name, manifest)
+        rows = {setting.name: _shown(setting, fitting) for setting in manifest.settings}
+        return {setting: {**row, "declared": True} if setting in declared else row for setting, row in rows.items()}
+
+    def declared(self, name: str, manifest: Manifest) -> dict[str, Any]:
+        """What the system's configuration says of settings of a module; error: NotAsDeclared."""
+        module = self._declaration.modules.get(name)
+        return {
+            setting: self._declared_value(manifest, f"modules.{name}.settings.{setting}", setting, value)
+            for setting, value in (module.settings if module else {}).items()
+        }
 
     def set(self, name: str, manifest: Manifest, setting: str, value: object) -> None:
-        """Change one setting; errors: NotFound, InvalidInput if the value is not of its type."""
+        """Change one setting; errors: NotFound, InvalidInput if the value is not of its type, Declared."""
         found = setting_of(manifest, setting)
+        self._check_free(name, setting)
         self._change(name, found, _checked(found, value))
 
     def delete(self, name: str, manifest: Manifest, setting: str) -> None:
-        """Go back to the default, which may be what holds already; error: NotFound."""
-        self._change(name, setting_of(manifest, setting), None)
+        """Go back to the default, which may be what holds already; errors: NotFound, Declared."""
+        found = setting_of(manifest, setting)
+        self._check_free(name, setting)
+        self._change(name, found, None)
 
     def forget(self, name: str) -> None:
         """Remove everything that was set for a module, whatever is in the file."""
@@ -77,7 +101,22 @@ class ModuleSettings:
                     found[setting.name] = _checked(setting, part[setting.name])
                 except InvalidInput:
                     continue  # it was set for another version of the module
-        return found
+        return {**found, **self.declared(name, manifest)}
+
+    def _declared_value(self, manifest: Manifest, key: str, name: str, value: object) -> Any:
+        try:
+            setting = setting_of(manifest, name)
+            if setting.type == "secret":
+                raise InvalidInput(f"{name} is a secret, and everybody on this machine can read what is declared.")
+            return _checked(setting, value)
+        except ParachuteError as error:
+            raise NotAsDeclared(f"{self._declaration.path}: {key}: {error.message}", error.hint) from error
+
+    def _check_free(self, name: str, setting: str) -> None:
+        module = self._declaration.modules.get(name)
+        if module is not None and setting in module.settings:
+            key = f"modules.{name}.settings.{setting}"
+            raise self._declaration.refusal(f"The setting {setting} of the module {name}", key)
 
     def _change(self, name: str, setting: Setting, value: object) -> None:
         path = self.path(name)

@@ -19,6 +19,9 @@ _ALLOWED = (
     "Allowed are https://…, ssh://…, git@host:owner/name, github://owner/name, file:///…, parachute://name, "
     "and the path of a folder."
 )
+NOT_INSTALLED = frozenset({"conftest.py", "tests"})
+"""Entries of an official module that only its developers need; a wheel has none of them either."""
+
 _OF_SSH = re.compile(r"[A-Za-z0-9_.-]+@[A-Za-z0-9.-]+:[^-\s][^\s]*")
 _OF_GITHUB = re.compile(r"[A-Za-z0-9-]{1,39}/[A-Za-z0-9._-]{1,100}")
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -50,14 +53,18 @@ def official_folder() -> Path:
     return installed if installed.is_dir() else package.parent / "modules"
 
 
+def official_names() -> list[str]:
+    """The names of the modules that came with this program."""
+    return sorted(path.parent.name for path in official_folder().glob("*/manifest.yaml"))
+
+
 def official_module(name: str) -> Path:
     """The folder of a module that came with this program; error: NotFound."""
-    root = official_folder()
-    names = sorted(path.parent.name for path in root.glob("*/manifest.yaml"))
+    names = official_names()
     if name not in names:
         there = f"There are: {', '.join(names)}." if names else "This installation came without any."
         raise NotFound(f"There is no official module {name!r}.", there)
-    return root / name
+    return official_folder() / name
 
 
 def parse(text: str, folder: Path | None = None) -> Source:
@@ -92,6 +99,7 @@ def obtain(source: Source, subfolder: str | None, target: Path, work: Path, limi
     `work` is an empty folder for what is needed meanwhile. Errors: CloneFailed, Unavailable, InvalidInput, NotFound.
     """
     inner = _inner_path(subfolder)
+    without: frozenset[str] = frozenset()
     if source.kind == "repository":
         progress.step(f"Cloning {source.label}...")
         folder = work / "repository"
@@ -101,12 +109,13 @@ def obtain(source: Source, subfolder: str | None, target: Path, work: Path, limi
     elif source.kind == "official":
         progress.step(f"Copying {source.label}...")
         folder = official_module(source.where)
+        without = NOT_INSTALLED if inner is None else without
     else:
         progress.step(f"Copying {source.label}...")
         folder = Path(source.where)
     folder = inner_folder(folder, subfolder)
     check_tree(folder, limits)
-    copy_verified(folder, target)
+    copy_verified(folder, target, without)
 
 
 def inner_folder(folder: Path, subfolder: str | None) -> Path:

@@ -14,7 +14,12 @@ def trust_of(name: str, digest: str, untrusted: bool) -> Trust:
     """
     if untrusted:
         return Trust.UNTRUSTED
-    return Trust.VERIFIED if digest in _verified().get(name, ()) else Trust.TRUSTED
+    return Trust.VERIFIED if digest in verified_hashes(name) else Trust.TRUSTED
+
+
+def verified_hashes(name: str) -> tuple[str, ...]:
+    """The hashes of a module in the list that came with this program."""
+    return _verified().get(name, ())
 
 
 @cache

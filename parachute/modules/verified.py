@@ -5,12 +5,14 @@ from pathlib import Path
 
 from parachute.files import atomic_write
 from parachute.modules.hashing import tree_hash
-from parachute.modules.sources import official_folder
+from parachute.modules.sources import NOT_INSTALLED, official_folder
 
 
 def official_hashes(folder: Path) -> dict[str, list[str]]:
-    """The hash of each module in a folder, under its name."""
-    return {path.parent.name: [tree_hash(path.parent)] for path in sorted(folder.glob("*/manifest.yaml"))}
+    """The hash of each module in a folder as it is installed, under its name."""
+    return {
+        path.parent.name: [tree_hash(path.parent, NOT_INSTALLED)] for path in sorted(folder.glob("*/manifest.yaml"))
+    }
 
 
 def main() -> None:

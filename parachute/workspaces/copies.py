@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 
 _LIMIT = 256 * 1024
 _MOST = 1000
-_OWN = frozenset({"slug", "created_at", "updated_at"})
+_OWN = frozenset({"slug", "created_at", "updated_at", "declared"})
 
 
 class Copies:

@@ -49,7 +49,8 @@ EVERYTHING = Capabilities()
 class Workspace:
     """A workspace; times are ISO 8601 in UTC, `working_directory` is relative to the vault when inside it.
 
-    No session in it is less shut in than `default_trust_level`. `slug` never changes.
+    No session in it is less shut in than `default_trust_level`. `slug` never changes. One that is `declared` is what the
+    system's configuration says, and nobody changes it here.
     """
 
     slug: str
@@ -62,9 +63,10 @@ class Workspace:
     model: str | None = None
     capabilities: Capabilities = EVERYTHING
     limits: Limits = NO_LIMITS
+    declared: bool = False
 
     def as_json(self) -> dict[str, Any]:
-        """The app's form, with our own additions: limits and times."""
+        """The app's form, with our own additions: limits, times and whether it is declared."""
         return {
             "name": self.name,
             "slug": self.slug,
@@ -78,6 +80,7 @@ class Workspace:
             "processes": self.limits.processes,
             "created_at": self.created_at,
             "updated_at": self.updated_at,
+            "declared": self.declared,
         }
 
 

@@ -1,30 +1,45 @@
 """Workspaces: what may be done with them, and which one a session belongs to."""
 
 import asyncio
+import logging
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from parachute.clock import now
+from parachute.declared.models import NOTHING, Declaration
 from parachute.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError
 from parachute.sandbox.limits import NO_LIMITS
 from parachute.sessions.models import Session
 from parachute.sessions.service import Sessions
 from parachute.vault.service import Vault
 from parachute.workspaces.copies import Copies
+from parachute.workspaces.declared import declared_workspaces
 from parachute.workspaces.models import Workspace, allowed, slug_of
 from parachute.workspaces.request import Changes, NewWorkspace
 from parachute.workspaces.store import WorkspaceStore
+
+log = logging.getLogger(__name__)
 
 _MOST = 200
 
 
 class Workspaces:
-    """`check_directory` answers with the real folder of a project, or raises InvalidInput."""
+    """`check_directory` answers with the real folder of a project, or raises InvalidInput.
+
+    Error: DeclarationInvalid if a workspace cannot be as it is declared.
+    """
 
     def __init__(
-        self, vault: Vault, store: WorkspaceStore, sessions: Sessions, check_directory: Callable[[Path], Path]
+        self,
+        vault: Vault,
+        store: WorkspaceStore,
+        sessions: Sessions,
+        check_directory: Callable[[Path], Path],
+        declaration: Declaration = NOTHING,
     ) -> None:
+        self._declaration = declaration
+        self._declared = declared_workspaces(declaration)
         self._vault = vault
         self._store = store
         self._sessions = sessions
@@ -33,7 +48,11 @@ class Workspaces:
         self._changing = asyncio.Lock()
 
     async def start(self) -> None:
-        """Take up workspaces that came with the vault, shut in and without what was approved on another machine."""
+        """Make declared workspaces what they shall be, and take up those that came with the vault.
+
+        The latter are shut in, and without what was approved on another machine.
+        """
+        await self._follow()
         for slug, said in await asyncio.to_thread(lambda: list(self._copies.read())):
             if self._store.get(slug) is not None or len(self._store.all()) >= _MOST:
                 continue
@@ -87,11 +106,11 @@ class Workspaces:
     async def update(self, slug: str, said: Changes, approved_by: str, *, as_owner: bool) -> Workspace:
         """Change a workspace; its slug stays. Lowering its level takes the approvals of its direct sessions back.
 
-        `as_owner`: whoever asks may have direct sessions. Errors: NotFound, InvalidInput, Conflict, NotAllowed for one that
-        is direct or becomes so; then nothing has changed.
+        `as_owner`: whoever asks may have direct sessions. Errors: NotFound, Declared, InvalidInput, Conflict, NotAllowed for
+        one that is direct or becomes so; then nothing has changed.
         """
         async with self._changing:
-            before = self.get(slug)
+            before = self._free(slug)
             # The folder of a direct workspace has the instructions for agents that run with the owner's rights.
             if "direct" in (before.default_trust_level, said.level()) and not as_owner:
                 raise NotAllowed("default_trust_level: only the owner changes a direct workspace.", "Look at it again.")
@@ -116,15 +135,18 @@ class Workspaces:
             return workspace
 
     async def delete(self, slug: str) -> None:
-        """Remove a workspace; its sessions stay. Errors: NotFound, Conflict if the copy in the vault cannot be removed."""
+        """Remove a workspace; its sessions stay. Errors: NotFound, Declared, Conflict if its copy cannot be removed."""
         async with self._changing:
-            self.get(slug)
-            try:
-                # First, since a copy without a workspace is taken up at the next start.
-                await asyncio.to_thread(self._copies.remove, slug)
-            except OSError as error:
-                raise Conflict(f"The workspace's file in the vault cannot be removed: {error.strerror}.") from error
-            await self._store.delete(slug)
+            self._free(slug)
+            await self._delete(slug)
+
+    async def _delete(self, slug: str) -> None:
+        try:
+            # First, since a copy without a workspace is taken up at the next start.
+            await asyncio.to_thread(self._copies.remove, slug)
+        except OSError as error:
+            raise Conflict(f"The workspace's file in the vault cannot be removed: {error.strerror}.") from error
+        await self._store.delete(slug)
 
     def check_agent(self, workspace: Workspace | None, agent_path: str | None, agent_name: str | None) -> None:
         """See that an agent of the vault may answer in a workspace; error: NotAllowed."""
@@ -137,17 +159,61 @@ class Workspaces:
                 "Choose another agent, or allow it in the workspace.",
             )
 
+    def _free(self, slug: str) -> Workspace:
+        found = self.get(slug)
+        if slug in self._declared:
+            raise self._declaration.refusal(f"The workspace {found.name}", f"workspaces.{slug}")
+        return found
+
+    async def _follow(self) -> None:
+        for workspace in self._store.all():
+            if workspace.declared and workspace.slug not in self._declared:
+                try:
+                    await self._delete(workspace.slug)
+                except Conflict as error:
+                    log.warning("The workspace %s is not declared any more, and stays: %s", workspace.slug, error)
+        for slug, said in self._declared.items():
+            before = self._store.get(slug)
+            moment = now()
+            workspace = Workspace(
+                slug,
+                created_at=before.created_at if before else moment,
+                updated_at=before.updated_at if before else moment,
+                **said.given(),
+                default_trust_level=said.level() or "sandboxed",
+                working_directory=await self._declared_directory(slug, said.working_directory),
+                limits=said.limits(NO_LIMITS),
+                declared=True,
+            )
+            if workspace == before:
+                continue
+            workspace = replace(workspace, updated_at=moment)
+            await self._store.put(workspace, "declared")
+            if workspace.default_trust_level == "sandboxed":
+                await self._sessions.lower(slug)
+            await asyncio.to_thread(self._copies.write, workspace)
+
+    async def _declared_directory(self, slug: str, text: str | None) -> str | None:
+        try:
+            return await self._directory(text, make=True)
+        except ParachuteError as error:
+            # The folder may be on a disk that is not there today: without it, its conversations reach less.
+            log.warning("%s: workspaces.%s.%s", self._declaration.path, slug, error)
+            return None
+
     def _check_name(self, name: str, slug: str | None) -> None:
         for other in self._store.all():
             if other.slug != slug and other.name.casefold() == name.casefold():
                 raise Conflict(f"name: there is a workspace called {other.name} already.", "Choose another name.")
 
-    async def _directory(self, text: str | None) -> str | None:
-        """A folder as it is stored; None for no folder, which an empty text stands for, too."""
+    async def _directory(self, text: str | None, *, make: bool = False) -> str | None:
+        """A folder as it is stored, made if need be; None for no folder, which an empty text stands for, too."""
         if not text or not text.strip():
             return None
         try:
             real = await asyncio.to_thread(lambda: self._check_directory(self._vault.absolute(text.strip())))
+            if make:
+                await asyncio.to_thread(real.mkdir, parents=True, exist_ok=True)
             found = await asyncio.to_thread(real.is_dir)
         except (InvalidInput, OSError) as error:
             reason, hint = (error.message, error.hint) if isinstance(error, ParachuteError) else (f"{error}.", None)

@@ -69,4 +69,5 @@ def _workspace(document: dict[str, Any]) -> Workspace:
         model=document["model"],
         capabilities=Capabilities(**choices),
         limits=Limits(document["memory_megabytes"], document["cpus"], document["processes"]),
+        declared=document.get("declared", False),
     )

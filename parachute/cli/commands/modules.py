@@ -31,6 +31,7 @@ def register(app: typer.Typer) -> None:
     modules.command("enable")(enable)
     modules.command("disable")(disable)
     modules.command("remove")(remove)
+    modules.command("apply")(apply)
     modules.command("settings")(settings)
     # A negative number is a value, and no option.
     modules.command("set", context_settings={"ignore_unknown_options": True})(set_)
@@ -198,6 +199,15 @@ def remove(
         print_note(f"Its private data are still in {private}.")
 
 
+def apply(as_json: bool = _JSON) -> None:
+    """Install, update and remove modules as the system's configuration declares; nothing is asked."""
+    from parachute.cli.module_applying import apply_declared
+
+    home, modules = _modules()
+    if not apply_declared(home, modules, as_json):
+        raise typer.Exit(1)
+
+
 def settings(name: str = _NAME, as_json: bool = _JSON) -> None:
     """Show the settings of a module; of secrets only whether they are set."""
     from parachute.cli.module_settings import show
@@ -236,12 +246,13 @@ def check(path: Path = typer.Argument(Path(), help="Folder of the module."), as_
 
     report = check_folder(path.absolute())
     if as_json:
-        print_json({"name": report.name, "version": report.version, "problems": report.problems})
+        print_json({"name": report.name, "version": report.version, "hash": report.hash, "problems": report.problems})
     elif report.problems:
         for problem in report.problems:
             print(clean(problem))
     else:
         print(f"The module {report.name} {report.version} can be installed.")
+        print(f"Its hash is {report.hash}.")
     if report.problems:
         raise typer.Exit(1)
 

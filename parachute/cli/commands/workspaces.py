@@ -49,9 +49,7 @@ def list_(as_json: bool = _JSON) -> None:
     elif not found:
         print_note("There are no workspaces. `parachute workspaces create NAME` makes one.")
     else:
-        rows = [
-            (each["slug"], each["name"], each["default_trust_level"], each["working_directory"] or "") for each in found
-        ]
+        rows = [(each["slug"], each["name"], _trust(each), each["working_directory"] or "") for each in found]
         print_table(["Slug", "Name", "Trust", "Folder"], rows)
 
 
@@ -127,6 +125,11 @@ def delete(slug: str = _SLUG, yes: bool = _YES) -> None:
     _confirm(clean(f"Delete the workspace {found['name']}? Its conversations stay."), yes)
     api.delete(_path(slug))
     print(clean(f"The workspace {found['name']} is deleted."))
+
+
+def _trust(workspace: dict[str, Any]) -> str:
+    level: str = workspace["default_trust_level"]
+    return f"{level}, declared" if workspace.get("declared") else level
 
 
 def _confirm_direct(said: dict[str, Any], before: dict[str, Any] | None, yes: bool) -> None:

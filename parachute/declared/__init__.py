@@ -1,0 +1,1 @@
+"""What the system's configuration declares: it wins, and cannot be changed at run time; everything else is the user's."""

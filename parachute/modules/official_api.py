@@ -1,0 +1,78 @@
+"""Installing over the API the modules that came with this computer; all others are installed at its command line."""
+
+import asyncio
+from typing import Annotated, Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
+
+from parachute.errors import InvalidInput, NotFound, ParachuteError
+from parachute.modules.api import LiveDependency, ModulesDependency, check_seen
+from parachute.modules.models import State
+from parachute.modules.service import Modules
+from parachute.modules.sources import official_names
+
+router = APIRouter(prefix="/api/modules", tags=["modules"])
+
+_SCHEME = "parachute://"
+
+
+class Wanted(BaseModel):
+    """An official module, `parachute://brain`, and the hash of the content whose consent the caller saw."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    source: Annotated[str, Field(max_length=200)]
+    hash: str = Field(pattern=r"^sha256:[0-9a-f]{64}$")
+
+
+@router.get("/official")
+async def official_modules(service: ModulesDependency) -> dict[str, Any]:
+    """The modules that came with this computer: which are installed, and of the others what they may do."""
+    return {"modules": await asyncio.to_thread(_offered, service)}
+
+
+@router.post("/install")
+async def install(body: Wanted, service: ModulesDependency, live: LiveDependency) -> dict[str, Any]:
+    """Install an official module, if it is still what the caller saw; that is the consent to what it may do."""
+    name = await asyncio.to_thread(_install, service, body)
+    await service.changed(name)
+    (found,) = await live.beside([await asyncio.to_thread(service.status, name)])
+    return found
+
+
+def _offered(service: Modules) -> list[dict[str, Any]]:
+    return [_offer(service, name) for name in official_names()]
+
+
+def _offer(service: Modules, name: str) -> dict[str, Any]:
+    source = _SCHEME + name
+    if _is_installed(service, name):
+        return {"name": name, "source": source, "installed": True}
+    try:
+        with service.installing(source) as installation:
+            question = installation.question
+    except ParachuteError as error:
+        # The others can be installed all the same.
+        return {"name": name, "source": source, "installed": False, "problem": str(error)}
+    return {**question.as_json(), "name": name, "source": source, "installed": False, "text": question.as_text()}
+
+
+def _is_installed(service: Modules, name: str) -> bool:
+    try:
+        return service.status(name).state is not State.NOT_INSTALLED
+    except NotFound:
+        return False
+
+
+def _install(service: Modules, wanted: Wanted) -> str:
+    if not wanted.source.startswith(_SCHEME):
+        raise InvalidInput(
+            "source: over the API only modules are installed that came with this computer, such as parachute://brain.",
+            "Others: parachute modules install SOURCE, at the computer's command line.",
+        )
+    with service.installing(wanted.source) as installation:
+        check_seen(installation, wanted.hash)
+        if not installation.is_unchanged:
+            installation.finish()
+        return installation.module.name

@@ -1,0 +1,31 @@
+"""Workspaces of the system's configuration, checked before anything starts."""
+
+from pydantic import ValidationError
+
+from parachute.declared.models import Declaration
+from parachute.errors import InvalidInput
+from parachute.workspaces.models import is_slug
+from parachute.workspaces.request import NewWorkspace
+
+_MOST = 200
+
+
+def declared_workspaces(declaration: Declaration) -> dict[str, NewWorkspace]:
+    """What is said of each, by slug; error: DeclarationInvalid, which names the key."""
+    if len(declaration.workspaces) > _MOST:
+        raise declaration.invalid("workspaces", f"there are more than {_MOST}")
+    found = {}
+    for slug, said in declaration.workspaces.items():
+        key = f"workspaces.{slug[:60]}"
+        if not is_slug(slug):
+            raise declaration.invalid(key, "a-z, 0-9 and single dashes are expected, at most 40")
+        try:
+            found[slug] = NewWorkspace.model_validate(dict(said))
+            found[slug].level()
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join([key, *map(str, first["loc"])])
+            raise declaration.invalid(where, first["msg"].removeprefix("Value error, ").rstrip(".")) from error
+        except InvalidInput as error:
+            raise declaration.invalid(f"{key}.default_trust_level", error.message.rstrip(".")) from error
+    return found

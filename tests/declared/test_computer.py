@@ -1,0 +1,207 @@
+"""A whole computer that follows its declaration: after it is ready, whatever is in the way, and against every change."""
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from parachute.modules.hashing import tree_hash
+
+from .declaring import DeclaredHousehold, module
+
+HELLO = '@route("GET", "/hello")\nasync def hello(self):\n    return await self.core.settings.all()\n'
+SETTINGS = {"interval": {"type": "integer", "default": 15}}
+ANY = "sha256:" + "0" * 64
+
+
+@contextmanager
+def silent_repository() -> Iterator[tuple[str, socket.socket]]:
+    """The address of a repository that takes connections and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(30)
+        yield f"http://127.0.0.1:{server.getsockname()[1]}/module.git", server
+
+
+def test_from_an_empty_home_to_what_is_declared_and_back(household: DeclaredHousehold) -> None:
+    source = household.write("hello", HELLO, settings=SETTINGS)
+    household.declare(
+        settings={"session_idle_minutes": 7},
+        modules={
+            "daily": module("parachute://daily"),
+            "hello": module(source, settings={"interval": 30}),
+        },
+        workspaces={"garden": {"name": "Garden", "working_directory": "Projects/garden", "cpus": 2}},
+    )
+    household.start()
+    household.is_as_declared("daily", "hello")
+    household.said_by_core("The module hello is as declared: installed.")
+    assert household.value("/api/hello/hello") == {"interval": 30}
+    assert household.module("daily")["trust_level"] == "verified"
+    assert household.value("/api/status")["declared_modules"] == {"installing": None, "problems": {}}
+    refused_changes(household)
+    workspaces_are_held(household)
+    # Nothing is declared any more.
+    household.declare()
+    household.restart()
+    household.said_by_core("The module hello is as declared: removed.")
+    household.wait_until(lambda: household.value("/api/modules")["modules"] == [], "the modules have gone")
+    assert household.get("/api/hello/hello").status_code == 404
+    assert household.value("/api/workspaces")["workspaces"] == []
+    assert household.value("/api/status")["declared_modules"] is None
+    assert (household.vault / "Projects" / "garden").is_dir()
+
+
+def refused_changes(household: DeclaredHousehold) -> None:
+    """Through the API and at the command line."""
+    before = household.module("hello")
+    requests: list[tuple[str, str, Any]] = [
+        ("POST", "/api/modules/hello/disable", {}),
+        ("POST", "/api/modules/hello/approve", {"hash": ANY}),
+        ("GET", "/api/modules/hello/approval", None),
+        ("DELETE", "/api/modules/hello?purge=true", None),
+        ("PUT", "/api/modules/hello/settings/interval", {"value": 60}),
+        ("DELETE", "/api/modules/hello/settings/interval", None),
+    ]
+    for method, path, body in requests:
+        answer = household.ask(method, path, json=body)
+        assert (answer.status_code, answer.json()["key"]) == (409, "declared"), (path, answer.text)
+        assert "(modules.hello" in answer.json()["detail"]
+        assert str(household.declaration) in answer.json()["detail"]
+    assert household.post("/api/modules/hello/enable").status_code == 200
+    for arguments in (
+        ("modules", "disable", "hello"),
+        ("modules", "remove", "hello", "--yes"),
+        ("config", "unset", "session_idle_minutes"),
+    ):
+        result = household.command(*arguments)
+        assert result.returncode == 1
+        assert "is declared by the system's configuration" in result.stderr
+    after = household.module("hello")
+    assert {name: after[name] for name in before if name != "unit"} == {
+        name: before[name] for name in before if name != "unit"
+    }
+    assert household.value("/api/hello/hello") == {"interval": 30}
+
+
+def workspaces_are_held(household: DeclaredHousehold) -> None:
+    """A declared workspace is there, and nobody changes it."""
+    (garden,) = household.value("/api/workspaces")["workspaces"]
+    assert (garden["slug"], garden["working_directory"], garden["cpus"]) == ("garden", "Projects/garden", 2.0)
+    assert garden["declared"] is True
+    for method, body in (("PUT", {"name": "Other"}), ("DELETE", None)):
+        answer = household.ask(method, "/api/workspaces/garden", json=body)
+        assert (answer.status_code, answer.json()["key"]) == (409, "declared")
+        assert "The workspace Garden is declared" in answer.json()["detail"]
+    assert "workspaces.garden" in household.command("workspaces", "edit", "garden", "--name", "Other").stderr
+    assert "workspaces.garden" in household.command("workspaces", "delete", "garden", "--yes").stderr
+    assert "sandboxed, declared" in household.command("workspaces", "list").stdout
+    # Others are the user's.
+    mine = household.post("/api/workspaces", json={"name": "Mine"}).json()["workspace"]
+    assert mine["declared"] is False
+    assert household.ask("DELETE", "/api/workspaces/mine").status_code == 200
+
+
+def test_nobody_waits_for_an_installation(household: DeclaredHousehold) -> None:
+    with silent_repository() as (address, server):
+        household.declare(
+            modules={
+                "after": module(household.write("after", HELLO)),
+                "slow": {"source": address, "hash": ANY},
+            }
+        )
+        household.start()  # which waits until it is healthy
+        connection, _ = server.accept()
+        household.is_as_declared("after")
+        assert household.module("slow")["state"] == "installing"
+        assert household.value("/api/status")["declared_modules"]["installing"] == "slow"
+        refused = household.get("/api/slow/hello")
+        assert (refused.status_code, "is being installed" in refused.json()["detail"]) == (503, True)
+        assert "installing slow" in household.command("status").stdout
+        assert "installing" in household.command("modules", "list").stdout
+        household.said_by_core("Declared module slow: Cloning module...")
+        # kill -9 in the middle, and the next one begins again.
+        household.kill_core()
+        with connection:
+            while connection.recv(65536):
+                pass  # until git has ended with core
+        again, _ = server.accept()
+        household.wait_until(lambda: household.module("slow")["state"] == "installing", "it is tried again")
+        copies = household.home.root / "modules"
+        assert len(list(copies.glob(".staging-*"))) == 1, "what the first one left is gone"
+        again.close()
+        server.close()
+        household.wait_until(lambda: household.module("slow")["problem"], "the failure is told")
+        assert household.module("slow")["state"] == "not_installed"
+        assert "slow" in household.value("/api/status")["declared_modules"]["problems"]
+        assert "slow is not as declared" in household.command("status").stdout
+        assert "slow is not as declared" in household.command("modules", "list").stderr
+    assert household.value("/api/after/hello") == {}
+
+
+def test_it_ends_in_the_middle_of_an_installation(household: DeclaredHousehold) -> None:
+    with silent_repository() as (address, server):
+        household.declare(modules={"slow": {"source": address, "hash": ANY}})
+        household.start()
+        connection, _ = server.accept()
+        household.stop()  # which sees that no process is left
+        with connection:
+            while connection.recv(65536):
+                pass
+
+
+def test_what_is_not_as_declared_does_not_run_and_what_was_goes_on(household: DeclaredHousehold) -> None:
+    source = household.write("hello", HELLO)
+    declared = module(source)
+    household.declare(modules={"hello": declared})
+    household.start()
+    household.is_as_declared("hello")
+    household.write("hello", HELLO, version="2.0.0")
+    changed = tree_hash(source)
+    household.declare(modules={"hello": {**declared, "hash": ANY}, "never": {"source": str(source), "hash": ANY}})
+    household.restart()
+    household.said_by_core("The module never is not as declared: ")
+    household.said_by_core("The module hello is not as declared: ")
+    row = household.module("hello")
+    assert ANY in row["problem"]
+    assert changed in row["problem"]
+    assert (row["state"], row["version"]) == ("ready", "1.0.0")
+    assert household.value("/api/hello/hello") == {}
+    assert household.get("/api/never/hello").status_code == 404
+    # It is mended while the computer runs.
+    household.declare(modules={"hello": module(source)})
+    result = household.command("modules", "apply")
+    assert result.stdout.splitlines()[-1] == "The module hello is replaced.", result
+    household.wait_until(lambda: household.module("hello")["version"] == "2.0.0", "core has taken it up")
+    assert household.module("hello")["problem"] is None
+    assert household.value("/api/hello/hello") == {}
+
+
+def test_disabled_from_the_first_moment(household: DeclaredHousehold) -> None:
+    source = household.write("hello", HELLO)
+    household.declare(modules={"hello": module(source)})
+    household.start()
+    household.is_as_declared("hello")
+    household.declare(modules={"hello": module(source, enable=False)})
+    household.restart()
+    refused = household.get("/api/hello/hello")
+    assert (refused.status_code, refused.json()["key"]) == (409, "module_disabled")
+    household.said_by_core("The module hello is as declared: disabled.")
+    answer = household.post("/api/modules/hello/enable")
+    assert (answer.status_code, answer.json()["key"]) == (409, "declared")
+    assert household.host_process("hello") is None
+
+
+def test_two_starts_at_once(household: DeclaredHousehold) -> None:
+    names = ["one", "two", "three"]
+    household.declare(modules={name: module(household.write(name, HELLO)) for name in names})
+    first = household.begin("modules", "apply")
+    household.start()
+    second = household.begin("modules", "apply")
+    for process in (first, second):
+        out, err = process.communicate(timeout=60)
+        assert process.returncode == 0, (out, err)
+    household.is_as_declared(*names)
+    for name in names:
+        assert household.value(f"/api/{name}/hello") == {}
+    copies = household.home.root / "modules"
+    assert sorted(path.name for path in copies.iterdir()) == [".lock", *sorted(names)]

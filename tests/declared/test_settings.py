@@ -1,0 +1,119 @@
+"""Declared settings go over the file, below the environment of a single start, and cannot be changed."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from parachute.declared.models import Declared
+from parachute.settings.home import Home
+from parachute.suggestions.own_settings import OwnSettings
+from tests.cli.terminal import Terminal
+
+from .declaring import write
+
+DECLARED = {"port": 4000, "sandbox": {"required": True, "hosts": ["*.example.org"]}, "model": None}
+
+
+@pytest.fixture
+def home(parachute: Terminal, declared: Path) -> Home:
+    """A home with a file that says something else."""
+    write(declared, settings=DECLARED)
+    parachute.home.mkdir(mode=0o700)
+    found = Home(parachute.home)
+    found.config.write_text("port: 5000\nmodel: mine\nsandbox: {required: false, cpus: 1.0}\n")
+    return found
+
+
+def rows(parachute: Terminal, **environment: str) -> dict[str, Any]:
+    return {row["name"]: row for row in json.loads(parachute.ok("config", "--json", **environment))}
+
+
+def test_declared_goes_over_the_file_and_the_environment_over_both(parachute: Terminal, home: Home) -> None:
+    found = rows(parachute)
+    assert (found["port"]["value"], found["port"]["source"]) == (4000, "declared")
+    assert (found["model"]["value"], found["model"]["source"]) == (None, "declared")
+    assert (found["sandbox.required"]["value"], found["sandbox.required"]["source"]) == (True, "declared")
+    # What the declaration does not name in a group stays the user's.
+    assert (found["sandbox.cpus"]["value"], found["sandbox.cpus"]["source"]) == (1.0, "file")
+    assert found["sandbox.engine"]["source"] == "default"
+    once = rows(parachute, PARACHUTE_PORT="6000")
+    assert (once["port"]["value"], once["port"]["source"]) == (6000, "PARACHUTE_PORT")
+    assert "declared" in parachute.ok("config")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        (("config", "set", "port", "5001"), "port"),
+        (("config", "unset", "port"), "port"),
+        (("config", "set", "sandbox.hosts", "[]"), "sandbox.hosts"),
+        (("config", "set", "port", "eighty"), "port"),
+    ],
+)
+def test_what_is_declared_is_not_changed(
+    parachute: Terminal, home: Home, declared: Path, arguments: tuple[str, ...], name: str
+) -> None:
+    before = home.config.read_text()
+    refused = parachute.fails(*arguments)
+    assert f"The setting {name} is declared by the system's configuration (settings.{name} in {declared})" in refused
+    assert "services.parachute" in refused
+    assert home.config.read_text() == before
+
+
+def test_the_vault_too(parachute: Terminal, declared: Path, home: Home) -> None:
+    write(declared, settings={"vault": str(home.root.parent / "vault")})
+    assert "settings.vault" in parachute.fails("vault", "set", "/elsewhere")
+
+
+def test_what_is_not_declared_is_the_users(parachute: Terminal, home: Home) -> None:
+    parachute.ok("config", "set", "sandbox.cpus", "2.5")
+    assert rows(parachute)["sandbox.cpus"]["value"] == 2.5
+    # Nothing of what is declared has come into the user's file.
+    assert yaml.safe_load(home.config.read_text())["sandbox"] == {"required": False, "cpus": 2.5}
+
+
+@pytest.mark.parametrize("name", ["port", "sandbox.required", "sandbox", "port.number"])
+def test_agents_cannot_suggest_it_either(
+    home: Home, declared: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("PARACHUTE_DECLARED", str(declared))
+    settings = OwnSettings(home)
+    payload = {"name": name, "value": {"required": False}}
+    with pytest.raises(Declared):
+        settings.look(payload)
+    with pytest.raises(Declared):
+        settings.apply(payload, settings._version(name))
+    assert settings.look({"name": "sandbox.cpus", "value": 4})[1] == "sandbox.cpus: 4"
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"port": 99999}, "settings.port: Input should be less"),
+        ({"port": {}}, "settings.port: "),
+        ({"sandbox": 1}, "settings.sandbox: "),
+        ({"sandbox": {"engin": "auto"}}, "settings.sandbox.engin: there is no such setting"),
+        ({"hostnames": [1]}, "settings.hostnames.0: "),
+        ({"_env_prefix": "x"}, "settings._env_prefix: there is no such setting"),
+    ],
+)
+def test_a_mistake_names_file_and_key_whatever_the_users_file_says(
+    parachute: Terminal, home: Home, declared: Path, settings: dict[str, Any], said: str
+) -> None:
+    write(declared, settings=settings)
+    assert f"{declared}: {said}" in parachute.fails("config")
+
+
+def test_a_vault_that_would_hold_its_own_trust(parachute: Terminal, home: Home, declared: Path) -> None:
+    write(declared, settings={"vault": str(home.root)})
+    assert f"{declared}: settings.vault: the vault" in parachute.fails("config")
+
+
+def test_a_mistake_of_the_user_is_the_users(parachute: Terminal, home: Home) -> None:
+    home.config.write_text("sandbox: 3\n")
+    assert f"{home.config}, line 1: sandbox: " in parachute.fails("config")
+    home.config.write_text("port: 1\nsandbox: {cpus: none}\n")
+    assert f"{home.config}, line 2: sandbox.cpus: " in parachute.fails("config")

@@ -1,0 +1,132 @@
+"""Declared workspaces: made and changed when core starts, nobody's to change, and gone when they are not declared any more."""
+
+import json
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parachute.declared.models import Declaration, DeclarationInvalid, Declared
+from parachute.workspaces.request import Changes
+from parachute.workspaces.service import Workspaces
+from tests.workspaces.conftest import Office
+
+Open = Callable[..., Awaitable[Office]]
+FILE = Path("/etc/parachute/declared.json")
+
+
+class DeclaredOffice(Office):
+    """An office with declared workspaces."""
+
+    def __init__(self, vault: Path, home: Path, declared: dict[str, dict[str, Any]]) -> None:
+        super().__init__(vault, home)
+        declaration = Declaration(FILE, workspaces=declared)
+        self.workspaces = Workspaces(self.vault, self.rows, self.service, self.check_directory, declaration)
+
+
+@pytest.fixture
+async def opened(tmp_path: Path) -> AsyncIterator[Open]:
+    """Open the same folders with declared workspaces, again and again."""
+    made: list[Office] = []
+
+    async def again(**declared: dict[str, Any]) -> Office:
+        for each in made:
+            await each.close()
+        made[:] = [await DeclaredOffice(tmp_path / "vault", tmp_path / "home", declared).open()]
+        return made[0]
+
+    yield again
+    for each in made:
+        await each.close()
+
+
+GARDEN = {"name": "Garden", "description": "Beds.", "working_directory": "Projects/garden", "model": "m", "cpus": 2}
+
+
+async def test_they_are_made_and_a_restart_changes_nothing(opened: Open) -> None:
+    office = await opened(garden=GARDEN)
+    made = office.workspaces.get("garden")
+    assert (made.name, made.description, made.model, made.limits.cpus) == ("Garden", "Beds.", "m", 2.0)
+    assert (made.declared, made.default_trust_level) == (True, "sandboxed")
+    assert made.working_directory == "Projects/garden"
+    assert (office.vault.root / "Projects" / "garden").is_dir()
+    assert (await opened(garden=GARDEN)).workspaces.get("garden") == made
+    changed = (await opened(garden={"name": "Beds"})).workspaces.get("garden")
+    assert (changed.name, changed.description, changed.working_directory, changed.model) == ("Beds", "", None, None)
+    assert changed.created_at == made.created_at
+
+
+async def test_nobody_changes_them(opened: Open) -> None:
+    office = await opened(garden=GARDEN)
+    before = office.workspaces.get("garden")
+    with pytest.raises(Declared, match=f"The workspace Garden .* \\(workspaces.garden in {FILE}\\)"):
+        await office.workspaces.update("garden", Changes(name="Mine"), "owner", as_owner=True)
+    with pytest.raises(Declared):
+        await office.workspaces.delete("garden")
+    assert office.workspaces.get("garden") == before
+    assert (office.copies / "garden.json").exists()
+    # Another one is called so by its slug.
+    assert (await office.create("Garden 2")).slug == "garden-2"
+
+
+async def test_one_of_the_user_becomes_declared_and_then_goes_and_its_conversations_stay(opened: Open) -> None:
+    office = await opened()
+    await office.create(model="mine", description="Mine.")
+    await office.create("Shed")
+    await office.add("chat", workspace_id="garden")
+    office = await opened(garden={"name": "Garden"})
+    assert (office.workspaces.get("garden").model, office.workspaces.get("garden").description) == (None, "")
+    office = await opened()
+    assert [workspace.slug for workspace in office.workspaces.all()] == ["shed"]
+    assert [path.name for path in office.copies.iterdir()] == ["shed.json"]
+    assert (await office.service.get("chat")).id == "chat"
+    assert [workspace.slug for workspace in (await opened()).workspaces.all()] == ["shed"], "and it does not come back"
+
+
+async def test_a_declared_floor_takes_approvals_back(opened: Open) -> None:
+    office = await opened(garden={"name": "Garden", "default_trust_level": "direct"})
+    await office.add("chat", workspace_id="garden", trust_level="direct")
+    assert await office.trust.direct_sessions() == {"chat"}
+    office = await opened(garden={"name": "Garden"})
+    assert await office.trust.direct_sessions() == set()
+    assert await office.service.level(await office.service.get("chat")) == "sandboxed"
+
+
+async def test_a_folder_that_may_not_be_worked_in(opened: Open, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        office = await opened(garden={"name": "Garden", "working_directory": "/etc"})
+    assert office.workspaces.get("garden").working_directory is None
+    assert f"{FILE}: workspaces.garden.working_directory: /etc is not in the vault" in caplog.text
+
+
+async def test_a_copy_that_is_carried_away_declares_nothing(opened: Open, tmp_path: Path) -> None:
+    office = await opened(garden=GARDEN)
+    assert json.loads((office.copies / "garden.json").read_text())["declared"] is True
+    elsewhere = await Office(tmp_path / "vault", tmp_path / "another").open()
+    try:
+        assert elsewhere.workspaces.get("garden").declared is False
+        await elsewhere.update("garden", name="Mine")
+    finally:
+        await elsewhere.close()
+
+
+@pytest.mark.parametrize(
+    ("declared", "key"),
+    [
+        ({"Garden": {"name": "x"}}, "workspaces.Garden: "),
+        ({"garden": {}}, "workspaces.garden.name: "),
+        ({"garden": {"name": "x", "cpus": 0}}, "workspaces.garden.cpus: "),
+        ({"garden": {"name": "x", "capabilities": {"mcp": "all"}}}, "workspaces.garden.capabilities.mcp: "),
+        ({"garden": {"name": "x", "slug": "y"}}, "workspaces.garden.slug: "),
+        ({"garden": {"name": "x", "default_trust_level": "maybe"}}, "workspaces.garden.default_trust_level: "),
+        ({f"g{number}": {"name": "x"} for number in range(201)}, "workspaces: there are more than 200"),
+    ],
+)
+async def test_what_cannot_be_is_named_before_anything_changes(
+    opened: Open, tmp_path: Path, declared: dict[str, dict[str, Any]], key: str
+) -> None:
+    with pytest.raises(DeclarationInvalid) as caught:
+        await opened(**declared)
+    assert caught.value.message.startswith(f"{FILE}: {key}")
