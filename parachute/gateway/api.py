@@ -1,11 +1,14 @@
-"""`GET /api/usage` (contract, section 7) and `POST /api/ask`, a question to the model without a conversation."""
+"""`GET /api/usage` (contract, section 7), `POST /api/ask`, a question without a conversation, and `PUT /api/provider`."""
 
-from typing import Annotated, Any
+import asyncio
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from parachute.gateway.choice import ProviderChoice, write_choice
 from parachute.gateway.questions import Questions
+from parachute.gateway.service import Gateway
 from parachute.keys.models import Caller
 
 MAXIMUM_QUESTION = 200_000
@@ -32,6 +35,17 @@ class Question(BaseModel):
     max_tokens: int = Field(default=1024, ge=1, le=MAXIMUM_TOKENS)
 
 
+class Provider(BaseModel):
+    """Where the model shall run; a secret goes to `~/.parachute/credentials.json` and into no answer."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    provider: Literal["anthropic", "compatible", "offline"]
+    secret: str | None = Field(default=None, max_length=4096)
+    base_url: str | None = Field(default=None, max_length=2000)
+    model: str | None = Field(default=None, max_length=200)
+
+
 @router.get("/api/usage")
 async def usage(request: Request) -> dict[str, Any]:
     """The subscription's limits as Anthropic reports them, and what was spent here today."""
@@ -56,3 +70,13 @@ async def ask(request: Request, question: Question) -> dict[str, Any]:
             "dollars": round(answer.usage.dollars, 6),
         },
     }
+
+
+@router.put("/api/provider")
+async def choose_provider(request: Request, body: Provider) -> dict[str, Any]:
+    """Choose where the model runs, from now on; answers which provider is in force, and why."""
+    state = request.app.state
+    gateway: Gateway = state.gateway
+    choice = ProviderChoice(body.provider, body.secret, body.base_url, body.model)
+    gateway.take_over(await asyncio.to_thread(write_choice, state.home, choice, gateway.credentials))
+    return await gateway.status()

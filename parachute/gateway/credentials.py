@@ -6,7 +6,7 @@ from typing import Any
 
 from parachute.errors import ParachuteError
 from parachute.files import read_regular
-from parachute.gateway.models import Credential, CredentialKind
+from parachute.gateway.models import ANTHROPIC_ONLY, Credential, CredentialKind
 from parachute.settings.home import Home
 
 _LIMIT = 64 * 1024
@@ -25,30 +25,46 @@ class CredentialSource:
         """ANTHROPIC_BASE_URL of the shell that started the server."""
         return self._environment.get("ANTHROPIC_BASE_URL")
 
-    def find(self, *, login: bool = True) -> Credential | None:
-        """The first credential that there is, expired or not, or None; without `login` not the one of `claude login`.
-
-        Error: ParachuteError naming a file that cannot be read: going on without it would answer with another mind.
-        """
+    @property
+    def started_with(self) -> Credential | None:
+        """The credential of the shell that started the server."""
         if key := self._environment.get("ANTHROPIC_API_KEY"):
             return Credential(CredentialKind.API_KEY, key, "ANTHROPIC_API_KEY")
         for name in ("CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN"):
             if token := self._environment.get(name):
                 return Credential(CredentialKind.OAUTH, token, name)
-        if credential := _from_file(self._home.credentials):
-            return credential
-        return _from_file(self._claude_folder / ".credentials.json") if login else None
+        return None
+
+    @property
+    def stored(self) -> Credential | None:
+        """The credential of our own file; error: ParachuteError if it cannot be read."""
+        return _from_file(self._home.credentials)
+
+    def find(self, other_server: str | None = None) -> Credential | None:
+        """The first credential that may go to Anthropic, or to another server by its address; expired or not, or None.
+
+        Error: ParachuteError naming a file that cannot be read: going on without it would answer with another mind.
+        """
+        if other_server and (stored := self.stored) and stored.server == other_server:
+            # It was entered for this very server, and what the shell said for whichever.
+            return stored
+        if started_with := self.started_with:
+            return started_with
+        if (stored := self.stored) and stored.server in (None, other_server or ANTHROPIC_ONLY):
+            return stored
+        return None if other_server else _from_file(self._claude_folder / ".credentials.json")
 
 
 def _from_file(path: Path) -> Credential | None:
-    """A credential from a file of ours (`{"api_key"}` or `{"oauth_token"}`) or of the CLI (`{"claudeAiOauth": {…}}`)."""
+    """A credential from a file of ours (`{"api_key"}` or `{"oauth_token"}`, with `"for"`, the only server that gets it) or of
+    the CLI (`{"claudeAiOauth": {…}}`)."""
     try:
         value: Any = json.loads(read_regular(path, _LIMIT))
         if not isinstance(value, dict):
             raise ValueError("expected an object")
         for name, kind in (("api_key", CredentialKind.API_KEY), ("oauth_token", CredentialKind.OAUTH)):
             if name in value:
-                return Credential(kind, _secret(value, name), str(path))
+                return Credential(kind, _secret(value, name), str(path), server=_server(value))
         login = value.get("claudeAiOauth")
         if login is None:
             return None  # the CLI keeps the credentials of MCP servers in the same file
@@ -73,6 +89,13 @@ def _from_file(path: Path) -> Credential | None:
             "Mend or remove the file; `claude login` writes a new one.",
             key="credentials_unreadable",
         ) from error
+
+
+def _server(value: dict[str, Any]) -> str | None:
+    server = value.get("for")
+    if server is not None and not isinstance(server, str):
+        raise ValueError("for: expected the address of a server")
+    return server
 
 
 def _secret(value: dict[str, Any], name: str) -> str:

@@ -4,6 +4,11 @@ import time
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+ANTHROPIC_SECRET = "sk-ant-"  # noqa: S105 - how they all begin
+
+ANTHROPIC_ONLY = "anthropic"
+"""In the place of a server's address: wherever Anthropic is."""
+
 
 class CredentialKind(StrEnum):
     """How a credential is sent; a placeholder must be of the same kind, since the agent's requests differ with it."""
@@ -14,12 +19,16 @@ class CredentialKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """A secret for the model's service; `source` says in words where it was found, `expires_at` is in epoch seconds."""
+    """A secret for the model's service; `source` says in words where it was found, `expires_at` is in epoch seconds.
+
+    `server` is the only one that it was entered for, an address or ANTHROPIC_ONLY; None if that was not said.
+    """
 
     kind: CredentialKind
     secret: str = field(repr=False)
     source: str
     expires_at: float | None = None
+    server: str | None = None
 
     @property
     def expired(self) -> bool:
@@ -38,6 +47,11 @@ class Provider:
     chosen_because: str = ""
     takes_login: bool = False
     """Whether the credential of `claude login` may go there: to Anthropic, or where the owner says that Anthropic is."""
+
+    @property
+    def other_server(self) -> str | None:
+        """Its address, None if it counts as Anthropic's: what a credential for it is looked up by."""
+        return None if self.takes_login else self.base_url
 
 
 @dataclass(slots=True)

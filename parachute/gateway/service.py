@@ -19,7 +19,7 @@ from parachute.errors import ParachuteError, Unavailable
 from parachute.files import private_folder
 from parachute.gateway import providers
 from parachute.gateway.credentials import CredentialSource
-from parachute.gateway.models import Credential, CredentialKind, Problem, Provider, Usage
+from parachute.gateway.models import ANTHROPIC_SECRET, Credential, CredentialKind, Problem, Provider, Usage
 from parachute.gateway.prices import dollars
 from parachute.gateway.store import UsageStore, today
 from parachute.panic.brake import Brake
@@ -34,7 +34,6 @@ log = logging.getLogger(__name__)
 
 SOCKET_NAME = "model.sock"
 
-_ANTHROPIC_SECRET = "sk-ant-"  # noqa: S105 - how they all begin
 _CLOSE_SECONDS = 2.0
 
 _PLACEHOLDERS = {
@@ -101,11 +100,17 @@ class Gateway:
         """The credential that goes to a provider, looked up anew; another server than Anthropic's gets none of its secrets."""
         if provider.name == "offline":
             return None
-        found = self.credentials.find(login=provider.takes_login)
-        foreign = provider.name == "compatible" and self._settings.base_url is not None
-        if found is not None and foreign and found.secret.startswith(_ANTHROPIC_SECRET):
+        found = self.credentials.find(provider.other_server)
+        # By the provider that is asked, not by the settings: they may have changed since it was chosen.
+        foreign = provider.name == "compatible" and provider.base_url != self.credentials.base_url
+        if found is not None and foreign and found.secret.startswith(ANTHROPIC_SECRET):
             return None
         return found
+
+    def take_over(self, settings: Settings) -> None:
+        """Let a provider hold that was chosen while the computer runs, also for whoever else has these settings."""
+        for name in ("provider", "base_url", "model"):
+            setattr(self._settings, name, getattr(settings, name))
 
     async def open(self, session: str, *, searches: bool = True) -> Line:
         """The line of a session, opened if it is not yet; its folder is what a sandbox mounts. Errors: Stopped, OSError."""

@@ -14,6 +14,9 @@ CallerKind = Literal["key", "cli", "local", "anonymous"]
 CAPABILITIES: tuple[Capability, ...] = ("read", "write", "admin")
 EVERY_MODULE = "*"
 
+FIRST_BOOT = "First boot"
+"""What the key is called that sets the computer up, and no other one: it ends with set-up."""
+
 _RANK: dict[str, int] = {name: rank for rank, name in enumerate(CAPABILITIES)}
 _MODULE = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 

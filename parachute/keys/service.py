@@ -15,7 +15,7 @@ from pathlib import Path
 
 from parachute.errors import Conflict, InvalidInput, NotFound, ParachuteError
 from parachute.keys.document import KeysUnreadable, label_problem
-from parachute.keys.models import FULL_ACCESS, Key, Scope
+from parachute.keys.models import FIRST_BOOT, FULL_ACCESS, Key, Scope
 from parachute.keys.private_files import Signature
 from parachute.keys.store import KeyStore
 
@@ -49,7 +49,19 @@ class Keys:
         self._timer: threading.Timer | None = None
 
     def create(self, label: str, scopes: Iterable[Scope] = FULL_ACCESS) -> tuple[Key, str]:
-        """Make a key; returns it and its secret, which is stored nowhere and cannot be shown again."""
+        """Make a key; returns it and its secret, which is stored nowhere and cannot be shown again. Error: InvalidInput."""
+        if label == FIRST_BOOT:
+            raise InvalidInput(
+                f"label: {FIRST_BOOT!r} is the key that sets this computer up, and ends with that.",
+                "Choose another name.",
+            )
+        return self._create(label, scopes)
+
+    def create_first(self) -> tuple[Key, str]:
+        """As `create`: the key that sets the computer up."""
+        return self._create(FIRST_BOOT, FULL_ACCESS)
+
+    def _create(self, label: str, scopes: Iterable[Scope]) -> tuple[Key, str]:
         granted = tuple(scopes)
         if problem := label_problem(label):
             raise InvalidInput(f"label: {problem}.")

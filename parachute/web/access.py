@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable
+from dataclasses import replace
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -39,9 +40,9 @@ class AccessMiddleware:
     """Lets a request through with its `Caller` in `scope["state"]["caller"]`, or refuses it.
 
     The address it came from goes to `scope["state"]["client_address"]`. `bind` is the address that the server listens
-    on, `local_admin` whether programs of our own user may do everything without a key; the server must leave the peer
-    as it is (uvicorn: `proxy_headers=False`). Errors: NotSafe, InvalidInput, KeysUnreadable for settings that would
-    not hold.
+    on, `local_admin` whether programs of our own user may do everything without a key, `awaits_set_up` that the first key
+    is still to come; the server must leave the peer as it is (uvicorn: `proxy_headers=False`). Errors: NotSafe,
+    InvalidInput, KeysUnreadable for settings that would not hold.
     """
 
     def __init__(
@@ -56,9 +57,10 @@ class AccessMiddleware:
         origins: Iterable[str] = (),
         trusted_proxies: Iterable[str] = (),
         local_admin: bool = True,
+        awaits_set_up: bool = False,
     ) -> None:
         self.app = app
-        self._auth_mode = check_exposure(auth_mode, bind, keys)
+        self._auth_mode = check_exposure(auth_mode, bind, keys, awaits_set_up=awaits_set_up)
         self._keys = keys
         self._recognition = Recognition(keys, cli_token)
         self._hosts = HostAllowList(hostnames, bind)
@@ -84,7 +86,7 @@ class AccessMiddleware:
         headers = read_headers(scope)
         server = scope.get("server")
         host = headers.single.get(b"host")
-        self._hosts.check(host, server[0] if server else None)
+        is_certain = await self._hosts.admit(host, server[0] if server else None)
         self._origins.check(
             scope["method"],
             scope.get("scheme", "http"),
@@ -94,6 +96,9 @@ class AccessMiddleware:
         )
         peer = scope.get("client")
         client = self._proxies.client(peer[0] if peer else None, headers.proxy_marks)
+        if not is_certain:
+            # Then this may be a page from elsewhere in a browser of this computer, to which it looks like one of ours.
+            client = replace(client, is_local=False)
         need = needed(scope["method"], scope["path"])
         caller = self._who(headers, client, need)
         if _is_open(need, client) or (

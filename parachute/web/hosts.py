@@ -1,16 +1,20 @@
 """The names under which this computer may be called: a page whose name was pointed here is not among them."""
 
+import asyncio
 import re
 import socket
 import time
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 
+from parachute.discovery.avahi import announced_name
 from parachute.errors import InvalidInput, NotAllowed
 from parachute.web.addresses import Address, own_addresses, parse_address
 
 _HOST = re.compile(r"(\[[0-9a-fA-F:.]{2,45}\]|[A-Za-z0-9._-]{1,255})(?::([0-9]{1,5}))?", re.ASCII)
 _NAME = re.compile(r"[a-z0-9]([a-z0-9._-]{0,253}[a-z0-9])?")
+_ANNOUNCED = re.compile(r"([a-z0-9-]{1,63}\.local)\.?(?::[0-9]{1,5})?", re.ASCII | re.IGNORECASE)
 _REFRESH_SECONDS = 5.0
+_BELIEVED_SECONDS = 60.0
 _MAXIMUM_REMEMBERED = 256
 
 
@@ -30,10 +34,20 @@ class HostNotListed(NotAllowed):
 class HostAllowList:
     """Decides by the Host header; its port does not matter, as the connection has reached us on ours.
 
-    Errors: InvalidInput for a configured name that is none.
+    `announced` tells the name that we were given on the local network when ours was taken. Errors: InvalidInput for a
+    configured name that is none.
     """
 
-    def __init__(self, hostnames: Iterable[str] = (), bind: str = "127.0.0.1") -> None:
+    def __init__(
+        self,
+        hostnames: Iterable[str] = (),
+        bind: str = "127.0.0.1",
+        announced: Callable[[], Awaitable[str | None]] = announced_name,
+    ) -> None:
+        self._announced = announced
+        self._announcing = asyncio.Lock()
+        self._name: str | None = None
+        self._asked = -_BELIEVED_SECONDS
         self._configured: set[str | Address] = {_configured(name) for name in hostnames}
         address = parse_address(bind)
         if address is None:
@@ -41,17 +55,32 @@ class HostAllowList:
                 self._configured.add(bind.lower())
         elif not address.is_unspecified:
             self._configured.add(address)
-        self._remembered: set[bytes] = set()
+        self._remembered: dict[bytes, bool] = {}
         self._own: set[str | Address] = set()
         self._refreshed = 0.0
         self._refresh()
 
-    def check(self, host: bytes | None, server: str | None = None) -> None:
-        """Let the host pass or raise MalformedHost or HostNotListed; `server` is our own end of the connection."""
+    async def admit(self, host: bytes | None, server: str | None = None) -> bool:
+        """As `check`, and also let the name pass under which we are announced on the local network."""
+        try:
+            return self.check(host, server)
+        except HostNotListed:
+            match = _ANNOUNCED.fullmatch((host or b"").decode("latin-1"))
+            # A rule such as our name with any number behind it would do for a stranger's computer of that name, too.
+            if match is None or not await self._is_announced(match[1].lower()):
+                raise
+            return False
+
+    def check(self, host: bytes | None, server: str | None = None) -> bool:
+        """Let the host pass or raise MalformedHost or HostNotListed; `server` is our own end of the connection.
+
+        Returns whether it is ours whatever others say: an address or localhost. Who answers for the network's names may
+        have given any other one to a page of theirs, and pointed it here since.
+        """
         if host is None:
             raise MalformedHost("The header Host is missing.", "Send the name of this computer, such as localhost.")
-        if host in self._remembered:
-            return
+        if (is_certain := self._remembered.get(host)) is not None:
+            return is_certain
         match = _HOST.fullmatch(host.decode("latin-1"))
         name = _normal(match[1]) if match else None
         if not match or name is None or int(match[2] or 0) > 65535:
@@ -63,7 +92,18 @@ class HostAllowList:
             )
         if len(self._remembered) >= _MAXIMUM_REMEMBERED:
             self._remembered.clear()
-        self._remembered.add(host)
+        is_certain = name == "localhost" or not isinstance(name, str)
+        self._remembered[host] = is_certain
+        return is_certain
+
+    async def _is_announced(self, name: str) -> bool:
+        async with self._announcing:
+            age = time.monotonic() - self._asked
+            # Strangers may name whatever they like: they must not make us ask each time.
+            if age >= (_BELIEVED_SECONDS if name == self._name else _REFRESH_SECONDS):
+                self._name = await self._announced()
+                self._asked = time.monotonic()
+            return name == self._name
 
     def _is_listed(self, name: str | Address, server: str | None) -> bool:
         if name in self._configured or name in self._own:

@@ -5,10 +5,13 @@ import threading
 from collections.abc import Callable, Iterable
 
 from fastapi import APIRouter, FastAPI
+from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 _QUIET_SECONDS = 0.1
 """Who waits for the start asks within this time; reading would hold up the answer."""
+
+_NO_REQUEST: Scope = {"type": "http", "method": "GET", "path": "/", "root_path": "", "headers": [], "query_string": b""}
 
 
 class LateRoutes:
@@ -22,24 +25,27 @@ class LateRoutes:
         self._find = find
         self._otherwise = otherwise
         self._lock = threading.Lock()
-        self._are_read = False
+        self._routes: list[BaseRoute] | None = None
+        self._are_added = False
         self._task: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if self._are_read or scope["type"] != "http":
+        if self._are_added or scope["type"] != "http":
             await self._otherwise(scope, receive, send)
             return
-        await asyncio.to_thread(self.read)
+        await self._read_aside()
         await self._app.router(scope, receive, send)
 
     def read(self) -> None:
-        """Add the routes now, unless that is done; it takes about 0.1 s, so never on the event loop."""
-        with self._lock:
-            if not self._are_read:
-                for router in self._find():
-                    self._app.include_router(router)
-                self._are_read = True
+        """Add the routes now, unless that is done: all at once, in the thread of the event loop.
+
+        Some of them would answer 405 where the path has another method in a router that is still to come. It takes 0.1 s if
+        no thread has read them before.
+        """
+        if not self._are_added:
+            self._app.router.routes.extend(self._read())
+            self._are_added = True
 
     def start(self) -> None:
         """Read them soon, from a task that `close` ends."""
@@ -55,4 +61,20 @@ class LateRoutes:
 
     async def _read_soon(self) -> None:
         await asyncio.sleep(_QUIET_SECONDS)
-        await asyncio.to_thread(self.read)
+        await self._read_aside()
+
+    async def _read_aside(self) -> None:
+        await asyncio.to_thread(self._read)
+        self.read()
+
+    def _read(self) -> list[BaseRoute]:
+        with self._lock:
+            if self._routes is None:
+                aside = APIRouter(dependency_overrides_provider=self._app)
+                for router in self._find():
+                    aside.include_router(router)
+                # What FastAPI makes of a route when it first looks at it is made here, and not while the event loop waits.
+                for route in aside.routes:
+                    route.matches({**_NO_REQUEST})
+                self._routes = aside.routes
+            return self._routes

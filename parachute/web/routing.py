@@ -44,8 +44,17 @@ RULES = (
     # The agents of a module are used as the module is; everything else about modules decides which code runs.
     Rule("/api/modules/{module}/agents", "{module}"),
     Rule("/api/modules/{module}/prompt", "{module}"),
+    # To tell what they may do they are staged, one look at a time: a page that asked often would hold up everybody.
+    Rule("/api/modules/official", "modules", read="admin", write="admin"),
     Rule("/api/modules", "modules", write="admin"),
     Rule("/api/settings", "settings", write="admin"),
+    # Which server gets to see what is said to agents, and which key pays for it.
+    Rule("/api/provider", "provider", write="admin", writers="credential"),
+    # The page that sets a new computer up holds nothing secret; all it does goes through the API with a key.
+    Rule("/setup", "setup", readers="everyone", is_exact=True),
+    Rule("/setup/page.css", "setup", readers="everyone", is_exact=True),
+    Rule("/setup/page.js", "setup", readers="everyone", is_exact=True),
+    Rule("/api/setup", "setup", read="admin", write="admin", readers="credential", writers="credential"),
     Rule("/api/config", "config", write="admin"),
     Rule("/api/sandbox", "sandbox", write="admin"),
     # Whoever may talk to agents may stop them all; that they work again is the owner's word, and no program's of this machine.

@@ -29,7 +29,28 @@ MakeGate = Callable[..., Gate]
     ],
 )
 def test_own_names_are_fine_with_any_port(gate: MakeGate, host: str) -> None:
-    assert gate().call(host=host).status == 200
+    assert gate().call("GET", "/api/health", host=host).status == 200
+
+
+@pytest.mark.parametrize(
+    "name", [socket.gethostname(), f"{socket.gethostname().partition('.')[0]}.local", "my.example"]
+)
+def test_a_page_that_others_gave_out_under_our_name_is_not_from_this_computer(gate: MakeGate, name: str) -> None:
+    # Their name server said that it is theirs, and says now that it is 127.0.0.1; some browsers let pages write User-Agent.
+    made = gate(hostnames=["my.example"])
+    same_origin = {"origin": f"http://{name}:3333"}
+    for method, path, headers in (
+        ("GET", "/api/chat", {}),
+        ("POST", "/api/chat", same_origin),
+        ("GET", "/api/auth/keys", {}),
+    ):
+        assert made.call(method, path, headers, host=f"{name}:3333").status == 401
+        assert made.call(method, path, {**headers, "user-agent": "Mozilla/5.0"}, host=f"{name}:3333").status == 401
+    assert made.call("GET", "/supervisor/status", host=name).status == 401
+    _, secret = made.keys.create("phone")
+    for _ in range(2):
+        assert made.call("POST", "/api/chat", {**same_origin, "X-API-Key": secret}, host=f"{name}:3333").status == 200
+    assert made.call(host="localhost:3333").status == 200, "what is remembered of one name is not said of another"
 
 
 def test_the_addresses_of_the_network_interfaces_are_fine(gate: MakeGate) -> None:
@@ -119,7 +140,7 @@ def test_two_hosts_are_a_bad_request(gate: MakeGate) -> None:
 
 def test_configured_names_are_fine(gate: MakeGate) -> None:
     made = gate(hostnames=["Parachute.example.org", "203.0.113.9", "2001:db8::1"])
-    assert made.call(host="parachute.example.org:443").status == 200
+    assert made.call("GET", "/api/health", host="parachute.example.org:443").status == 200
     assert made.call(host="203.0.113.9").status == 200
     assert made.call(host="[2001:db8:0::1]:3333").status == 200
     assert made.call(host="sub.parachute.example.org").status == 403

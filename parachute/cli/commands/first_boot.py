@@ -1,0 +1,116 @@
+"""`parachute first-boot`: the key with which a new computer is set up, shown where its owner stands."""
+
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from parachute.first_boot.screen import Welcome
+    from parachute.settings.home import Home
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("first-boot")(first_boot)
+
+
+def first_boot(
+    console: bool = typer.Option(False, "--console", help="Fill a console of 80 columns, also if it is no terminal."),
+    again: bool = typer.Option(False, "--again", help="Begin anew, also after set-up: a new key, a new page."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON."),
+) -> None:
+    """Make the key for the set-up page of a new computer, and show it with the page's address and a code to scan."""
+    import asyncio
+
+    from parachute.cli.output import print_json, print_note
+    from parachute.discovery.avahi import announced_name
+    from parachute.first_boot.addresses import page_addresses
+    from parachute.first_boot.screen import Welcome
+    from parachute.first_boot.service import FirstBoot, current_boot
+    from parachute.keys.service import Keys
+    from parachute.settings.home import Home
+
+    _refuse_journal()
+    home = Home.find()
+    host, port = _listening(home)
+    name = asyncio.run(announced_name())
+    urls = page_addresses(host, port, name)
+    invitation = FirstBoot(home.root, Keys(home.root)).invite(again=again, boot=current_boot())
+    welcome = Welcome(urls, invitation.secret) if invitation.secret and urls else None
+    if as_json:
+        print_json(
+            {
+                "done": invitation.is_done,
+                "reason": invitation.reason,
+                "name": name,
+                "urls": urls,
+                "key": invitation.secret,
+                "link": welcome.link if welcome else None,
+            }
+        )
+        return
+    if invitation.secret is None:
+        print(invitation.reason)
+        return
+    _show(welcome, invitation.secret, console)
+    if not urls:
+        print_note(f"This machine has no network yet; the page is on port {port} of whatever address it gets.")
+    elif urls[0].startswith(("http://localhost", "http://127.", "http://[::1]")):
+        print_note(
+            "Only this computer reaches the page. For others: parachute config set host 0.0.0.0, and start again."
+        )
+
+
+def _show(welcome: "Welcome | None", secret: str, console: bool) -> None:
+    import sys
+
+    from parachute.cli.output import print_facts
+    from parachute.first_boot.screen import code_lines, console_lines
+
+    if welcome is None:
+        print_facts([("Key", secret)])
+        return
+    on_screen = sys.stdout.isatty()
+    # White on black whatever the colours of the terminal are: not every camera reads the opposite.
+    begin, end = ("\033[0;97;40m", "\033[0m") if on_screen else ("", "")
+    if console:
+        lines = console_lines(welcome)
+        if on_screen:
+            print("\033[0m\033[2J\033[H", end="")
+    else:
+        print_facts([*(("Page", url) for url in welcome.urls), ("Key", secret)])
+        lines = code_lines(welcome.link) if on_screen else []
+    for line in lines:
+        print(f"{begin}{line}{end}")
+
+
+def _listening(home: "Home") -> tuple[str, int]:
+    """Where the running server listens, or else where it will."""
+    import asyncio
+
+    from parachute.errors import ParachuteError
+    from parachute.settings.store import load
+    from parachute.supervisor import control
+
+    try:
+        status = asyncio.run(control.ask(home, "status", 10))
+        return str(status["main_server_host"]), int(status["main_server_port"])
+    except ParachuteError:
+        settings = load(home)
+        return settings.host, settings.port
+
+
+def _refuse_journal() -> None:
+    """See that the key does not go to the journal, which keeps everything; error: InvalidInput."""
+    import os
+    import sys
+
+    from parachute.errors import InvalidInput
+
+    status = os.fstat(sys.stdout.fileno())
+    # systemd names the journal's end of the pipe by its device and inode, systemd.exec(5).
+    if os.environ.get("JOURNAL_STREAM") == f"{status.st_dev}:{status.st_ino}":
+        raise InvalidInput(
+            "The key would be written to the journal, which keeps it.",
+            "Show it on a terminal instead: StandardOutput=tty in the unit.",
+        )

@@ -1,0 +1,1 @@
+"""Setting up a new computer: the first key, where it is shown, and when it is over."""

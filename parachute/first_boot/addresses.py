@@ -1,0 +1,54 @@
+"""Under which addresses another device reaches the set-up page."""
+
+import socket
+from collections.abc import Iterable
+
+from parachute.web.addresses import Address, is_loopback, own_addresses, parse_address
+
+PATH = "/setup"
+# Addresses of documentation (RFC 5737, 3849): asking the kernel for the way there sends nothing.
+_ELSEWHERE = ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1"))
+_MOST = 3
+
+
+def page_addresses(host: str, port: int, name: str | None) -> list[str]:
+    """URLs of the page, the best first; `host` is what the server listens on, `name` its name on the local network.
+
+    A server that only this computer reaches has one on loopback.
+    """
+    address = parse_address(host)
+    if is_loopback(host):
+        return [_url("localhost" if address is None else str(address), port)]
+    if address is not None and not address.is_unspecified:
+        hosts = [str(address)]
+    elif address is None and host:
+        hosts = [host]
+    else:
+        hosts = [str(found) for found in _reachable()[:_MOST]]
+    return [_url(found, port) for found in ([name] if name else []) + hosts]
+
+
+def _url(host: str, port: int) -> str:
+    shown = f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{port}{PATH}"
+
+
+def _reachable() -> list[Address]:
+    """The addresses that the way to elsewhere begins with; without such a way all that others could reach."""
+    routed = [address for family, far in _ELSEWHERE if (address := _source(family, far)) is not None]
+    return routed or _usable(own_addresses())
+
+
+def _source(family: socket.AddressFamily, far: str) -> Address | None:
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect((far, 9))
+            found = parse_address(str(probe.getsockname()[0]))
+        except OSError:
+            return None
+    return found if found is not None and _usable([found]) else None
+
+
+def _usable(addresses: Iterable[Address]) -> list[Address]:
+    found = [address for address in addresses if not (address.is_loopback or address.is_link_local)]
+    return sorted(found, key=lambda address: (address.version, int(address)))

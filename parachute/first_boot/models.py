@@ -1,0 +1,22 @@
+"""How far the setting up of this computer has come."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What `setup.json` says: times as the API writes them, `boot` the identity of the boot in which the key was made."""
+
+    key: str | None = None
+    boot: str | None = None
+    used: bool = False
+    done_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """A key to set the computer up with, or why there is none; the secret is stored nowhere."""
+
+    secret: str | None
+    reason: str | None = None
+    is_done: bool = False

@@ -1,0 +1,66 @@
+"""What a person sees who stands before a new computer: address, key, and both as a code for a phone's camera."""
+
+import textwrap
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import segno
+
+from parachute.web.addresses import parse_address
+
+WIDTH, HEIGHT = 80, 24
+"""Of a console with 25 lines; the last one is left for the cursor."""
+
+_QUIET = 2
+_GAP = 2
+_BLOCKS = {(True, True): "█", (True, False): "▀", (False, True): "▄", (False, False): " "}
+
+
+@dataclass(frozen=True, slots=True)
+class Welcome:
+    """What is to be shown: URLs of the set-up page, the best first, and the key."""
+
+    urls: list[str]
+    secret: str
+
+    @property
+    def link(self) -> str:
+        """The page with the key in the fragment of its address.
+
+        Browsers keep the fragment to themselves: it is in no request, so in no log and in no header that says where
+        somebody came from. An address with numbers is preferred, since not every phone asks the network for names.
+        """
+        numbers = [url for url in self.urls if parse_address(urlsplit(url).hostname or "")]
+        return f"{(numbers or self.urls)[0]}#key={self.secret}"
+
+
+def code_lines(text: str) -> list[str]:
+    """The QR code of a text, two rows a line; what is light is drawn, for white letters on a dark screen."""
+    rows = [[not dark for dark in row] for row in segno.make_qr(text, error="l").matrix_iter(border=_QUIET)]
+    if len(rows) % 2:
+        rows.append([False] * len(rows[0]))
+    pairs = zip(rows[::2], rows[1::2], strict=True)
+    return ["".join(_BLOCKS[bool(up), bool(low)] for up, low in zip(*pair, strict=True)) for pair in pairs]
+
+
+def console_lines(welcome: Welcome) -> list[str]:
+    """A whole screen: the code on the left, and beside it what it holds for those who type."""
+    code = code_lines(welcome.link)
+    space = WIDTH - len(code[0]) - _GAP
+    beside = ["Parachute Computer", "", *_wrapped("To set it up, scan this code with your phone.", space), ""]
+    beside += _wrapped("Or open one of these in a browser on the same network:", space)
+    for url in welcome.urls:
+        beside += _wrapped(url, space)
+    half = (len(welcome.secret) + 1) // 2
+    beside += ["", *_wrapped("and enter this key, both lines as one:", space)]
+    beside += [welcome.secret[:half], welcome.secret[half:], ""]
+    beside += _wrapped("Who sees this screen can set the computer up. The key ends when set-up is done.", space)
+    blank = " " * len(code[0])
+    height = max(len(code), len(beside))
+    code += [blank] * (height - len(code))
+    beside += [""] * (height - len(beside))
+    return [f"{left}{' ' * _GAP}{right}".rstrip() for left, right in zip(code, beside, strict=True)]
+
+
+def _wrapped(text: str, space: int) -> list[str]:
+    return textwrap.wrap(text, space, break_on_hyphens=False)

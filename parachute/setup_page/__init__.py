@@ -1,0 +1,1 @@
+"""The page on which a new computer is set up from a phone: served to everyone, powerless without a key."""

@@ -1,0 +1,228 @@
+"""A phone on the guest's local network: a network of its own, joined to the guest's by a cable, and what a phone does there."""
+
+import asyncio
+import contextlib
+import ctypes
+import socket
+import struct
+import subprocess
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+
+import httpx2
+from zeroconf import IPVersion, ServiceBrowser, ServiceStateChange, Zeroconf
+
+BOX, PHONE = "10.77.0.1", "10.77.0.2"
+PORT = 3333
+_BOX_DEVICE, _PHONE_DEVICE = "lan0", "wlan0"
+_CLONE_NEWNET = 0x40000000  # linux/sched.h
+_SECONDS = 30
+_MDNS = ("224.0.0.251", 5353)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A computer as the network announces it: `name` is that of its host, without the dot at the end."""
+
+    name: str
+    address: str
+    port: int
+    properties: dict[str, str]
+
+    @property
+    def url(self) -> str:
+        """The address of its API; phones resolve the name themselves, which this machine's libraries do not."""
+        return f"http://{self.address}:{self.port}"
+
+    @property
+    def host(self) -> str:
+        """What a browser says whom it calls."""
+        return f"{self.name}:{self.port}"
+
+
+class Phone:
+    """A context manager that joins the guest's network, whose process 1 is `leader`, and leaves nothing behind.
+
+    `run` does something on the phone: in a thread whose network is the phone's, as are all threads it starts.
+    """
+
+    def __init__(self, leader: int) -> None:
+        self._leader = leader
+        self._network: subprocess.Popen[bytes] | None = None
+        self._thread: ThreadPoolExecutor | None = None
+
+    def __enter__(self) -> "Phone":
+        try:
+            self._join()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leave: with the last process of a network its devices go, and the other ends of their cables."""
+        if self._thread is not None:
+            self._thread.shutdown()
+            self._thread = None
+        if self._network is not None:
+            self._network.communicate()
+            self._network = None
+
+    def run(self, action: Callable[[], T]) -> T:
+        """What an action on the phone gives."""
+        assert self._thread is not None
+        return self._thread.submit(action).result()
+
+    def do(self, action: Callable[[], Awaitable[T]]) -> T:
+        """What an asynchronous action on the phone gives."""
+
+        async def doing() -> T:
+            return await action()
+
+        return self.run(lambda: asyncio.run(doing()))
+
+    def ask(self, method: str, path: str, headers: dict[str, str] | None = None, **options: Any) -> httpx2.Response:
+        """One request to the box, by its address."""
+
+        def asking() -> httpx2.Response:
+            with httpx2.Client(base_url=f"http://{BOX}:{PORT}", timeout=60, trust_env=False) as client:
+                return client.request(method, path, headers=headers, **options)
+
+        return self.run(asking)
+
+    def find(self, kind: str) -> Found:
+        """The first computer that announces a service of this kind, asked for by multicast."""
+        return self.run(lambda: _find(kind))
+
+    def reaches(self, port: int) -> bool:
+        """Whether anything on the box answers at this port."""
+
+        def reaching() -> bool:
+            with socket.socket() as connection:
+                connection.settimeout(5)
+                return connection.connect_ex((BOX, port)) == 0
+
+        return self.run(reaching)
+
+    @contextmanager
+    def called(self, name: str) -> Iterator[None]:
+        """Be a device of this name, which nobody else on the network can have then."""
+        ended = threading.Event()
+        defender = self.run(lambda: _Defender(name, ended))
+        try:
+            yield
+        finally:
+            ended.set()
+            defender.join(_SECONDS)
+            assert not defender.is_alive()
+
+    def _join(self) -> None:
+        # It ends with its standard input, so also with us.
+        self._network = subprocess.Popen(
+            ["unshare", "--net", "sh", "-c", "echo; exec cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        assert self._network.stdout is not None
+        self._network.stdout.readline()
+        number = self._network.pid
+        _in_network(number, f"ip link add {_PHONE_DEVICE} type veth peer name {_BOX_DEVICE} netns {self._leader}")
+        for process, device, address in ((number, _PHONE_DEVICE, PHONE), (self._leader, _BOX_DEVICE, BOX)):
+            _in_network(process, f"ip address add {address}/24 dev {device}")
+            _in_network(process, f"ip link set {device} up")
+        _in_network(number, "ip link set lo up")
+        self._thread = ThreadPoolExecutor(1, initializer=_enter, initargs=(number,))
+
+
+class _Defender(threading.Thread):
+    """Says of a host's name that it is the phone's, whenever somebody asks whether it is free (RFC 6762, 8.1).
+
+    zeroconf answers for names of hosts only when it is asked for their addresses.
+    """
+
+    def __init__(self, name: str, ended: threading.Event) -> None:
+        super().__init__()
+        labels = b"".join(bytes([len(label)]) + label.encode() for label in (name, "local")) + b"\0"
+        self._asked = labels
+        # A response of its own authority with one answer: an address that is this name's only one, for two minutes.
+        head = struct.pack(">6H", 0, 0x8400, 0, 1, 0, 0)
+        self._answer = head + labels + struct.pack(">HHIH", 1, 0x8001, 120, 4) + socket.inet_aton(PHONE)
+        self._ended = ended
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        self._socket.bind(("", _MDNS[1]))
+        own = socket.inet_aton(PHONE)
+        self._socket.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, socket.inet_aton(_MDNS[0]) + own)
+        self._socket.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, own)
+        self._socket.settimeout(0.1)
+        self.start()
+
+    def run(self) -> None:
+        with self._socket as network:
+            while not self._ended.is_set():
+                with contextlib.suppress(TimeoutError):
+                    packet, (sender, _) = network.recvfrom(9000)
+                    if sender != PHONE and packet[2] < 0x80 and self._asked in packet:
+                        network.sendto(self._answer, _MDNS)
+
+
+def listening(leader: int) -> list[tuple[str, str, int]]:
+    """(protocol, address, port) of everything in the guest's network that takes what is sent to it."""
+    lines = _in_network(leader, "ss --no-header --listening --numeric --tcp --udp").splitlines()
+    found = []
+    for kind, _, _, _, local, *_ in (line.split() for line in lines):
+        address, _, port = local.rpartition(":")
+        found.append((kind, address.partition("%")[0].strip("[]"), int(port)))
+    return sorted(found)
+
+
+def _in_network(process: int, command: str) -> str:
+    entering = ["nsenter", f"--net=/proc/{process}/ns/net", *command.split()]
+    return subprocess.run(entering, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True).stdout
+
+
+def _enter(process: int) -> None:
+    library = ctypes.CDLL(None, use_errno=True)
+    with Path(f"/proc/{process}/ns/net").open("rb") as network:
+        if library.setns(network.fileno(), _CLONE_NEWNET) != 0:
+            raise OSError(ctypes.get_errno(), "setns")
+
+
+def _zeroconf() -> Zeroconf:
+    return Zeroconf(interfaces=[PHONE], ip_version=IPVersion.V4Only)
+
+
+def _find(kind: str) -> Found:
+    network = _zeroconf()
+    names: list[str] = []
+    arrived = threading.Event()
+
+    def seen(zeroconf: Zeroconf, service_type: str, name: str, state_change: ServiceStateChange) -> None:
+        if state_change is ServiceStateChange.Added:
+            names.append(name)
+            arrived.set()
+
+    try:
+        browser = ServiceBrowser(network, f"{kind}.local.", handlers=[seen])
+        assert arrived.wait(_SECONDS), f"Nothing announces {kind}."
+        browser.cancel()
+        info = network.get_service_info(f"{kind}.local.", names[0], _SECONDS * 1000)
+        assert info is not None
+        assert info.server is not None
+        assert info.port is not None
+        properties = {name.decode(): (value or b"").decode() for name, value in info.properties.items()}
+        return Found(info.server.rstrip("."), info.parsed_addresses()[0], info.port, properties)
+    finally:
+        network.close()

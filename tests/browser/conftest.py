@@ -1,0 +1,41 @@
+"""Debian's Chromium, driven by Playwright: pages as a phone shows them."""
+
+import os
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+_PHONE = {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One browser for the tests of a file; while it runs, the event loop of its driver is that of the whole process."""
+    program = shutil.which("chromium")
+    if program is None:
+        pytest.fail("Chromium is missing:  apt-get install chromium", pytrace=False)
+    # Root has no use for a sandbox of its own, and without this it does not start at all.
+    unboxed = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=program, args=unboxed)
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def problems() -> list[str]:
+    """What the page complained about: errors, and whatever its own policy forbade."""
+    return []
+
+
+@pytest.fixture
+def page(browser: Browser, problems: list[str]) -> Iterator[Page]:
+    """A page in a window of its own, of the size of a phone."""
+    context = browser.new_context(viewport=_PHONE, has_touch=True, reduced_motion="reduce")
+    opened = context.new_page()
+    opened.on("pageerror", lambda error: problems.append(str(error)))
+    opened.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+    yield opened
+    context.close()

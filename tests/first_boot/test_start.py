@@ -1,0 +1,94 @@
+"""Whether core starts where others can reach it, at every point of set-up."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from parachute.app import create
+from parachute.errors import ParachuteError
+from parachute.first_boot.service import FirstBoot
+from parachute.keys.document import KeysUnreadable
+from parachute.keys.service import Keys
+from parachute.settings.home import Home
+from parachute.settings.models import Settings
+from parachute.supervisor.credentials import Credentials
+from parachute.web.exposure import NotSafe
+
+
+def new(home: Home) -> None:
+    """Nobody has done anything."""
+
+
+def invited(home: Home) -> None:
+    """The screen shows the key."""
+    FirstBoot(home.root, Keys(home.root)).invite(boot="boot")
+
+
+def shown_key_is_gone(home: Home) -> None:
+    """Cut off while set-up ended."""
+    invited(home)
+    keys = Keys(home.root)
+    keys.revoke(keys.list()[0].id)
+
+
+def done(home: Home) -> None:
+    """The app has its key."""
+    Keys(home.root).create("Phone")
+    FirstBoot(home.root, Keys(home.root)).finish()
+
+
+def done_and_every_key_revoked(home: Home) -> None:
+    """Nobody has a key any more."""
+    done(home)
+    Keys(home.root).revoke("Phone")
+
+
+def done_and_begun_anew(home: Home) -> None:
+    """`first-boot --again` without another key."""
+    done_and_every_key_revoked(home)
+    FirstBoot(home.root, Keys(home.root)).invite(boot="boot", again=True)
+
+
+def broken_progress(home: Home) -> None:
+    """What says whether set-up is done is not understood, and there is no key."""
+    (home.root / "setup.json").write_text("{")
+
+
+def broken_keys(home: Home) -> None:
+    """Which keys there are is not known."""
+    invited(home)
+    (home.root / "keys.yaml").write_text("api_keys:")
+
+
+POINTS: list[tuple[Callable[[Home], None], type[ParachuteError] | None]] = [
+    (new, None),
+    (invited, None),
+    (shown_key_is_gone, None),
+    (done, None),
+    (done_and_begun_anew, None),
+    (done_and_every_key_revoked, NotSafe),
+    (broken_progress, NotSafe),
+    (broken_keys, KeysUnreadable),
+]
+
+
+@pytest.mark.parametrize(("point", "error"), POINTS, ids=[point.__name__ for point, _ in POINTS])
+def test_it_starts_without_a_key_only_while_it_waits_for_its_first_one(
+    tmp_path: Path, point: Callable[[Home], None], error: type[ParachuteError] | None
+) -> None:
+    home = Home(tmp_path / "trust")
+    home.root.mkdir(mode=0o700)
+    point(home)
+    settings = Settings(vault=tmp_path / "vault")
+    create(home, settings, Credentials({})).build_middleware_stack()
+    for host in ("0.0.0.0", "::", "192.168.1.5"):
+        open_to_others = settings.model_copy(update={"host": host})
+        if error is None:
+            create(home, open_to_others, Credentials({})).build_middleware_stack()
+        else:
+            with pytest.raises(error):
+                create(home, open_to_others, Credentials({})).build_middleware_stack()
+        careless = settings.model_copy(update={"host": host, "auth_mode": "disabled"})
+        with pytest.raises(NotSafe, match="loopback"):
+            create(home, careless, Credentials({})).build_middleware_stack()

@@ -1,0 +1,179 @@
+"""Routes that are read after the start: nobody sees that they were not there, or were there in part."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Iterable
+from typing import Any
+
+import httpx2
+import pytest
+from fastapi import APIRouter, FastAPI
+from starlette.types import Receive, Scope, Send
+
+from parachute.web.late_routes import LateRoutes
+
+from .gate import answer_of, drive
+
+Find = Callable[[], Iterable[APIRouter]]
+
+
+def routers() -> tuple[APIRouter, APIRouter]:
+    """Two that share a path, as runs and sessions do."""
+    first, second = APIRouter(), APIRouter()
+
+    @first.post("/api/chat")
+    async def send() -> str:
+        return "sent"
+
+    @first.get("/api/chat/{name}")
+    async def one(name: str) -> str:
+        return name
+
+    @second.get("/api/chat")
+    async def everything() -> str:
+        return "all"
+
+    return first, second
+
+
+class App:
+    """An application with one early route, late ones, and a last resort behind them."""
+
+    def __init__(self, find: Find) -> None:
+        self.app = FastAPI()
+        self.app.get("/early")(self._early)
+        self.otherwise: list[str] = []
+        self.late = LateRoutes(self.app, find, self._last)
+        self.app.router.default = self.late
+
+    async def _early(self) -> str:
+        return "early"
+
+    async def _last(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.otherwise.append(scope["path"])
+        await send({"type": "http.response.start", "status": 404, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    async def call(self, method: str, path: str) -> tuple[int, Any, str | None]:
+        """Status, what was answered, and which methods are allowed."""
+        transport = httpx2.ASGITransport(app=self.app)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://x") as client:
+            answer = await client.request(method, path)
+            text = answer.json() if answer.status_code == 200 and answer.content else None
+            return answer.status_code, text, answer.headers.get("allow")
+
+
+REQUESTS = [
+    ("GET", "/api/chat"),
+    ("POST", "/api/chat"),
+    ("DELETE", "/api/chat"),
+    ("HEAD", "/api/chat"),
+    ("OPTIONS", "/api/chat"),
+    ("GET", "/api/chat/one"),
+    ("GET", "/api/chat/"),
+    ("GET", "/api/chat/one/"),
+    ("GET", "/api/module/x"),
+    ("GET", "/early"),
+    ("POST", "/early"),
+    ("GET", "/early/"),
+    ("GET", "/"),
+]
+
+
+@pytest.mark.parametrize(("method", "path"), REQUESTS)
+async def test_the_first_request_is_answered_as_every_later_one(method: str, path: str) -> None:
+    made = App(routers)
+    first = await made.call(method, path)
+    made.late.read()
+    seen = list(made.otherwise)
+    assert await made.call(method, path) == first
+    assert made.otherwise == [*seen, *seen], "the last resort is asked once for each"
+
+
+class Slow:
+    """Finds routers one by one, each when it is let."""
+
+    def __init__(self) -> None:
+        self.found = routers()
+        self.reached = [threading.Event(), threading.Event()]
+        self.goes_on = [threading.Event(), threading.Event()]
+        self.times = 0
+
+    def __call__(self) -> Iterable[APIRouter]:
+        self.times += 1
+        for router, reached, goes_on in zip(self.found, self.reached, self.goes_on, strict=True):
+            reached.set()
+            assert goes_on.wait(20)
+            yield router
+
+    def let_go(self) -> None:
+        """Wait for nothing more."""
+        for event in self.goes_on:
+            event.set()
+
+
+@pytest.fixture
+async def slow() -> AsyncIterator[Slow]:
+    """A reading that waits for the test."""
+    made = Slow()
+    yield made
+    made.let_go()
+
+
+async def test_who_asks_in_the_middle_of_the_reading_waits_for_all_of_it(slow: Slow) -> None:
+    made = App(slow)
+    waiting = [asyncio.create_task(made.call("GET", "/api/module/x"))]
+    slow.goes_on[0].set()
+    assert await asyncio.to_thread(slow.reached[1].wait, 20)
+    waiting += [asyncio.create_task(made.call(*request)) for request in (("GET", "/api/chat"), ("POST", "/api/chat"))]
+    assert await made.call("GET", "/early") == (200, "early", None), "what is there already is answered meanwhile"
+    assert not any(task.done() for task in waiting)
+    slow.let_go()
+    assert await asyncio.gather(*waiting) == [(404, None, None), (200, "all", None), (200, "sent", None)]
+    assert slow.times == 1
+    assert made.otherwise == ["/api/module/x"]
+
+
+async def test_the_end_waits_for_a_reading_and_begins_none(slow: Slow) -> None:
+    idle = App(slow)
+    idle.late.start()
+    await idle.late.close()
+    assert slow.times == 0
+    made = App(slow)
+    made.late.start()
+    assert await asyncio.to_thread(slow.reached[0].wait, 20)
+    closing = asyncio.create_task(made.late.close())
+    assert await made.call("GET", "/early") == (200, "early", None)
+    assert not closing.done()
+    slow.let_go()
+    await closing
+
+
+async def test_a_reading_that_failed_is_tried_again() -> None:
+    outcomes: list[Any] = [RuntimeError("no memory"), routers()]
+
+    def find() -> Iterable[APIRouter]:
+        outcome = outcomes.pop(0)
+        if isinstance(outcome, Exception):
+            raise outcome
+        found: tuple[APIRouter, ...] = outcome
+        return found
+
+    made = App(find)
+    with pytest.raises(RuntimeError, match="no memory"):
+        await made.call("GET", "/api/chat")
+    assert await made.call("GET", "/api/chat") == (200, "all", None)
+    assert await made.call("GET", "/api/chat") == (200, "all", None)
+
+
+async def test_other_kinds_of_connection_read_nothing(slow: Slow) -> None:
+    made = App(slow)
+    scope = {"type": "websocket", "path": "/api/chat", "headers": [], "query_string": b"", "root_path": ""}
+    assert answer_of(await drive(made.app, scope)).status == 404
+    assert slow.times == 0
+
+
+async def test_the_schema_has_them() -> None:
+    made = App(routers)
+    made.late.read()
+    assert sorted(made.app.openapi()["paths"]) == ["/api/chat", "/api/chat/{name}", "/early"]
