@@ -3,6 +3,7 @@
 import html
 import re
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -148,6 +149,17 @@ def default_hooks_table() -> str:
     return "\n".join(rows)
 
 
+def nixos_options_table() -> str:
+    """All options of the NixOS module, as Markdown; only Nix can read them."""
+    if not shutil.which("nix-instantiate"):
+        return "*Nix was not installed where this page was built, which it takes to list them: see `nixos/`.*"
+    sys.path.insert(0, str(ROOT))
+    from tests.nix.evaluation import options
+    from tests.nix.page import table
+
+    return table(options())
+
+
 TABLES = {
     "<!-- settings -->": settings_table,
     "<!-- routes -->": routes_table,
@@ -155,6 +167,7 @@ TABLES = {
     "<!-- module-states -->": module_states_table,
     "<!-- hook-events -->": hook_events_table,
     "<!-- default-hooks -->": default_hooks_table,
+    "<!-- nixos-options -->": nixos_options_table,
 }
 
 

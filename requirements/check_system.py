@@ -5,11 +5,19 @@ import importlib.util
 import shutil
 import sys
 
-PACKAGES = {"bwrap": "bubblewrap", "git": "git", "libgomp": "libgomp1"}
+PACKAGES = {
+    "bwrap": "bubblewrap",
+    "git": "git",
+    "libgomp": "libgomp1",
+    "nix-instantiate": "nix-bin",
+    "restic": "restic",
+}
 CONSEQUENCES = {
     "libgomp": "Without it the small model on this machine cannot start.",
     "bwrap": "Without it agents run without a sandbox, with your own rights, and each answer says so.",
     "git": "Without it some tests are skipped.",
+    "restic": "Without it backups cannot be made, and their tests are skipped.",
+    "nix-instantiate": "Without it the tests of the NixOS module are skipped.",
 }
 
 

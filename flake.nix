@@ -1,0 +1,118 @@
+{
+  description = "A personal, local-first computer for one person's knowledge and agents";
+
+  inputs = {
+    nixpkgs.url = "github:NixOS/nixpkgs/nixos-26.05";
+    nixos-hardware.url = "github:NixOS/nixos-hardware";
+    nixos-hardware.inputs.nixpkgs.follows = "nixpkgs";
+  };
+
+  outputs =
+    {
+      self,
+      nixpkgs,
+      nixos-hardware,
+    }:
+    let
+      inherit (nixpkgs) lib;
+      systems = [
+        "x86_64-linux"
+        "aarch64-linux"
+      ];
+      forEach = build: lib.genAttrs systems (system: build nixpkgs.legacyPackages.${system});
+
+      machine =
+        configuration:
+        lib.nixosSystem {
+          modules = [
+            self.nixosModules.default
+            configuration
+          ];
+          specialArgs = { inherit nixos-hardware; };
+        };
+    in
+    {
+      nixosModules.default = {
+        imports = [ ./nixos ];
+      };
+
+      # Yours is one of these with `.extendModules`: see docs/appliance.md.
+      nixosConfigurations = {
+        rpi4 = machine ./images/rpi4.nix;
+        rpi5 = machine ./images/rpi5.nix;
+        server = machine ./images/server.nix;
+        vm = machine ./images/vm.nix;
+      };
+
+      packages = forEach (
+        pkgs:
+        let
+          # Claude Code is in it, so nixpkgs asks for its permission: see docs/appliance.md.
+          parachute = pkgs.callPackage ./nixos/package.nix { acceptUnfreeAgent = true; };
+        in
+        {
+          inherit parachute;
+          default = parachute;
+          parachute-without-agent = parachute.override { acceptUnfreeAgent = false; };
+          sandbox-image = pkgs.callPackage ./nixos/sandbox-image.nix { };
+          # The cards are built on ARM and the disk on x86-64, whichever machine asks for them.
+          sd-image-rpi4 = self.nixosConfigurations.rpi4.config.system.build.sdImage;
+          sd-image-rpi5 = self.nixosConfigurations.rpi5.config.system.build.sdImage;
+          image-server = self.nixosConfigurations.server.config.system.build.image;
+          vm = self.nixosConfigurations.vm.config.system.build.vm;
+        }
+      );
+
+      apps = forEach (
+        pkgs:
+        let
+          program = lib.getExe self.packages.${pkgs.stdenv.hostPlatform.system}.parachute;
+          app = name: words: {
+            type = "app";
+            program = "${pkgs.writeShellScript "parachute-${name}" ''exec ${program} ${words} "$@"''}";
+          };
+          run = app "run" "start --foreground";
+        in
+        {
+          inherit run;
+          default = run;
+          setup = app "setup" "setup";
+          parachute = app "parachute" "";
+        }
+      );
+
+      checks = forEach (
+        pkgs:
+        import ./nixos/checks.nix {
+          inherit lib pkgs;
+          module = self.nixosModules.default;
+          inherit (lib) nixosSystem;
+          package = self.packages.${pkgs.stdenv.hostPlatform.system}.parachute-without-agent;
+        }
+      );
+
+      # For tests/nix, and whatever else needs no sandbox of its own.
+      devShells = forEach (
+        pkgs:
+        let
+          inherit (self.packages.${pkgs.stdenv.hostPlatform.system}.parachute-without-agent) python;
+        in
+        {
+          default = pkgs.mkShell {
+            packages = [
+              python
+              pkgs.bubblewrap
+              pkgs.git
+              pkgs.gnumake
+              pkgs.restic
+              pkgs.ruff
+              pkgs.shellcheck
+            ];
+            PYTHONPATH = import ./nixos/test-runners.nix { inherit python; };
+          };
+        }
+      );
+
+      formatter = lib.filterAttrs (_: program: program != null) (forEach (pkgs: pkgs.nixfmt-tree or null));
+    };
+}

@@ -1,0 +1,23 @@
+# What both Raspberry Pis have in common; the card is nixpkgs' own, and expands to its size at the first boot.
+{ lib, modulesPath, ... }:
+{
+  imports = [
+    (modulesPath + "/installer/sd-card/sd-image-aarch64.nix")
+    ./common.nix
+  ];
+
+  nixpkgs.hostPlatform = lib.mkDefault "aarch64-linux";
+
+  # Without it a Pi finds no kernel: its green light flashes seven times.
+  hardware.raspberry-pi.firmware.uboot.enable = true;
+
+  # The boot files of every board, device trees and overlays included, need more than the 30 MiB of the default.
+  sdImage.firmwareSize = 256;
+  # Which generations the menu offers.
+  boot.loader.generic-extlinux-compatible.configurationLimit = lib.mkDefault 10;
+
+  # The base profile of nixpkgs' cards brings it, and it is built anew for each kernel.
+  boot.supportedFilesystems.zfs = lib.mkForce false;
+  # Reading a file writes nothing.
+  fileSystems."/".options = [ "noatime" ];
+}

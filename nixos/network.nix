@@ -1,0 +1,100 @@
+# Who reaches the computer: this machine alone, unless `lan.enable` opens it to the local network, where a key is needed.
+{ config, lib, ... }:
+let
+  cfg = config.services.parachute;
+in
+{
+  options.services.parachute = {
+    port = lib.mkOption {
+      type = lib.types.ints.between 1 65535;
+      default = 3333;
+      example = 3333;
+      description = "The port of the API. Apps look for 3333.";
+    };
+
+    auth = lib.mkOption {
+      type = lib.types.enum [ "remote" "always" "disabled" ];
+      default = "remote";
+      example = "always";
+      description = "Who needs a key: callers from other machines, everybody, or nobody.";
+    };
+
+    openFirewall = lib.mkOption {
+      type = lib.types.bool;
+      default = true;
+      example = false;
+      description = "Whether `lan.enable` opens the firewall for the port and for the announcement of the name.";
+    };
+
+    lan = {
+      enable = lib.mkEnableOption "apps on the local network: the API listens there, and is announced with its name";
+
+      address = lib.mkOption {
+        type = lib.types.strMatching "[0-9.]+|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*" // { description = "address of IPv4 or IPv6"; };
+        default = "0.0.0.0";
+        example = "192.168.1.20";
+        description = "The address to listen on, with `lan.enable`; 0.0.0.0 stands for all of IPv4.";
+      };
+
+      name = lib.mkOption {
+        type = lib.types.strMatching "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?" // { description = "name of a-z, 0-9 and dashes"; };
+        default = "parachute";
+        example = "study";
+        description = "The name on the local network, without its ending: `parachute` is found as parachute.local.";
+      };
+    };
+
+    listenAddress = lib.mkOption {
+      type = lib.types.str;
+      internal = true;
+      readOnly = true;
+      default = if cfg.lan.enable then cfg.lan.address else "127.0.0.1";
+      example = "127.0.0.1";
+      description = "The address that follows from `lan`.";
+    };
+  };
+
+  config = lib.mkIf cfg.enable {
+    assertions = [
+      {
+        assertion = !(cfg.lan.enable && cfg.auth == "disabled");
+        message = ''
+          services.parachute.lan.enable: with auth = "disabled" everybody on the local network could read the vault and run agents.
+          Write services.parachute.auth = "remote", with which other machines need a key and this one does not.
+        '';
+      }
+    ];
+
+    services.parachute.declared.settings = {
+      inherit (cfg) port;
+      host = cfg.listenAddress;
+      auth_mode = cfg.auth;
+    };
+
+    networking.firewall.allowedTCPPorts = lib.mkIf (cfg.lan.enable && cfg.openFirewall) [ cfg.port ];
+
+    services.avahi = lib.mkIf cfg.lan.enable {
+      enable = true;
+      hostName = lib.mkDefault cfg.lan.name;
+      openFirewall = lib.mkDefault cfg.openFirewall;
+      publish = {
+        enable = true;
+        # Without these the name leads nowhere.
+        addresses = true;
+      };
+      extraServiceFiles.parachute = ''
+        <?xml version="1.0" standalone="no"?>
+        <!DOCTYPE service-group SYSTEM "avahi-service.dtd">
+        <service-group>
+          <name replace-wildcards="yes">Parachute on %h</name>
+          <service>
+            <type>_parachute._tcp</type>
+            <port>${toString cfg.port}</port>
+            <txt-record>version=${lib.escapeXML cfg.package.version}</txt-record>
+            <txt-record>path=/api</txt-record>
+          </service>
+        </service-group>
+      '';
+    };
+  };
+}

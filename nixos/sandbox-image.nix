@@ -1,0 +1,124 @@
+# The root of the image that agents' containers start from, as a tarball for `parachute sandbox build --from-tar`.
+#
+# Elsewhere parachute/image/recipe.py makes it from Debian's packages. This one has the same programs and the same folders
+# from nixpkgs, so that a NixOS machine needs neither Debian's packages nor a registry.
+{
+  lib,
+  stdenv,
+  runCommand,
+  buildEnv,
+  closureInfo,
+  glibc,
+  cacert,
+  # Names as in recipe.py's PACKAGES; coreutils to gzip are what Debian's base brings by itself.
+  bashInteractive,
+  bzip2,
+  curl,
+  diffutils,
+  file,
+  findutils,
+  gitMinimal,
+  jq,
+  less,
+  nodejs,
+  openssl,
+  patch,
+  procps,
+  python313,
+  ripgrep,
+  unzip,
+  xz,
+  zip,
+  coreutils,
+  gawk,
+  gnugrep,
+  gnused,
+  gnutar,
+  gzip,
+}:
+
+let
+  programs = buildEnv {
+    name = "parachute-sandbox-programs";
+    paths = [
+      bashInteractive
+      bzip2
+      curl
+      diffutils
+      file
+      findutils
+      gitMinimal
+      jq
+      less
+      nodejs
+      openssl
+      patch
+      procps
+      python313
+      ripgrep
+      unzip
+      xz
+      zip
+      coreutils
+      gawk
+      gnugrep
+      gnused
+      gnutar
+      gzip
+    ];
+    pathsToLink = [ "/bin" ];
+    ignoreCollisions = true;
+  };
+
+  # Where programs that were built elsewhere look for it: the agent's own is one.
+  loader =
+    {
+      x86_64-linux = "/lib64/ld-linux-x86-64.so.2";
+      aarch64-linux = "/lib/ld-linux-aarch64.so.1";
+    }
+    .${stdenv.hostPlatform.system};
+in
+runCommand "parachute-sandbox-image"
+  {
+    closure = closureInfo {
+      rootPaths = [
+        programs
+        glibc
+        cacert
+      ];
+    };
+    passthru = { inherit programs loader; };
+    meta = {
+      description = "Root of the containers that agents run in";
+      platforms = [
+        "x86_64-linux"
+        "aarch64-linux"
+      ];
+    };
+  }
+  ''
+    mkdir --parents root/nix/store root/usr/local/bin root/etc/ssl/certs root"$(dirname ${loader})" root/dev root/proc root/sys root/root
+    xargs --arg-file="$closure/store-paths" cp --archive --target-directory=root/nix/store
+
+    ln --symbolic ${programs}/bin root/usr/bin
+    ln --symbolic usr/bin root/bin
+    ln --symbolic ${glibc}/lib/$(basename ${loader}) root${loader}
+    ln --symbolic ${cacert}/etc/ssl/certs/ca-bundle.crt root/etc/ssl/certs/ca-certificates.crt
+
+    printf '%s\n' 'root:x:0:0:root:/root:/bin/bash' 'agent:x:1000:1000::/home/agent:/bin/bash' \
+      'nobody:x:65534:65534:nobody:/nonexistent:/bin/false' > root/etc/passwd
+    printf '%s\n' 'root:x:0:' 'agent:x:1000:' 'nogroup:x:65534:' > root/etc/group
+    echo 'hosts: files dns' > root/etc/nsswitch.conf
+    # The mark by which the image is known: it changes with every program in it.
+    echo "nix$(basename ${programs} | cut --characters=1-32)" > root/etc/parachute-recipe
+
+    # As in recipe.py: 1777, since only root of a container could own them.
+    mkdir --parents root/attachments root/home/agent/.claude/projects root/opt/parachute/parachute_runner root/project \
+      root/run/parachute root/scratch root/vault root/tmp root/var/tmp
+    touch root/opt/parachute/agent
+    chmod 1777 root/home/agent root/home/agent/.claude root/home/agent/.claude/projects root/run root/scratch root/tmp root/var/tmp
+
+    mkdir $out
+    tar --create --file=$out/root.tar --directory=root --sort=name --mtime=@1767225600 --owner=0 --group=0 --numeric-owner .
+    cp root/etc/parachute-recipe $out/recipe
+  ''

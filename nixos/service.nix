@@ -1,0 +1,29 @@
+# Whether the computer runs on this machine, and from which package.
+{ config, lib, pkgs, ... }:
+let
+  cfg = config.services.parachute;
+in
+{
+  options.services.parachute = {
+    enable = lib.mkEnableOption "Parachute Computer, a personal computer for one person's knowledge and agents";
+
+    package = lib.mkOption {
+      type = lib.types.package;
+      default = pkgs.parachute-computer or (throw ''
+        services.parachute.package: this nixpkgs has no parachute-computer. Import the flake's nixosModules.default, which brings it,
+        or write the package here.
+      '');
+      defaultText = lib.literalExpression "pkgs.parachute-computer, or that of the flake";
+      example = lib.literalExpression "inputs.parachute.packages.\${pkgs.system}.parachute";
+      description = ''
+        The package that runs. Its attribute `python` is a Python in which the program can be imported, and `version` is announced
+        on the local network.
+      '';
+    };
+  };
+
+  config = lib.mkIf cfg.enable {
+    # For its user the program needs no variable to find what belongs to it: that is ~/.parachute.
+    environment.systemPackages = [ cfg.package ];
+  };
+}

@@ -1,0 +1,79 @@
+"""Configurations evaluated by Nix, without nixpkgs unless NIXPKGS_LIB names its lib."""
+
+import json
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+TREE = HERE.parents[1]
+MODULES = TREE / "nixos" / "modules.nix"
+EXAMPLES = TREE / "nixos" / "examples"
+
+_SECONDS = 100
+
+
+class EvaluationFailed(Exception):
+    """Nix refused a configuration; the text is what a person would see."""
+
+
+def evaluate(configuration: Path | str, *, folders: Mapping[str, str] | None = None, lib: Path | None = None) -> Any:
+    """Everything that a configuration sets, as JSON; error: EvaluationFailed.
+
+    `configuration` is a file, or an expression of Nix. `folders` gives packages by name another place than one in the store
+    at which nothing is: `parachute` for the package, `python` for its Python, and the names of packages.nix. `lib` is that of
+    nixpkgs; without it our own small one is used.
+    """
+    return run(f"({_evaluated(configuration, folders or {}, lib)}).config")
+
+
+def options(lib: Path | None = None) -> list[dict[str, Any]]:
+    """The options below `services.parachute`, those of submodules included: name, type, description, example, default."""
+    evaluated = _evaluated("{ }", {}, lib)
+    library = _library(lib)
+    return list(
+        run(f"import {HERE}/options.nix {{ lib = {library}; options = ({evaluated}).options.services.parachute; }}")
+    )
+
+
+def run(expression: str) -> Any:
+    """The value of an expression; no file is built and no network is used. Error: EvaluationFailed."""
+    with tempfile.TemporaryDirectory(prefix="nix-", dir="/tmp") as place:
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": place,
+            # Nothing of this machine's Nix: neither its settings nor its store.
+            "NIX_REMOTE": "dummy://",
+            "NIX_CONF_DIR": place,
+            "NIX_STATE_DIR": f"{place}/state",
+            "NIX_LOG_DIR": f"{place}/log",
+            "NIX_PATH": "",
+        }
+        command = ["nix-instantiate", "--eval", "--strict", "--json", "--expr", expression]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=_SECONDS, check=False)
+    if done.returncode != 0:
+        raise EvaluationFailed(re.sub(r"\x1b\[[0-9;]*m", "", done.stderr))
+    return json.loads(done.stdout)
+
+
+def parse(file: Path) -> str | None:
+    """What is wrong with the syntax of a file, and with names in it that nothing defines; None for nothing."""
+    command = ["nix-instantiate", "--parse", str(file)]
+    environment = {**os.environ, "NIX_REMOTE": "dummy://"}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=_SECONDS, check=False)
+    return None if done.returncode == 0 else done.stderr
+
+
+def _evaluated(configuration: Path | str, folders: Mapping[str, str], lib: Path | None) -> str:
+    text = str(configuration) if isinstance(configuration, Path) else f"({configuration})"
+    places = " ".join(f"{json.dumps(name)} = {json.dumps(place)};" for name, place in folders.items())
+    packages = f"import {HERE}/packages.nix {{ {places} }}"
+    return f"import {HERE}/evaluate.nix {{ lib = {_library(lib)}; pkgs = {packages}; configuration = {text}; }}"
+
+
+def _library(lib: Path | None) -> str:
+    return f"import {lib or HERE / 'lib'}"

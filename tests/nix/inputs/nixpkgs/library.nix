@@ -1,0 +1,20 @@
+# What packages need of nixpkgs' lib, beside what modules do.
+lib: {
+  importTOML = file: builtins.fromTOML (builtins.readFile file);
+  concatMapAttrs = f: set: lib.foldl' (found: name: found // f name set.${name}) { } (builtins.attrNames set);
+  fileset = {
+    # Every path has to exist, as in nixpkgs.
+    unions = paths: map (path: if builtins.pathExists path then path else throw "lib.fileset: ${toString path} does not exist") paths;
+    toSource = { root, fileset }: builtins.path {
+      path = root;
+      name = "source";
+      filter = file: _: builtins.any (path: lib.hasPrefix (toString path) file || lib.hasPrefix "${file}/" (toString path)) fileset;
+    };
+  };
+  licenses = {
+    agpl3Plus.free = true;
+    mit.free = true;
+    unfree.free = false;
+  };
+  sourceTypes.binaryNativeCode.isSource = false;
+}

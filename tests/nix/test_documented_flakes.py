@@ -1,0 +1,54 @@
+"""The configurations that docs/appliance.md shows are configurations."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.nix.flake import ROOT, Flake
+
+pytestmark = pytest.mark.skipif(
+    not shutil.which("nix"), reason="needs the system package nix-bin: `make test-deps` installs it"
+)
+_EXAMPLES = re.findall(r"```nix\n(.*?)```", (ROOT / "docs" / "appliance.md").read_text(), re.DOTALL)
+_CONFIGURATION = """
+{
+  nixpkgs.hostPlatform = "x86_64-linux";
+  system.stateVersion = "26.05";
+  fileSystems."/" = { device = "/dev/sda1"; fsType = "ext4"; };
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def flake(tmp_path_factory: pytest.TempPathFactory) -> Flake:
+    return Flake(tmp_path_factory.mktemp("documented"))
+
+
+def evaluated(flake: Flake, text: str, folder: Path, machine: str) -> str:
+    """The system of a machine of a user's flake, with nixpkgs' own refusals."""
+    (folder / "flake.nix").write_text(text)
+    (folder / "configuration.nix").write_text(_CONFIGURATION)
+    output = f"nixosConfigurations.{machine}.config.system.build.toplevel.drvPath"
+    done = flake.run_in(folder, "eval", "--raw", f"path:.#{output}")
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_page_has_both_examples() -> None:
+    assert len(_EXAMPLES) == 2
+
+
+def test_a_card_of_ones_own(flake: Flake, tmp_path: Path) -> None:
+    assert evaluated(flake, _EXAMPLES[0], tmp_path, "parachute").endswith(".drv")
+    for other in ("rpi5", "server"):
+        text = _EXAMPLES[0].replace("nixosConfigurations.rpi4", f"nixosConfigurations.{other}")
+        assert evaluated(flake, text, tmp_path, "parachute").endswith(".drv")
+
+
+def test_one_import_on_a_home_server(flake: Flake, tmp_path: Path) -> None:
+    assert evaluated(flake, _EXAMPLES[1], tmp_path, "server").endswith(".drv")
+    wrong = _EXAMPLES[1].replace("acceptUnfreeAgent = true;", "")
+    with pytest.raises(AssertionError, match=r"services\.parachute\.acceptUnfreeAgent"):
+        evaluated(flake, wrong, tmp_path, "server")

