@@ -4,6 +4,8 @@ import os
 import pwd
 import shutil
 import subprocess
+import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +13,7 @@ from parachute.cli import lifecycle
 from parachute.errors import Conflict, Unavailable
 from parachute.files import atomic_write
 from parachute.settings.home import Home
-from parachute.supervisor import installed
+from parachute.supervisor import backup_units, hardening, installed
 
 _SECONDS = 240
 
@@ -35,6 +37,11 @@ def check_possible(home: Home) -> None:
             f"The user manager of systemd does not answer: {answer.stderr.strip()}.",
             "Log in as this user itself, not with su or sudo, and try again.",
         )
+    if f"ConditionUser={pwd.getpwuid(os.getuid()).pw_name}" in _of_the_system():
+        raise Conflict(
+            "The system's configuration has these services already.",
+            "Change it where they come from: on NixOS in `services.parachute`.",
+        )
     if lifecycle.is_running(home) and not (installed.folder() / installed.SUPERVISOR).exists():
         raise Conflict(
             "The computer is running already, but not as a service.", "`parachute stop` ends it; then try again."
@@ -57,11 +64,23 @@ def linger() -> Linger:
     )
 
 
-def install(home: Home, host: str, port: int, linger: Linger) -> list[Path]:
+def not_held_back() -> str | None:
+    """Why systemd cannot hold core back on this machine, as a sentence, or None; found out by trying, since policies differ."""
+    lines = [f"--property={line}" for line in hardening.of_core() if not line.startswith("#")]
+    answer = _run("systemd-run", "--user", "--quiet", "--wait", "--collect", *lines, sys.executable, "-ISc", "")
+    if answer.returncode == 0:
+        return None
+    return (
+        "Core and the supervisor run without being held back: systemd gives a service of yours no namespaces here "
+        f"({answer.stderr.strip()[-200:] or 'a trial of it failed'})."
+    )
+
+
+def install(home: Home, host: str, port: int, linger: Linger, *, confined: bool = True) -> list[Path]:
     """Write, enable and start the units; returns their files. Error: Unavailable, and then the old ones are back."""
     folder = installed.folder()
     folder.mkdir(parents=True, exist_ok=True)
-    files = installed.render(home, host, port, lingers_for_us=linger.by_us)
+    files = installed.render(home, host, port, lingers_for_us=linger.by_us, confined=confined)
     before = {name: (folder / name).read_text() if (folder / name).exists() else None for name in files}
     try:
         for name, text in files.items():
@@ -90,12 +109,50 @@ def uninstall(home: Home) -> list[Path]:
     names = [file.name for file in files]
     _systemctl("disable", "--quiet", "--now", *names, check=False)
     for file in (*files, *installed.rendered()):
-        file.unlink()
+        if file.is_dir():  # what confines a module that nobody closed, since no supervisor was there
+            shutil.rmtree(file)
+        else:
+            file.unlink()
     _systemctl("daemon-reload")
     _systemctl("reset-failed", *names, check=False)
     if ends_linger:
         _run("loginctl", "--no-ask-password", "disable-linger")
     return files
+
+
+def install_timers(files: Mapping[str, str]) -> list[Path]:
+    """Write and start the timers of backups; without any files remove those that are there. Error: Unavailable."""
+    folder = installed.folder()
+    if not files:
+        remove_timers()
+        return []
+    for name, text in files.items():
+        atomic_write(folder / name, text, 0o644)
+    _systemctl("daemon-reload")
+    _systemctl("enable", "--quiet", *backup_units.TIMERS)
+    # Anew, since the time may be another one.
+    _systemctl("restart", *backup_units.TIMERS)
+    return [folder / name for name in files]
+
+
+def remove_timers() -> list[Path]:
+    """Stop and remove the timers of backups; a backup that is being made goes on. Returns the removed files."""
+    files = [installed.folder() / name for name in backup_units.NAMES if (installed.folder() / name).exists()]
+    if files:
+        _systemctl("disable", "--quiet", "--now", *backup_units.TIMERS, check=False)
+        for file in files:
+            file.unlink()
+        _systemctl("daemon-reload")
+        _systemctl("reset-failed", *backup_units.NAMES, check=False)
+    return files
+
+
+def _of_the_system() -> list[str]:
+    """The lines of the supervisor's unit in /etc, none if there is none."""
+    try:
+        return (installed.SYSTEM / installed.SUPERVISOR).read_text().splitlines()
+    except FileNotFoundError:
+        return []
 
 
 def _restore(folder: Path, before: dict[str, str | None]) -> None:

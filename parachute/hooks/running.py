@@ -14,6 +14,7 @@ from secrets import token_hex
 from parachute.files import private_folder
 from parachute.hooks.commands import Command
 from parachute.hooks.models import Ran
+from parachute.programs.starting import outside
 
 STDOUT_LIMIT = 256 * 1024
 STDERR_LIMIT = 64 * 1024
@@ -63,7 +64,7 @@ async def run(
         arguments = await asyncio.to_thread(command.materialise, copies, root)
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-IS", _KEEPER, str(Path(parachute_runner.__path__[0]).parent), str(os.getpid())),
-            *arguments,
+            *outside(arguments),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,

@@ -26,6 +26,7 @@ from parachute.supervisor.activation import adopt_listener
 from parachute.supervisor.activity import Activity
 from parachute.supervisor.host_specification import HostSpecification
 from parachute.supervisor.idle_server import IdleServer
+from parachute.supervisor.main_process import announce
 from parachute.supervisor.notify import notify, watchdog_interval
 
 log = logging.getLogger("parachute.module")
@@ -119,6 +120,8 @@ def main() -> int:
     except ParachuteError as error:
         print(error, file=sys.stderr)  # noqa: T201 - this is where the supervisor keeps what a process says
         return 2
+    if options == [UNIT]:
+        announce(os.environ)
     # The first process of a namespace gets only those signals that it has asked for.
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
     # Nothing of what an author writes begins with the name of a program.

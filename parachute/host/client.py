@@ -18,6 +18,10 @@ _CONNECT_SECONDS = 5.0
 _CHUNK = 64 * 1024
 
 
+class CoreGone(Unavailable):
+    """Nobody answers on core's socket, or no longer."""
+
+
 class CoreClient:
     """A new connection for each request: a kept one could end just as the other side restarts."""
 
@@ -62,7 +66,7 @@ class CoreClient:
             async with asyncio.timeout(_CONNECT_SECONDS):
                 reader, writer = await asyncio.open_unix_connection(str(self._socket))
         except (OSError, TimeoutError) as error:
-            raise Unavailable("Core does not answer; it may be restarting.", "Try again in a moment.") from error
+            raise CoreGone("Core does not answer; it may be restarting.", "Try again in a moment.") from error
         try:
             connection = h11.Connection(h11.CLIENT)
             headers = [("host", "core"), ("connection", "close"), ("content-length", str(len(body)))]
@@ -74,7 +78,7 @@ class CoreClient:
             status = await _status(connection, reader)
             yield status, _chunks(connection, reader)
         except (OSError, h11.ProtocolError) as error:
-            raise Unavailable(f"The connection to core broke: {error}.", "Try again in a moment.") from error
+            raise CoreGone(f"The connection to core broke: {error}.", "Try again in a moment.") from error
         finally:
             writer.close()
 

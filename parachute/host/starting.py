@@ -1,27 +1,40 @@
 """Before a module is loaded: is it held back as promised, and may it start now?"""
 
+import asyncio
 import errno
 import os
 from pathlib import Path
 
 from parachute.errors import NotAllowed
-from parachute.host.client import CoreClient
+from parachute.host.client import CoreClient, CoreGone
 from parachute.supervisor.host_specification import HostSpecification, specification_path
 
 _REGISTRY = "modules.yaml"
 _OWN_INTERFACE = "lo"
 _HEADER_LINES = 2  # of /proc/net/dev
 _SECONDS = 60.0
+_PATIENCE_SECONDS = 10.0  # in which a core that restarts is there again
+_STEP_SECONDS = 0.1
 
 
 async def ask_to_start(specification: HostSpecification, core: CoreClient) -> None:
     """Ask core whether what was approved is still what the vault holds; errors: those that core answers, Unavailable.
 
     It is also told which folders this process sees, since somebody may have put a link in the place of one just before it
-    was mounted.
+    was mounted. A core that is away is waited for: when both were ended together, the module is often back before it, and
+    five starts in vain would be its last.
     """
     document = {"hash": specification.hash, "folders": seen_folders(specification)}
-    await core.request("POST", "/start", document, seconds=_SECONDS)
+    loop = asyncio.get_running_loop()
+    end = loop.time() + _PATIENCE_SECONDS
+    while True:
+        try:
+            await core.request("POST", "/start", document, seconds=_SECONDS)
+            return
+        except CoreGone:
+            if loop.time() > end:
+                raise
+        await asyncio.sleep(_STEP_SECONDS)
 
 
 def seen_folders(specification: HostSpecification) -> dict[str, list[int]]:

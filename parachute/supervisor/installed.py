@@ -2,14 +2,19 @@
 
 import os
 import sys
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from parachute.settings.home import Home
-from parachute.supervisor import rendering, units
+from parachute.supervisor import hardening, rendering, units
 
 SUPERVISOR = "parachute-supervisor.service"
 CORE_SOCKET, CORE_SERVICE = rendering.socket_name("core"), rendering.service_name("core")
 NAMES = (SUPERVISOR, CORE_SOCKET, CORE_SERVICE)
+
+SYSTEM = Path("/etc/systemd/user")
+"""Where the system's configuration has them, as NixOS does."""
 
 _LINGER = "EnabledLinger=yes"
 
@@ -29,10 +34,15 @@ def rendered() -> list[Path]:
     return sorted(runtime_folder().glob(f"{rendering.PREFIX}*"))
 
 
-def render(home: Home, host: str, port: int, *, lingers_for_us: bool) -> dict[str, str]:
-    """The files by name; `lingers_for_us` notes that nobody needs the user to linger but us."""
-    core = rendering.render(units.core(host, port), home, home.logs / "core.log", wanted_at_boot=True)
-    return {SUPERVISOR: _supervisor(home, host, port, lingers_for_us), **core}
+def render(home: Home, host: str, port: int, *, lingers_for_us: bool, confined: bool = True) -> dict[str, str]:
+    """The files by name; `lingers_for_us` notes that nobody needs the user to linger but us.
+
+    `confined` False is for systems on which a user's service can have no namespaces: with them it would not start there.
+    """
+    core = replace(units.core(host, port), hardened=confined)
+    files = rendering.render(core, home, home.logs / "core.log", wanted_at_boot=True)
+    hardened = hardening.of_supervisor(rendering.absolute(home.root)) if confined else hardening.WITHOUT_NAMESPACES
+    return {SUPERVISOR: _supervisor(home, host, port, lingers_for_us, hardened), **files}
 
 
 def enabled_linger() -> bool:
@@ -43,7 +53,7 @@ def enabled_linger() -> bool:
         return False
 
 
-def _supervisor(home: Home, host: str, port: int, lingers_for_us: bool) -> str:
+def _supervisor(home: Home, host: str, port: int, lingers_for_us: bool, hardened: Iterable[str]) -> str:
     command = (
         sys.executable,
         "-m",
@@ -75,16 +85,7 @@ def _supervisor(home: Home, host: str, port: int, lingers_for_us: bool) -> str:
         "# `parachute stop` ends it well, and then it stays down.",
         "Restart=on-failure",
         "RestartSec=1s",
-        "# No program can give it more rights than it has; the units it starts are the user manager's, not its own children.",
-        "NoNewPrivileges=yes",
-        "LockPersonality=yes",
-        "RestrictRealtime=yes",
-        "RestrictSUIDSGID=yes",
-        "# D-Bus and its own sockets, and the web address of its status.",
-        "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6",
-        "SystemCallFilter=@system-service",
-        "SystemCallArchitectures=native",
-        "MemoryDenyWriteExecute=yes",
+        *hardened,
         "# A dump of memory could hold keys.",
         "LimitCORE=0",
         "# Where `parachute logs` looks.",

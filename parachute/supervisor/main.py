@@ -72,6 +72,8 @@ async def _run(home: Home, credentials: Credentials, host: str, port: int, kind:
             if Brake(home.root).panic:
                 # It was pulled while nobody watched over what systemd keeps.
                 await supervisor.handle({"operation": "panic"})
+            if launcher.confines:
+                await launcher.open(units.programs(home))
             await launcher.open(core)
             if kind == "systemd":
                 # Core is a service beside us: if it does not come up, we are the one who can tell.

@@ -45,8 +45,9 @@ class Unit:
     `listen` holds paths of Unix sockets and (host, port) pairs, passed on from file descriptor 3 up in this order. A unit
     that is `on_demand` starts with its first connection and may end when it is idle; others start at once and are restarted.
     `notifies`: it says READY=1 when it serves, at the latest after `start_seconds`, and sends WATCHDOG=1 within every
-    `watchdog_seconds` after that. `delegates`: it divides its control group itself. One that has failed `attempts` times
-    in five minutes is given up until somebody opens or starts it again.
+    `watchdog_seconds` after that. `delegates`: it divides its control group itself. `hardened`: systemd holds it back as far
+    as core can be, and it starts its programs through the unit `programs`. One that has failed `attempts` times in five
+    minutes is given up until somebody opens or starts it again.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Unit:
     stop_seconds: float = 10
     with_credentials: bool = False
     delegates: bool = False
+    hardened: bool = False
     attempts: int = ATTEMPTS
     environment: dict[str, str] = field(default_factory=dict)
     confinement: Confinement | None = None

@@ -5,12 +5,15 @@ import sys
 from pathlib import Path
 
 from parachute.errors import InvalidInput
+from parachute.programs.starting import SOCKET, socket_path
 from parachute.settings.home import Home
+from parachute.supervisor import hardening, main_process
 from parachute.supervisor.logs import log_name
 from parachute.supervisor.models import Confinement, Unit
 
 PREFIX = "parachute-"
 _START_PERIOD = 300
+_FORGETFUL = 257  # the first with PrivatePIDs, and the last that may forget whose child it is (systemd #36446)
 _HOMES = (Path("/home"), Path("/root"), Path("/run/user"))  # what ProtectHome means
 
 
@@ -24,7 +27,9 @@ def socket_name(name: str) -> str:
     return f"{PREFIX}{name}.socket"
 
 
-def render(unit: Unit, home: Home, log: Path, *, wanted_at_boot: bool = False) -> dict[str, str]:
+def render(
+    unit: Unit, home: Home, log: Path, *, wanted_at_boot: bool = False, systemd: int | None = None
+) -> dict[str, str]:
     """The files of a unit by their name below the folder of units; credentials are never in them.
 
     A unit `kind@instance` becomes a template that all instances share, where it has nothing of its own: then opening one
@@ -37,12 +42,14 @@ def render(unit: Unit, home: Home, log: Path, *, wanted_at_boot: bool = False) -
     if unit.listen:
         files[socket_name(name)] = _socket(unit, home, instance if shared else "", wanted_at_boot)
     if unit.confinement:
-        files[f"{service_name(unit.name)}.d/50-confinement.conf"] = confine(unit.confinement, notifies=unit.notifies)
+        files[f"{service_name(unit.name)}.d/50-confinement.conf"] = confine(
+            unit.confinement, notifies=unit.notifies, systemd=systemd
+        )
     return files
 
 
-def confine(confinement: Confinement, *, notifies: bool) -> str:
-    """A drop-in that lets a service reach what is named, and nothing else."""
+def confine(confinement: Confinement, *, notifies: bool, systemd: int | None = None) -> str:
+    """A drop-in that lets a service reach what is named, and nothing else; `systemd` is the manager's version, if it is known."""
     lines = [
         "[Service]",
         "# The file system is read-only, but for what is bound below.",
@@ -65,34 +72,22 @@ def confine(confinement: Confinement, *, notifies: bool) -> str:
     lines += [
         "# Its own /tmp, without other programs' files and sockets.",
         "PrivateTmp=yes",
-        "# Only null, random and the like.",
-        "PrivateDevices=yes",
         "# A network in which nothing is but itself: the way out is the egress proxy, a socket in a folder bound above.",
         "PrivateNetwork=yes",
         f"RestrictAddressFamilies=AF_UNIX{' AF_INET AF_INET6' if confinement.loopback else ''}",
         "# Processes of others are not to be seen; their environment may hold what this service may not know.",
         "PrivatePIDs=yes",
-        "PrivateIPC=yes",
-        "# No program can give it more rights than it has, by setuid or otherwise.",
-        "NoNewPrivileges=yes",
-        "RestrictSUIDSGID=yes",
-        "# No namespaces of its own: most ways out of a confinement of the last years began with one.",
-        "RestrictNamespaces=yes",
-        "# The kernel's settings and control groups can be read, not written.",
-        "ProtectKernelTunables=yes",
-        "ProtectControlGroups=yes",
-        "# Calls that ordinary services make; the others end it.",
-        "SystemCallFilter=@system-service",
-        "# Keys that the kernel keeps for all programs of the user.",
-        "SystemCallFilter=~@keyring:EPERM",
-        "SystemCallArchitectures=native",
-        "LockPersonality=yes",
-        "RestrictRealtime=yes",
-        "# Files that it makes are for their owner only.",
-        "UMask=0077",
+        "# What others call this computer it cannot change.",
+        "ProtectHostname=yes",
+        *hardening.SHARED,
     ]
+    if systemd == _FORGETFUL:
+        lines += [
+            "# This systemd may take its first process for another's child, and would end it without asking: so it tells twice.",
+            f"Environment={main_process.ANNOUNCED}=1",
+        ]
     if not confinement.writes_code:
-        lines += ["# What it has written it cannot run from memory.", "MemoryDenyWriteExecute=yes"]
+        lines += hardening.CODE
     if confinement.memory_bytes:
         lines += ["# Over this it is ended, not slowed down: swap would slow down everybody.", _memory(confinement)]
     if confinement.processes:
@@ -134,6 +129,8 @@ def _service(unit: Unit, home: Home, log: Path, instance: str, wanted_at_boot: b
     if instance:
         command[-1] = "%i"
     environment = {**unit.environment, "PARACHUTE_HOME": str(home.root)}
+    if unit.hardened:
+        environment[SOCKET] = str(socket_path(home.root))
     lines = ["[Unit]", f"Description=Parachute: {_described(unit, instance)}"]
     if unit.listen:
         sockets = socket_name(f"{unit.name.partition('@')[0]}@%i" if instance else unit.name)
@@ -180,6 +177,8 @@ def _service(unit: Unit, home: Home, log: Path, instance: str, wanted_at_boot: b
         f"StandardOutput=append:{_output(unit, log, instance)}",
         "StandardError=inherit",
     ]
+    if unit.hardened:
+        lines += hardening.of_core()
     if wanted_at_boot:
         lines += ["", "[Install]", "WantedBy=default.target"]
     return "\n".join(lines) + "\n"
@@ -208,9 +207,14 @@ def _socket(unit: Unit, home: Home, instance: str, wanted_at_boot: bool) -> str:
         "DirectoryMode=0700",
         "Accept=no",
         "Backlog=128",
-        "# Small events of a stream would each wait 40 ms for an acknowledgement.",
-        "NoDelay=yes",
-        "BindIPv6Only=ipv6-only",
+    ]
+    if any(isinstance(address, tuple) for address in unit.listen):
+        lines += [
+            "# Small events of a stream would each wait 40 ms for an acknowledgement.",
+            "NoDelay=yes",
+            "BindIPv6Only=ipv6-only",
+        ]
+    lines += [
         f"FileDescriptorName={unit.name.partition('@')[0]}",
         "RemoveOnStop=yes",
         "# A service that ends again and again without taking its connection is given up after 20 starts in two seconds.",

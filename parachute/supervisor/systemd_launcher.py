@@ -174,9 +174,10 @@ class SystemdLauncher:
 
     async def _write(self, unit: Unit) -> None:
         changed = False
-        for name, text in rendering.render(unit, self._home, log_path(self._home, unit.name)).items():
+        for name, text in self._render(unit).items():
             path = self._folder / name
-            if (self._installed / name).exists() or (path.exists() and path.read_text() == text):
+            provided = any((folder / name).exists() for folder in (self._installed, installed.SYSTEM))
+            if provided or (path.exists() and path.read_text() == text):
                 continue
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             await asyncio.to_thread(atomic_write, path, text)
@@ -184,6 +185,9 @@ class SystemdLauncher:
         if changed:
             async with self._reload:
                 await self._manager.call("Reload")
+
+    def _render(self, unit: Unit) -> dict[str, str]:
+        return rendering.render(unit, self._home, log_path(self._home, unit.name), systemd=self._manager.version)
 
     async def _begin(self, unit: Unit) -> None:
         await self._listen(unit)

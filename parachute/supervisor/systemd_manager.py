@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -21,13 +22,14 @@ Properties = dict[str, Any]
 
 
 class Manager:
-    """A connection to the user manager; make it with `connect`."""
+    """A connection to the user manager, which says which `version` of systemd it is; make it with `connect`."""
 
     def __init__(self, bus: MessageBus) -> None:
         self._bus = bus
         self._jobs: dict[str, asyncio.Future[str]] = {}
         self._waiting = 0
         self._watched: dict[str, Callable[[Properties], None]] = {}
+        self.version: int | None = None
         bus.add_message_handler(self._received)
 
     @classmethod
@@ -51,6 +53,9 @@ class Manager:
             )
         # Without it the manager sends no signals at all.
         await manager.call("Subscribe")
+        (version,) = await manager._ask(_SYSTEMD, _ROOT, _PROPERTIES, "Get", "ss", _MANAGER, "Version")
+        if number := re.match(r"\d+", version.value):
+            manager.version = int(number[0])
         return manager
 
     def disconnect(self) -> None:

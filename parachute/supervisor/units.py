@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from parachute.errors import InvalidInput
+from parachute.programs.starting import SERVER, socket_path
 from parachute.settings.home import Home
 from parachute.supervisor import module_unit
 from parachute.supervisor.models import Unit
@@ -18,6 +19,7 @@ _MODEL_SETTINGS = frozenset(
     {"PARACHUTE_OFFLINE_MODEL", "PARACHUTE_OFFLINE_IDLE_SECONDS", "PARACHUTE_OFFLINE_CONTEXT_TOKENS"}
 )
 _DIRECT_IDLE_SECONDS = 600
+_PROGRAMS_IDLE_SECONDS = 30
 _PATH_LIMIT = 107  # sun_path of a Unix socket, without its closing zero
 
 
@@ -31,7 +33,17 @@ def core(host: str, port: int) -> Unit:
         watchdog_seconds=60,
         stop_seconds=20,
         with_credentials=True,
+        hardened=True,
     )
+
+
+def programs(home: Home) -> Unit:
+    """What starts programs for core, where systemd holds core back."""
+    import parachute_runner
+
+    folder = Path(parachute_runner.__path__[0]).parent
+    command = _child(str(SERVER), str(folder), str(_PROGRAMS_IDLE_SECONDS))
+    return Unit("programs", command, listen=(_socket(socket_path(home.root)),), on_demand=True)
 
 
 def by_name(home: Home, name: str, environment: Mapping[str, str] | None = None, *, confines: bool = False) -> Unit:

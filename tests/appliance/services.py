@@ -69,16 +69,10 @@ class Services:
     def put_to_sleep(self, name: str) -> None:
         """End a module's service now, as if it had been idle for long enough."""
 
-        asked: set[str] = set()
-
         def ended() -> bool:
-            found = self.show(name, "ActiveState", "MainPID")
-            # A request before may have woken it just now, such as Chat for whoever opens the app: so each process is asked once.
-            # Not `stop`: with PrivatePIDs=yes systemd 257 may take a process for another's child, and kill it at once.
-            if found["ActiveState"] == "active" and found["MainPID"] not in asked:
-                asked.add(found["MainPID"])
-                self.run(f"systemctl --user kill --kill-whom=main --signal=TERM {service(name)}")
-            return found["ActiveState"] == "inactive"
+            # Whoever opens the app may ask Chat for something, which wakes it again.
+            self.run(f"systemctl --user stop {service(name)}")
+            return self.show(name, "ActiveState")["ActiveState"] == "inactive"
 
         self.until(ended, f"{name} ended")
         self.asleep(name)

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,58 @@ def test_the_installed_units_are_the_supervisor_and_core() -> None:
     assert '"--launcher" "systemd"' in files[installed.SUPERVISOR]
     assert "EnabledLinger=yes" in files[installed.SUPERVISOR]
     assert "EnabledLinger" not in installed.render(HOME, "::1", 1, lingers_for_us=False)[installed.SUPERVISOR]
+
+
+def test_core_is_held_back_and_told_who_starts_its_programs() -> None:
+    files = installed.render(HOME, "127.0.0.1", 3333, lingers_for_us=False)
+    core = set(lines_of(files[installed.CORE_SERVICE]))
+    assert {"NoNewPrivileges=yes", "PrivateUsers=yes", "CapabilityBoundingSet=", "ProtectSystem=full"} <= core
+    assert 'Environment="PARACHUTE_PROGRAMS=/srv/home/run/programs/start.sock"' in core
+    programs = units.programs(HOME)
+    assert programs.listen == (Path("/srv/home/run/programs/start.sock"),)
+    text = render(programs, HOME, LOG)["parachute-programs.service"]
+    assert not any(line.split("=")[0] in ("NoNewPrivileges", "PrivateUsers", "UMask") for line in lines_of(text))
+    with pytest.raises(InvalidInput, match="not a unit that can be opened"):
+        units.check_name("programs")
+
+
+def test_the_supervisor_writes_only_what_is_its_own() -> None:
+    home = Home(Path("/srv/50% of it/home"))
+    lines = lines_of(installed.render(home, "::1", 1, lingers_for_us=False)[installed.SUPERVISOR])
+    assert [line for line in lines if line.startswith("ReadWritePaths=")] == [
+        'ReadWritePaths="/srv/50%% of it/home"',
+        "ReadWritePaths=%t",
+    ]
+    assert {"ProtectSystem=strict", "ProtectHome=read-only"} <= set(lines)
+
+
+def test_where_there_can_be_no_namespaces_nothing_asks_for_one() -> None:
+    files = installed.render(HOME, "127.0.0.1", 3333, lingers_for_us=False, confined=False)
+    for text in files.values():
+        assert not any(line.startswith(("Private", "Protect", "Capab", "ReadWrite")) for line in lines_of(text))
+    assert "PARACHUTE_PROGRAMS" not in files[installed.CORE_SERVICE]
+    assert "NoNewPrivileges=yes" not in lines_of(files[installed.CORE_SERVICE])
+    assert "NoNewPrivileges=yes" in lines_of(files[installed.SUPERVISOR])
+
+
+def test_every_line_that_holds_a_unit_back_is_explained() -> None:
+    for text in installed.render(HOME, "127.0.0.1", 3333, lingers_for_us=False).values():
+        lines = text.splitlines()
+        for before, line in pairwise(lines):
+            if line.startswith(("ProtectSystem", "PrivateUsers", "Capab", "RestrictAddress", "SystemCallFilter=@")):
+                assert before.startswith("# "), line
+
+
+def test_only_the_systemd_that_forgets_whose_child_it_is_is_told_twice() -> None:
+    line = "Environment=PARACHUTE_ANNOUNCED_MAIN_PROCESS=1"
+    for version, told in ((None, False), (256, False), (257, True), (258, False)):
+        assert (line in confine(Confinement(), notifies=True, systemd=version).splitlines()) is told
+
+
+def test_only_sockets_of_the_network_have_options_of_the_network() -> None:
+    unix = render(_sandbox(SESSION), HOME, LOG)["parachute-sandbox@.socket"]
+    assert "NoDelay" not in unix
+    assert "NoDelay=yes" in render(units.core("::1", 1), HOME, LOG)["parachute-core.socket"]
 
 
 def test_a_supervisor_with_its_own_children_loads_no_dbus() -> None:

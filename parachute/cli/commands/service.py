@@ -1,4 +1,4 @@
-"""`parachute service install` and `uninstall`: the computer as services of this user, which are there after a boot."""
+"""`parachute service`: the computer as services of this user, which are there after a boot, and as others find it."""
 
 from typing import Any
 
@@ -12,6 +12,7 @@ def register(app: typer.Typer) -> None:
     service = group("service", "Run the computer as services of systemd, also after a boot.")
     service.command("install")(install)
     service.command("uninstall")(uninstall)
+    service.command("avahi")(avahi)
     app.add_typer(service)
 
 
@@ -22,6 +23,7 @@ def install(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) -
     from parachute.keys.service import Keys
     from parachute.settings.home import Home
     from parachute.settings.store import load
+    from parachute.supervisor import backup_units
     from parachute.web.exposure import check_exposure
 
     home = Home.find()
@@ -30,11 +32,16 @@ def install(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) -
     with lifecycle.one_at_a_time(home):
         user_services.check_possible(home)
         linger = user_services.linger()
-        files = user_services.install(home, settings.host, settings.port, linger)
+        free = user_services.not_held_back()
+        files = user_services.install(home, settings.host, settings.port, linger, confined=free is None)
+        backup = settings.backup
+        timers = backup_units.render(home, backup.time, backup.drill) if backup.repository else {}
+        files += user_services.install_timers(timers)
     result: dict[str, Any] = {
         "installed": [str(file) for file in files],
         "lingers": linger.on,
         "problem": linger.problem,
+        "not_held_back": free,
     }
     if as_json:
         print_json(result)
@@ -46,8 +53,9 @@ def install(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) -
         if linger.on
         else "The computer runs as a service."
     )
-    if linger.problem:
-        print_note(linger.problem)
+    for problem in (linger.problem, free):
+        if problem:
+            print_note(problem)
 
 
 def uninstall(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) -> None:
@@ -59,6 +67,7 @@ def uninstall(as_json: bool = typer.Option(False, "--json", help="Print JSON."))
     home = Home.find()
     with lifecycle.one_at_a_time(home):
         files = user_services.uninstall(home)
+        files += user_services.remove_timers()
     if as_json:
         print_json({"removed": [str(file) for file in files]})
     elif files:
@@ -67,3 +76,12 @@ def uninstall(as_json: bool = typer.Option(False, "--json", help="Print JSON."))
             print(file)
     else:
         print("No services are installed.")
+
+
+def avahi() -> None:
+    """Print the file with which Avahi announces the computer on the local network, for /etc/avahi/services."""
+    from parachute.discovery.announcement import service_file
+    from parachute.settings.home import Home
+    from parachute.settings.store import load
+
+    print(service_file(load(Home.find()).port), end="")
