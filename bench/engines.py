@@ -1,19 +1,24 @@
 """Computers whose agents run in one engine, for comparing the engines with each other."""
 
 import os
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
+from psutil import NoSuchProcess
+
 from bench.computers import MeasuredComputer
+from bench.processor_time import processor_seconds
 from parachute.errors import ParachuteError
 from parachute.image.models import Image
-from parachute.sandbox import bubblewrap, podman
+from parachute.sandbox import bubblewrap, containers
 from parachute.sandbox.engines import trial
 from parachute.settings.home import Home
 from parachute.settings.store import load
 from tests.support.messages_api import MessagesAPI, text
 
+_SETTLE_SECONDS, _QUIET_SECONDS, _IDLE_SHARE = 30.0, 0.2, 0.02
 ENGINES = ("direct", "bubblewrap", "podman")
 _PASSED_ON = ("DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR")
 
@@ -25,11 +30,34 @@ def reason_missing(engine: str) -> str | None:
     if engine == "bubblewrap":
         return bubblewrap.unavailable()
     home = Home.find()
-    image = podman.image_of(home)
+    image = containers.image_of(home)
     try:
-        return podman.unavailable(trial(home, load(home).sandbox, image.id) if image else None)
+        return containers.unavailable(trial(home, load(home).sandbox, image.id) if image else None)
     except ParachuteError as error:
         return error.message
+
+
+def settle(computer: MeasuredComputer) -> None:
+    """Wait until the agents have done next to nothing for a while: after an answer they go on by themselves for a second.
+
+    Error: TimeoutError.
+    """
+    deadline = time.monotonic() + _SETTLE_SECONDS
+    used = _processor_seconds(computer)
+    while time.monotonic() < deadline:
+        time.sleep(_QUIET_SECONDS)
+        before, used = used, _processor_seconds(computer)
+        if abs(used - before) < _IDLE_SHARE * _QUIET_SECONDS:
+            return
+    raise TimeoutError("The agents are still busy.")
+
+
+def _processor_seconds(computer: MeasuredComputer) -> float:
+    total = 0.0
+    for process in computer.others:
+        with suppress(NoSuchProcess):
+            total += processor_seconds(process)
+    return total
 
 
 @contextmanager
@@ -47,7 +75,7 @@ def computer_of(engine: str, **agents: Any) -> Iterator[tuple[MeasuredComputer, 
         environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-bench", "ANTHROPIC_BASE_URL": api.url}
         if engine == "podman":
             home = Home.find()
-            image = podman.image_of(home)
+            image = containers.image_of(home)
             sandbox["limits"] = load(home).sandbox.limits
             data = os.environ.get("XDG_DATA_HOME") or f"{os.environ['HOME']}/.local/share"
             environment |= {"XDG_DATA_HOME": data}  # where Podman has this user's images

@@ -3,20 +3,16 @@
 import json
 import os
 import shlex
-import shutil
 import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 
 from bench.results import NotMeasurable, Result
 from tests.appliance import recipe
-from tests.appliance.agent_root import tarball
+from tests.appliance.agents import TARBALL, give_root
 from tests.appliance.backend import GuestBackend
 from tests.appliance.build_root import build, missing
 from tests.appliance.guest import Guest
 
-_STORE = f"/home/{recipe.USER}/.local/share/containers"
-_TARBALL = "/var/agent.tar"
 _SECONDS = 1200
 
 
@@ -31,18 +27,12 @@ def measure(name: str) -> Iterator[Result]:
     Its control groups limit nothing on a machine with those of the first kind, so limits are left out there.
     """
     with Guest(build()) as guest:
-        host = guest.root
-        # The guest's root is an overlay, and a layer of another overlay cannot lie in one.
-        host.check_output(f"install -d -o {recipe.USER} -g {recipe.USER} {Path(_STORE).parent} {_STORE}")
-        host.check_output(f"mount -t tmpfs -o uid={recipe.USER_ID},gid={recipe.USER_ID},mode=700 tmpfs {_STORE}")
-        leader = next(process for process in guest.processes() if process.name() == "systemd")
-        shutil.copyfile(tarball(), Path(f"/proc/{leader.pid}/root{_TARBALL}"))
-        host.check_output(f"chmod 644 {_TARBALL}")
+        give_root(guest)
         # As it would be where it was installed; the user cannot write there.
-        host.check_output(f"{recipe.ENVIRONMENT}/bin/python -m compileall -q {recipe.SOURCE}")
+        guest.root.check_output(f"{recipe.ENVIRONMENT}/bin/python -m compileall -q {recipe.SOURCE}")
         if not _limits_are_held(guest):
             guest.user.check_output("parachute config set sandbox.limits unavailable")
-        _run(guest, f"parachute sandbox build --from-tar {_TARBALL}")
+        _run(guest, f"parachute sandbox build --from-tar {TARBALL}")
         said = _run(guest, f"PYTHONPATH={recipe.SOURCE} {recipe.ENVIRONMENT}/bin/python -m bench {shlex.quote(name)}")
         results = json.loads(guest.user.check_output("cat build/bench.json"))
     yield from map(Result.of_json, results)

@@ -8,7 +8,7 @@ from statistics import median
 from bench import guest
 from bench.computers import MeasuredComputer
 from bench.connection import Connection
-from bench.engines import ENGINES, computer_of, reason_missing
+from bench.engines import ENGINES, computer_of, reason_missing, settle
 from bench.memory import box_megabytes
 from bench.results import NotMeasurable, Result
 from bench.waiting import seconds_to_first_text, seconds_with_spare
@@ -38,7 +38,7 @@ def _of_engine(engine: str) -> Iterator[Result]:
     level = "direct" if engine == "direct" else "sandboxed"
     with computer_of(engine) as (computer, _), computer.connect() as connection:
         connection.ask("Hello!", trustLevel=level)
-        cold = median(seconds_to_first_text(connection, trustLevel=level) for _ in range(_NEW))
+        cold = median(_cold(computer, connection, level) for _ in range(_NEW))
         yield _first_text(engine, "cold", cold)
         session = connection.newest_session()
         warm = median(seconds_to_first_text(connection, session) for _ in range(_WARM))
@@ -49,6 +49,11 @@ def _of_engine(engine: str) -> Iterator[Result]:
         with computer_of(engine, spare=True) as (computer, _), computer.connect() as connection:
             spare = median(seconds_with_spare(computer, connection) for _ in range(_NEW))
             yield _first_text(engine, "spare", spare)
+
+
+def _cold(computer: MeasuredComputer, connection: Connection, level: str) -> float:
+    settle(computer)
+    return seconds_to_first_text(connection, trustLevel=level)
 
 
 def _first_text(engine: str, kind: str, seconds: float) -> Result:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from parachute import clock
 from parachute.errors import Conflict, InvalidInput, ParachuteError, Unavailable
-from parachute.image import programs, recipe
+from parachute.image import packages, programs, recipe
 from parachute.image.models import Image
 
 Say = Callable[[str], None]
@@ -41,12 +41,12 @@ async def build(folder: Path, say: Say, attempt: Try, tarball: Path | None = Non
             if tarball is None:
                 tarball = place / "root.tar"
                 await _make_root(tarball, place, say)
-            mark = await asyncio.to_thread(recipe.mark_of, tarball)
+            mark, versions = await asyncio.to_thread(recipe.read_root, tarball)
             say("Importing the root into Podman.")
             known = await _images()
             identifier = await _import(tarball, mark)
             try:
-                image = await _described(identifier, mark)
+                image = await _described(identifier, mark, versions)
                 say("Starting a first container, which takes longer than later ones.")
                 await attempt(identifier)
                 await programs.run(["podman", "tag", identifier, image.tag], _environment(), seconds=60)
@@ -57,6 +57,8 @@ async def build(folder: Path, say: Say, attempt: Try, tarball: Path | None = Non
                 raise
         if before is not None and before.id != image.id:
             await _remove(before.id)
+            for line in packages.changes(before.packages, image.packages):
+                say(line)
     say(f"The image {image.tag} is ready.")
     return image
 
@@ -99,11 +101,11 @@ async def _images() -> set[str]:
     return {line.removeprefix("sha256:") for line in output.split()}
 
 
-async def _described(identifier: str, mark: str) -> Image:
+async def _described(identifier: str, mark: str, versions: dict[str, str]) -> Image:
     size = await programs.run(
         ["podman", "image", "inspect", "--format", "{{.Size}}", identifier], _environment(), seconds=60
     )
-    return Image(identifier, recipe.tag(mark), mark, clock.now(), int(size.split()[-1]))
+    return Image(identifier, recipe.tag(mark), mark, clock.now(), int(size.split()[-1]), versions)
 
 
 async def _remove(identifier: str) -> None:

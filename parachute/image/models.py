@@ -2,25 +2,29 @@
 
 import json
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from parachute.errors import InvalidInput
 from parachute.files import atomic_write, read_regular
 
-_LIMIT = 16 * 1024
+_LIMIT = 256 * 1024
 _ID = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """An image that a trial container has run from; `id` is what is run, `built_at` is in ISO 8601."""
+    """An image that a trial container has run from; `id` is what is run, `built_at` is in ISO 8601.
+
+    `packages` are the versions by name; empty where nobody noted them.
+    """
 
     id: str
     tag: str
     recipe: str
     built_at: str
     bytes: int
+    packages: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def load(cls, folder: Path) -> "Image | None":
@@ -28,12 +32,12 @@ class Image:
         path = _path(folder)
         try:
             image = cls(**json.loads(read_regular(path, _LIMIT)))
-            texts = (image.id, image.tag, image.recipe, image.built_at)
+            texts = (image.id, image.tag, image.recipe, image.built_at, *image.packages.values())
             if not all(isinstance(text, str) for text in texts) or not _ID.fullmatch(image.id):
                 raise TypeError("a field has the wrong type")
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, TypeError) as error:
+        except (OSError, ValueError, TypeError, AttributeError) as error:
             raise InvalidInput(
                 f"{path} does not describe an image: {error}.", "Build it: parachute sandbox build"
             ) from error

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from parachute.errors import Unavailable
 from parachute.modules.child import NOT_FOUND
+from parachute.programs.starting import outside
 
 _LARGEST = 8 << 30
 _KEPT = 64 * 1024
@@ -26,9 +27,10 @@ async def run(
 ) -> str:
     """What a program writes, at most its last 64 KiB; error: Unavailable if it is not there, fails or takes longer."""
     name = Path(command[0]).name
-    child = [sys.executable, "-I", "-m", "parachute.modules.child", str(os.getpid()), str(_LARGEST), *command]
+    child = [sys.executable, "-I", "-m", "parachute.modules.child", str(os.getpid()), str(_LARGEST)]
     process = await asyncio.create_subprocess_exec(
         *child,
+        *outside(command),
         env=dict(environment),
         cwd="/",
         stdin=asyncio.subprocess.DEVNULL,

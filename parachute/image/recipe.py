@@ -9,12 +9,15 @@ import zlib
 from pathlib import Path
 
 from parachute.errors import InvalidInput
+from parachute.image import packages
 
 NAME = "localhost/parachute-sandbox"
 LABEL = "org.parachute.recipe"
 MARK = "/etc/parachute-recipe"
 """A file of the image that says which recipe it was built from; a tarball of unknown origin has another one, or none."""
 
+DATABASE = "/var/lib/dpkg/status"
+_DATABASE_LIMIT = 16 << 20
 _MARK = re.compile(r"[a-z0-9]{1,40}")
 
 SUITE = "trixie"
@@ -27,6 +30,7 @@ EPOCH = 1_767_225_600
 
 _LEFT_OUT = ("/usr/share/doc/*", "/usr/share/info/*", "/usr/share/locale/*", "/usr/share/man/*", "/usr/share/lintian/*")
 
+# Debian compiles Python so that each source is read once more when it is loaded; nobody changes these any more.
 # Podman gives a folder in memory the mode of the folder below it. 1777, since only root of a container could own them.
 _SETUP = """
 set -eu
@@ -35,6 +39,7 @@ useradd --uid 1000 --gid 1000 --no-create-home --home-dir /home/agent --shell /b
 mkdir -p /attachments /home/agent/.claude/projects /opt/parachute/parachute_runner /project /run/parachute /scratch /vault
 touch /opt/parachute/agent
 chmod 1777 /home/agent /home/agent/.claude /home/agent/.claude/projects /run /scratch /tmp
+python3 -m compileall -q -f --invalidation-mode unchecked-hash /usr/lib/python3*/
 find / -xdev -type f -perm /6000 -exec chmod a-s {} +
 rm -rf /etc/hostname /etc/machine-id /etc/resolv.conf /var/cache/* /var/lib/apt/lists/* /var/lib/dpkg/*-old /var/log/*
 rm -f /etc/*- /var/lib/systemd/* 2>/dev/null || true
@@ -64,17 +69,29 @@ def tag(mark: str) -> str:
 
 
 def mark_of(tarball: Path) -> str:
-    """The mark in a root: the digest of its recipe, or another word; error: InvalidInput for what is no root of ours. Waits."""
+    """The mark in a root alone; error: InvalidInput. Waits."""
+    return read_root(tarball)[0]
+
+
+def read_root(tarball: Path) -> tuple[str, dict[str, str]]:
+    """The mark in a root, and the versions of its packages by name; error: InvalidInput for what is no root of ours. Waits.
+
+    The mark is the digest of its recipe, or another word.
+    """
+    found: dict[str, str] = {}
     try:
         with tarfile.open(tarball) as root:
             for member in root:
-                if member.name.removeprefix("./") == MARK.lstrip("/") and (file := root.extractfile(member)):
-                    mark = file.read(100).decode(errors="replace").strip()
-                    if _MARK.fullmatch(mark):
-                        return mark
+                name = f"/{member.name.removeprefix('./')}"
+                if name in (MARK, DATABASE) and (file := root.extractfile(member)):
+                    found[name] = file.read(_DATABASE_LIMIT).decode(errors="replace")
+                if len(found) == 2:
                     break
     except (OSError, tarfile.TarError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise InvalidInput(f"{tarball} cannot be read as a tarball: {error}.") from error
+    mark = found.get(MARK, "").strip()
+    if _MARK.fullmatch(mark):
+        return mark, packages.installed(found.get(DATABASE, ""))
     raise InvalidInput(
         f"{tarball} is not the root of an image for agents: it has no {MARK}.",
         "`parachute sandbox build --to-tar FILE` makes one, also on another machine.",

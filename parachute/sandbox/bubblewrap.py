@@ -2,13 +2,12 @@
 
 import os
 import re
-import shutil
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from parachute.errors import Unavailable
+from parachute.programs.starting import outside
 from parachute.sandbox.models import Specification
 from parachute.sandbox.places import EGRESS_SOCKET, HOME, PROGRAM, RUNNER, SOCKETS, runner_folder
 
@@ -100,26 +99,27 @@ def unavailable() -> str | None:
 
     Error: Unavailable when it could not be found out: that is no reason to go without a sandbox.
     """
+    import shutil  # not for the launcher, which somebody waits for
+    import subprocess
+
     if not shutil.which("bwrap"):
         return "bubblewrap is not installed."
     # Every option that is not as old as bubblewrap itself has to be in here.
-    root = os.open("/", os.O_PATH | os.O_CLOEXEC)
-    isolated = ["bwrap", *ISOLATION, "--ro-bind-fd", str(root), "/", *kernel_files()]
+    isolated = ["bwrap", *ISOLATION, "--ro-bind-fd", "9", "/", *kernel_files()]
+    # Opened where it is tried, which may have other mounts than we see.
+    opening = ["/bin/sh", "-c", 'exec "$@" 9</', "sh"]
     try:
         probe = subprocess.run(
-            [*isolated, "--", "/bin/sh", "-c", ":"],
+            outside([*opening, *isolated, "--", "/bin/sh", "-c", ":"]),
             capture_output=True,
             text=True,
             timeout=10,
             check=False,
-            pass_fds=(root,),
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Unavailable(
             f"It cannot be told whether bubblewrap works: {error}.", "Try again.", key="no_sandbox"
         ) from error
-    finally:
-        os.close(root)
     if probe.returncode != 0:
         return f"bubblewrap may not be used here: {probe.stderr.strip()[:200]}."
     return None

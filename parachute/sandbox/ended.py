@@ -5,7 +5,7 @@ import re
 import time
 
 from parachute.errors import ParachuteError
-from parachute.sandbox import podman
+from parachute.sandbox import containers
 from parachute.sandbox.models import Specification
 from parachute.settings.home import Home
 from parachute.supervisor import control
@@ -33,7 +33,7 @@ async def why(home: Home, specification: Specification, trial: Specification | N
         said.append(_about_memory(specification))
     if trial is not None and _PODMAN_FAILED.search(reason):
         try:
-            if found := await asyncio.to_thread(podman.unavailable, trial):
+            if found := await asyncio.to_thread(containers.unavailable, trial):
                 said.append(found)
         except ParachuteError as error:
             said.append(error.message)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from parachute.errors import Unavailable
 from parachute.image.models import Image, changed
-from parachute.sandbox import bubblewrap, podman
+from parachute.sandbox import bubblewrap, containers
 from parachute.sandbox.models import Specification
 from parachute.settings.home import Home
 from parachute.settings.models import SandboxSettings
@@ -70,16 +70,16 @@ class Engines:
         asked = self._settings.engine
         passed_over = None
         if asked == "podman" or (asked == "auto" and shutil.which("podman")):
-            image = podman.image_of(self._home)
+            image = containers.image_of(self._home)
             try:
-                passed_over = podman.unavailable(trial(self._home, self._settings, image.id) if image else None)
+                passed_over = containers.unavailable(trial(self._home, self._settings, image.id) if image else None)
             except Unavailable as error:
                 if asked == "podman":
                     raise
                 passed_over = error.message
             if passed_over is None:
                 if not self._swept:  # none of them is ours yet
-                    podman.remove_all(self._home.installation)
+                    containers.remove_all(self._home.installation)
                     self._swept = True
                 return Choice("podman", image=image)
             if asked == "podman":

@@ -3,7 +3,6 @@
 import contextlib
 import ctypes
 import os
-import platform
 import resource
 import signal
 import sys
@@ -14,7 +13,6 @@ from parachute_runner import processes
 
 from parachute.errors import InvalidInput, ParachuteError
 from parachute.panic.brake import Brake
-from parachute.sandbox import bubblewrap, podman
 from parachute.sandbox.models import Specification
 from parachute.sandbox.opened import open_mounts
 from parachute.sandbox.protected import protected
@@ -34,10 +32,15 @@ def main() -> None:
         Brake(home.root).check()
         specification = protected(Specification.load(home.sandboxes, sys.argv[1]))
         opened = open_mounts(specification)
+        # Each engine is imported for its own boxes only: somebody waits for this one.
         if specification.engine == "podman":
+            from parachute.sandbox import podman
+
             start_container(podman.command(specification, opened))
         if specification.engine != "bubblewrap":
             raise InvalidInput(f"There is no engine {specification.engine!r}.")
+        from parachute.sandbox import bubblewrap
+
         command = bubblewrap.command(specification, opened)
     except (ParachuteError, IndexError) as error:
         sys.exit(f"This sandbox cannot be started: {error}")
@@ -88,7 +91,7 @@ def become(command: list[str], *, listening: bool = False) -> NoReturn:
         if hard != resource.RLIM_INFINITY:
             value = min(value, hard)
         resource.setrlimit(limit, (value, value))
-    if number := _KEYCTL.get(platform.machine()):
+    if number := _KEYCTL.get(os.uname().machine):
         # No namespace separates the keys of the owner's login session from the agent: leave them behind.
         ctypes.CDLL(None).syscall(number, _KEYCTL_JOIN_SESSION_KEYRING, None)
     os.set_inheritable(3, True)

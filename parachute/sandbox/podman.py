@@ -4,18 +4,13 @@ import csv
 import io
 import json
 import os
-import shutil
-import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from parachute.errors import InvalidInput, Unavailable
-from parachute.image.models import Image
 from parachute.sandbox.models import Specification
 from parachute.sandbox.places import EGRESS_SOCKET, HOME, PROGRAM, RUNNER, SOCKETS, runner_folder
-from parachute.settings.home import Home
 
 LABEL = "org.parachute.installation"
-_INTERPRETER = "/usr/bin/python3"
+INTERPRETER = "/usr/bin/python3"
 _ENVIRONMENT = {
     "HOME": HOME,
     "LANG": "C.UTF-8",
@@ -25,9 +20,6 @@ _ENVIRONMENT = {
     "TMPDIR": "/tmp",  # noqa: S108 - inside the box
     "USER": "agent",
 }
-_HINT = "Build it again: parachute sandbox build"
-_NO_IMAGE = "image not known"
-_PROBE_SECONDS = 120.0  # the first start after a build gives every file of the image another owner
 
 
 def command(specification: Specification, opened: Mapping[str, int]) -> list[str]:
@@ -55,8 +47,8 @@ def command(specification: Specification, opened: Mapping[str, int]) -> list[str
             runner += ["--mounted", f"{access}:{found.st_dev}:{found.st_ino}:{each.target}"]
     program = [PROGRAM]
     if specification.egress:
-        program = [_INTERPRETER, "-IS", f"{RUNNER}/egress_forward.py", f"{SOCKETS}/{EGRESS_SOCKET}", "--", PROGRAM]
-    return [*arguments, specification.image, _INTERPRETER, "-IS", f"{RUNNER}/runner.py", *runner, "--", *program]
+        program = [INTERPRETER, "-IS", f"{RUNNER}/egress_forward.py", f"{SOCKETS}/{EGRESS_SOCKET}", "--", PROGRAM]
+    return [*arguments, specification.image, INTERPRETER, "-IS", f"{RUNNER}/runner.py", *runner, "--", *program]
 
 
 def interactive(specification: Specification) -> list[str]:
@@ -135,83 +127,3 @@ def mount(source: str, target: str, *, writable: bool) -> list[str]:
 def container_name(specification: Specification) -> str:
     """The container's name; the installation in it keeps two of them from replacing each other's containers."""
     return f"parachute-{specification.installation}-{specification.session}"
-
-
-def unavailable(trial: Specification | None) -> str | None:
-    """Why Podman cannot be used here, as a sentence, or None; `trial` is run to find out, since policies differ.
-
-    Error: Unavailable when it could not be found out: that is no reason to go without a sandbox.
-    """
-    if os.geteuid() == 0:
-        return "Containers of agents are never started by root."
-    if not shutil.which("podman"):
-        return "Podman is not installed."
-    if trial is None:
-        return "There is no image for containers yet; `parachute sandbox build` makes it."
-    try:
-        attempt(trial)
-    except InvalidInput as error:
-        return error.message
-    return None
-
-
-def image_of(home: Home) -> Image | None:
-    """The image that was built; None also for a record that cannot be read, which counts as none."""
-    try:
-        return Image.load(home.root)
-    except InvalidInput:
-        return None
-
-
-def attempt(trial: Specification) -> None:
-    """Run a container and look from inside whether it is shut in as was asked.
-
-    Errors: InvalidInput with what differs, Unavailable when it could not be found out. Waits; not for the event loop.
-    """
-    probe = [_INTERPRETER, "-IS", f"{RUNNER}/probe.py", "--limits", json.dumps(expected_limits(trial))]
-    program = ["podman", "run", *isolation(trial, log="none"), *mount(str(runner_folder()), RUNNER, writable=False)]
-    try:
-        done = subprocess.run(
-            [*program, trial.image, *probe], capture_output=True, text=True, timeout=_PROBE_SECONDS, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise Unavailable(
-            f"It cannot be told whether Podman works: {error}.", "Try again.", key="no_sandbox"
-        ) from error
-    if _NO_IMAGE in done.stderr:
-        raise InvalidInput("The image for containers is gone; `parachute sandbox build` makes it again.")
-    if done.returncode != 0:
-        said = done.stdout.strip() or " / ".join(done.stderr.splitlines()[-3:])
-        raise InvalidInput(f"Podman may not be used here: {said[-400:] or 'it did not say why'}.", _HINT)
-
-
-def remove_all(installation: str) -> None:
-    """End the containers that an earlier core of this installation left; waits."""
-    names: Sequence[str] = ["podman", "ps", "--all", "--quiet", f"--filter=label={LABEL}={installation}"]
-    try:
-        found = subprocess.run(names, capture_output=True, text=True, timeout=60, check=False).stdout.split()
-        if found:
-            subprocess.run(
-                ["podman", "rm", "--force", "--time=0", *found], capture_output=True, timeout=60, check=False
-            )
-    except (OSError, subprocess.TimeoutExpired):
-        pass  # what is left is replaced by the next container of the same session
-
-
-def remove(specification: Specification) -> None:
-    """Remove what may be left of a session's container that has ended; waits."""
-    # Not by force: meanwhile the session may have another one, which runs.
-    names = ["podman", "rm", "--ignore", container_name(specification)]
-    try:
-        subprocess.run(names, capture_output=True, timeout=60, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        pass  # the next container of this session replaces it, and the next core removes it
-
-
-def version() -> str | None:
-    """Podman's own version, or None where it is not installed."""
-    try:
-        done = subprocess.run(["podman", "--version"], capture_output=True, text=True, timeout=30, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout.split()[-1] if done.returncode == 0 and done.stdout.split() else None

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import socket
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Literal
 from parachute.errors import InvalidInput, NotFound, ParachuteError, Unavailable
 from parachute.files import private_folder
 from parachute.gateway.service import SOCKET_NAME, Line
-from parachute.sandbox import ended, podman
+from parachute.sandbox import containers, ended
 from parachute.sandbox.engines import Choice, Engines, trial
 from parachute.sandbox.explaining.models import Explanation
 from parachute.sandbox.limits import NO_LIMITS, Limits
@@ -59,6 +60,7 @@ class Sandboxes:
         self._engines = Engines(home, settings.sandbox)
         self._direct_opened = False
         self._open: dict[str, Specification] = {}
+        self._asleep: set[str] = set()
         self._differences: dict[str, tuple[str, ...]] = {}
 
     async def start(self) -> None:
@@ -72,7 +74,7 @@ class Sandboxes:
 
     async def attempt(self, image: str) -> None:
         """Run a container of an image; error: ParachuteError if it is not shut in as it has to be."""
-        await asyncio.to_thread(podman.attempt, trial(self._home, self._settings.sandbox, image))
+        await asyncio.to_thread(containers.attempt, trial(self._home, self._settings.sandbox, image))
 
     async def reason_unavailable(self) -> str | None:
         """Why no sandbox engine works here, or None."""
@@ -117,9 +119,20 @@ class Sandboxes:
         scratch = f"/scratch/{session}"
         specification = replace(self._specification(session, line, scratch, mounts), egress=egress, **limits.chosen())
         await self._ensure(specification)
+        self.wake(session)
         roots = {mount.target: Path(mount.source) for mount in mounts}
         given = (mount.target for mount in mounts if mount.writable)
         return self._execution(specification, roots, (scratch, "/tmp", *given))  # noqa: S108 - inside the box
+
+    def wake(self, session: str) -> None:
+        """Start a session's box ahead of its agent, if it was opened since the last time; returns at once."""
+        if session not in self._asleep:
+            return
+        self._asleep.discard(session)
+        # Whoever connects and leaves without a word starts the box, and no agent in it.
+        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.setblocking(False)
+            connection.connect(str(units.agent_socket(self._home, session)))
 
     async def why_ended(self, session: str) -> str | None:
         """Why a session's sandbox has ended by itself, in sentences; None where it has none."""
@@ -170,10 +183,11 @@ class Sandboxes:
     async def close(self, session: str) -> None:
         """End a session's sandbox."""
         (self._home.sandboxes / f"{session}.json").unlink(missing_ok=True)
+        self._asleep.discard(session)
         if (specification := self._open.pop(session, None)) is not None:
             await control.ask(self._home, "close", unit=f"sandbox@{session}")
             if specification.engine == "podman":
-                await asyncio.to_thread(podman.remove, specification)
+                await asyncio.to_thread(containers.remove, specification)
             # Removing one that another box holds would take it from there, too.
             held = {folder for other in self._open.values() for folder in other.writable_folders}
             for folder in specification.writable_folders - held:
@@ -292,3 +306,5 @@ class Sandboxes:
             self._open.pop(specification.session, None)
             raise
         self._open[specification.session] = specification
+        if current != specification:
+            self._asleep.add(specification.session)

@@ -6,7 +6,6 @@ A list of what is refused, since agents run any program; rights, mounts and name
 import ctypes
 import errno
 import os
-import platform
 import struct
 from collections.abc import Iterable
 
@@ -119,9 +118,10 @@ def refuse(*, programs: bool = True) -> None:
 
     Without `programs` it is refused to start any, too.
     """
-    if platform.machine() not in _MACHINES:
-        raise Unfiltered(f"system calls cannot be filtered on {platform.machine()}")
-    at = _MACHINES.index(platform.machine())
+    machine = os.uname().machine
+    if machine not in _MACHINES:
+        raise Unfiltered(f"system calls cannot be filtered on {machine}")
+    at = _MACHINES.index(machine)
     steps = program(at, programs=programs)
     instructions = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
     filter_program = ctypes.create_string_buffer(struct.pack("HP", len(steps), ctypes.addressof(instructions)))

@@ -3,11 +3,9 @@
 import contextlib
 import os
 import select
-import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 import threading
 import time
 
@@ -42,7 +40,8 @@ class Keeper:
         `out_of_memory` is then whether the system ended the agent because the memory of its box was full.
         """
         processes.adopt_orphans()
-        files = tempfile.mkdtemp(prefix="agent-")
+        files = os.path.join(os.environ.get("TMPDIR", "/tmp"), f"agent-{os.urandom(8).hex()}")
+        os.mkdir(files, mode=0o700)
         try:
             code = self._run(files)
         except (OSError, ValueError, protocol.ProtocolError) as error:
@@ -50,7 +49,7 @@ class Keeper:
             code = 127
         finally:
             processes.end_all(self._owns_namespace)
-            shutil.rmtree(files, ignore_errors=True)
+            _remove(files)
         self._send(protocol.EXIT, str(code).encode())
         self._connection.close()
 
@@ -154,3 +153,9 @@ class Keeper:
             except OSError:  # the peer has gone; _carry_input ends the agent
                 return False
         return True
+
+
+def _remove(folder: str) -> None:
+    import shutil  # now nobody waits for it
+
+    shutil.rmtree(folder, ignore_errors=True)

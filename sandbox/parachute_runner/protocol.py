@@ -9,7 +9,10 @@ A header of no length asks for a look instead (`look.py`): no agent is started b
 import json
 import socket
 import struct
-from typing import Any, NamedTuple
+
+TYPE_CHECKING = False  # that of `typing`, whose import takes longer than all of this
+if TYPE_CHECKING:
+    from typing import Any
 
 MAXIMUM_HEADER = 16 * 1024 * 1024
 """Bytes of a header; the system prompt travels in it."""
@@ -49,16 +52,21 @@ LOOK = _LENGTH.pack(0)
 _FRAME = struct.Struct("!cI")
 
 
-class Header(NamedTuple):
+class Header:
     """How to start the agent: arguments (without the program), environment, working directory, and private arguments.
 
     `files` maps the index of an argument to a text: the runner puts it into a file and the file's path in its place.
     """
 
-    arguments: list[str]
-    environment: dict[str, str]
-    directory: str
-    files: dict[int, str]
+    __slots__ = ("arguments", "directory", "environment", "files")
+
+    def __init__(
+        self, arguments: list[str], environment: dict[str, str], directory: str, files: dict[int, str]
+    ) -> None:
+        self.arguments = arguments
+        self.environment = environment
+        self.directory = directory
+        self.files = files
 
 
 class ProtocolError(Exception):
@@ -67,9 +75,7 @@ class ProtocolError(Exception):
 
 def send_header(connection: socket.socket, header: Header) -> None:
     """Send the first message of a connection."""
-    body = json.dumps(
-        {**header._asdict(), "files": {str(index): text for index, text in header.files.items()}}
-    ).encode()
+    body = json.dumps({name: getattr(header, name) for name in Header.__slots__}).encode()
     connection.sendall(_LENGTH.pack(len(body)) + body)
 
 
@@ -99,7 +105,7 @@ def send_look(connection: socket.socket, request: object) -> None:
     connection.sendall(LOOK + _LENGTH.pack(len(body)) + body)
 
 
-def receive_look(connection: socket.socket) -> Any:
+def receive_look(connection: socket.socket) -> "Any":
     """Read what is to be tried; error: ProtocolError."""
     receive_exactly(connection, len(LOOK))
     (length,) = _LENGTH.unpack(receive_exactly(connection, _LENGTH.size))

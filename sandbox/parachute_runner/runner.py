@@ -10,7 +10,6 @@ unless all it wants is to look.
 `--refuse-calls`: agents are refused the system calls that `calls` names.
 """
 
-import argparse
 import contextlib
 import json
 import os
@@ -22,7 +21,7 @@ import sys
 
 if not __package__:  # started by path, with -IS, inside a box that has no installed packages
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from parachute_runner import calls, checks, look, processes, protocol
+from parachute_runner import calls, checks, processes, protocol
 from parachute_runner.keeper import Keeper
 
 _LISTEN_FD = 3
@@ -73,10 +72,13 @@ class Runner:
             for descriptor in events.keys() & self._silent.keys():
                 poll.unregister(descriptor)
                 with self._silent.pop(descriptor) as connection:
-                    self._take(connection)
+                    self._take(connection, has_gone=bool(events[descriptor] & select.POLLHUP))
 
-    def _take(self, connection: socket.socket) -> None:
-        looks = _wants_look(connection)
+    def _take(self, connection: socket.socket, *, has_gone: bool) -> None:
+        beginning = _beginning(connection)
+        if has_gone and not beginning:  # all it wanted was that the box starts
+            return
+        looks = beginning == protocol.LOOK
         if self._single and not looks:
             self._end_all()
         try:
@@ -99,6 +101,8 @@ class Runner:
             for other in self._silent.values():
                 other.close()
             if looks:
+                from parachute_runner import look  # an agent's start does not wait for it
+
                 look.answer(connection)
                 status = 0
                 return
@@ -129,25 +133,52 @@ class Runner:
         os._exit(0)
 
 
-def _wants_look(connection: socket.socket) -> bool:
+class Options:
+    """What the command line says; argparse would take longer to load than everything else here."""
+
+    def __init__(self, arguments: list[str]) -> None:
+        self.single = self.refuse_calls = False
+        self.idle_seconds: float | None = None
+        self.processes: int | None = None
+        self.folder: str | None = None
+        self.mounted: list[str] = []
+        self.limits: dict[str, float] = {}
+        rest = iter(arguments)
+        for name in rest:
+            if name == "--":
+                break
+            if name == "--single":
+                self.single = True
+            elif name == "--refuse-calls":
+                self.refuse_calls = True
+            elif name == "--idle-seconds":
+                self.idle_seconds = float(next(rest))
+            elif name == "--processes":
+                self.processes = int(next(rest))
+            elif name == "--folder":
+                self.folder = next(rest)
+            elif name == "--mounted":
+                self.mounted.append(next(rest))
+            elif name == "--limits":
+                self.limits = json.loads(next(rest))
+            else:
+                sys.exit(f"The runner does not know {name!r}.")
+        self.program = list(rest)
+        if not self.program:
+            sys.exit("The runner needs the program that it runs, after `--`.")
+
+
+def _beginning(connection: socket.socket) -> bytes:
+    """The first bytes that came, which stay there; none from a peer that has gone without a word."""
     try:
-        return connection.recv(len(protocol.LOOK), socket.MSG_PEEK | socket.MSG_DONTWAIT) == protocol.LOOK
-    except OSError:  # it has gone already
-        return False
+        return connection.recv(len(protocol.LOOK), socket.MSG_PEEK | socket.MSG_DONTWAIT)
+    except OSError:
+        return b""
 
 
 def main() -> None:
     """Take the socket and serve."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--single", action="store_true")
-    parser.add_argument("--idle-seconds", type=float)
-    parser.add_argument("--processes", type=int)
-    parser.add_argument("--folder")
-    parser.add_argument("--mounted", action="append", default=[])
-    parser.add_argument("--limits", type=json.loads, default={})
-    parser.add_argument("--refuse-calls", action="store_true")
-    parser.add_argument("program", nargs="+")
-    options = parser.parse_args()
+    options = Options(sys.argv[1:])
     if os.environ.get("LISTEN_FDS") != "1":
         sys.exit("The runner is started by its socket: LISTEN_FDS=1 and a listening socket as file descriptor 3.")
     processes.hide()

@@ -2,9 +2,6 @@
 
 # ruff: noqa: F811 - fixtures of another file have the names of parameters here
 
-import json
-import shlex
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -12,24 +9,20 @@ from typing import Any
 import pytest
 from testinfra.host import Host
 
-from tests.appliance.services import URL
-from tests.appliance.test_containers import STORE, TARBALL, Agents, agents, built, entered  # noqa: F401 - fixtures
-from tests.support.sse import Parser, text_of
+from tests.appliance.agents import STORE, TARBALL, Agents
+from tests.appliance.test_containers import agents, built  # noqa: F401 - fixtures
+from tests.support.sse import text_of
 
 ENDS = {"done", "error", "typed_error", "aborted"}
 
 
 def turn(computer: Agents, command: str, session: str = "new") -> list[dict[str, Any]]:
     """The events of a turn, however it ends; there is one end."""
-    message = {"message": f"run: {command}", "sessionId": session, "module": "chat"}
-    curl = ["curl", "-sSN", "--max-time", "110", "-H", "content-type: application/json"]
-    return read(computer.run(shlex.join([*curl, "-d", json.dumps(message), f"{URL}/api/chat"])))
+    return ended(computer.events(command, session))
 
 
-def read(answer: str) -> list[dict[str, Any]]:
-    """The events of an answer, of which the last is the only end."""
-    parser = Parser()
-    events = [event for line in answer.splitlines() if (event := parser.event(line))]
+def ended(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The events of a turn, of which the last is the only end."""
     assert [event["type"] for event in events if event["type"] in ENDS] == [events[-1]["type"]], events
     return events
 
@@ -96,15 +89,10 @@ def test_the_image_is_missing(agents: Agents, built: dict[str, Any], session: st
 
 
 def test_a_container_is_killed_in_the_middle_of_a_turn(agents: Agents, user: Host, session: str) -> None:
-    message = json.dumps(
-        {"message": "run: echo waits > /tmp/waits; sleep 3600", "sessionId": session, "module": "chat"}
-    )
-    curl = ["curl", "-sSN", "--max-time", "60", "-H", "content-type: application/json", "-d", message]
-    with subprocess.Popen(entered(user, *curl, f"{URL}/api/chat"), stdout=subprocess.PIPE, text=True) as asking:
+    with agents.working("echo waits; sleep 3600", session) as events:
         agents.until(lambda: user.run("pgrep --exact --full 'sleep 3600'").rc == 0, "it waits")
         (name,) = agents.containers(session)
         agents.run(f"podman kill {name}")
-        said, _ = asking.communicate(timeout=60)
-    end = read(said)[-1]
+        end = ended(events())[-1]
     assert (end["type"], "ended with status 137" in end["message"]) == ("typed_error", True), end
     assert text_of(turn(agents, "echo third", session)) == "third"

@@ -6,85 +6,26 @@ nobody else should.
 
 import json
 import shlex
-import shutil
-import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from testinfra.host import Host
 
-from tests.appliance.agent_root import tarball
-from tests.appliance.backend import GuestBackend
+from tests.appliance.agents import STORE, TARBALL, Agents, give_root
 from tests.appliance.guest import Guest
 from tests.appliance.recipe import ENVIRONMENT, SOURCE
-from tests.appliance.services import URL, Services
-from tests.support.sse import Parser, text_of
-
-STORE = "/home/parachute/.local/share/containers"
-TARBALL = "/var/agent.tar"
-BUILD_SECONDS = 600
-
-
-class Agents(Services):
-    """A computer whose agents run what a message says."""
-
-    def say(self, command: str, session: str = "new", **fields: str) -> list[dict[str, Any]]:
-        """The events of a turn in which the agent runs a command, and which ends well."""
-        events = self.events(command, session, **fields)
-        assert events[-1]["type"] == "done", (events[-1], self.run("tail -n 20 ~/.parachute/logs/*.log"))
-        assert [event for event in events if event["type"] == "warning"] == []
-        return events
-
-    def events(self, command: str, session: str = "new", **fields: str) -> list[dict[str, Any]]:
-        """The events of a turn in which the agent runs a command."""
-        message = {"message": f"run: {command}", "sessionId": session, "module": "chat", **fields}
-        curl = ["curl", "-sSN", "--max-time", "110", "-H", "content-type: application/json"]
-        answer = self.run(shlex.join([*curl, "-d", json.dumps(message), f"{URL}/api/chat"]))
-        parser = Parser()
-        return [event for line in answer.splitlines() if (event := parser.event(line))]
-
-    def output(self, command: str, **fields: str) -> str:
-        """What a command says in a container of its own."""
-        return text_of(self.say(command, **fields))
-
-    def containers(self, session: str = "") -> list[str]:
-        """Names of the containers that there are, running or not."""
-        return self.run(f"podman ps --all --filter name={session} --format '{{{{.Names}}}}'").split()
-
-
-def entered(user: Host, *command: str) -> list[str]:
-    """A command line for the guest's user."""
-    backend = user.backend
-    assert isinstance(backend, GuestBackend)
-    return backend.entered(*command)
+from tests.appliance.services import URL
+from tests.support.sse import text_of
 
 
 @pytest.fixture(scope="module")
 def agents(guest: Guest, host: Host, user: Host) -> Iterator[Agents]:
     """A computer that runs as services, with the image built from a tarball, and a scripted model."""
     computer = Agents(user)
-    # The guest's root is an overlay, and a layer of another overlay cannot lie in one.
-    host.check_output(f"install -d -o parachute -g parachute /home/parachute/.local/share {STORE}")
-    host.check_output(f"mount -t tmpfs -o uid=1000,gid=1000,mode=700 tmpfs {STORE}")
-    leader = next(process for process in guest.processes() if process.name() == "systemd")
-    shutil.copyfile(tarball(), Path(f"/proc/{leader.pid}/root{TARBALL}"))
-    host.check_output(f"chmod 644 {TARBALL}")
-    program = entered(
-        user, "sh", "-c", f"cd {SOURCE} && exec {ENVIRONMENT}/bin/python -m tests.appliance.scripted_model"
-    )
-    with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as model:
-        assert model.stdout is not None
-        url = model.stdout.readline().strip()
-        settings = {"sandbox.limits": "unavailable", "sandbox.required": "true", "provider": "compatible"}
-        for name, value in {**settings, "base_url": url, "model": "claude-opus-5-5"}.items():
-            computer.run(f"parachute config set {name} {value}")
-        try:
-            yield computer
-        finally:
-            user.run("parachute service uninstall")
-            model.communicate()
+    give_root(guest)
+    with computer.with_model(sandbox__limits="unavailable", sandbox__required="true"):
+        yield computer
     assert computer.containers() == []
     assert user.run("pgrep --exact conmon").rc == 1
     computer.run("podman image rm --all --force; rm -rf ~/.parachute ~/Parachute")
@@ -92,18 +33,10 @@ def agents(guest: Guest, host: Host, user: Host) -> Iterator[Agents]:
 
 
 @pytest.fixture(scope="module")
-def built(agents: Agents, user: Host) -> dict[str, Any]:
+def built(agents: Agents) -> dict[str, Any]:
     """What `parachute sandbox build` says of the image that it built, with the services running."""
-    done = subprocess.run(
-        entered(user, "parachute", "sandbox", "build", "--from-tar", TARBALL, "--json"),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=BUILD_SECONDS,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    image = agents.build()
     agents.run("parachute service install")
-    image: dict[str, Any] = json.loads(done.stdout)
     return image
 
 
@@ -239,9 +172,9 @@ def test_a_container_that_fails_again_and_again_is_given_up_and_says_why(agents:
 
 @pytest.mark.usefixtures("built")
 def test_a_shell_is_shut_in_the_same(agents: Agents) -> None:
-    said = agents.run(
-        "echo 'id -u; ls /sys/class/net; touch /vault/x; echo x > /tmp/x; cat /tmp/x' | parachute sandbox shell 2>&1"
-    )
+    # One stream: of two nobody knows which comes first.
+    script = "exec 2>&1; id -u; ls /sys/class/net; touch /vault/x; echo x > /tmp/x; cat /tmp/x"
+    said = agents.run(f"echo {shlex.quote(script)} | parachute sandbox shell")
     assert said.split("\n")[:2] == ["1000", "lo"]
     assert "cannot touch '/vault/x': Read-only file system" in said
     assert said.strip().endswith("x")
@@ -269,12 +202,14 @@ def test_a_container_is_what_was_asked_and_a_change_is_found(agents: Agents) -> 
     assert rows["/vault/Projects/explained"]["engine"] == "rw"
     assert rows["/vault/Projects/explained"]["inside"] == "rw, writing: done"
     assert agents.run(f"find {project} -name '*look*'") == ""
-    agents.run(f"podman stop --time 0 {agents.containers(session)[0]}")
-    assert json.loads(agents.run(f"{explain} --json"))["differs"] is False, "it was started for the look"
-    agents.run(f'sed -i \'s/"writable": true/"writable": false/\' ~/.parachute/sandboxes/{session}.json')
+    kept = f"~/.parachute/sandboxes/{session}.json"
+    agents.run(f'cp {kept} kept.json && sed -i \'s/"writable": true/"writable": false/\' {kept}')
     changed = agents.user.run(explain)
+    agents.run(f"mv kept.json {kept}")
     assert changed.rc == 1
     assert "the file says otherwise: mounts" in changed.stderr
+    agents.run(f"podman stop --time 0 {agents.containers(session)[0]}")
+    assert json.loads(agents.run(f"{explain} --json"))["differs"] is False, "it was started for the look"
 
 
 @pytest.mark.usefixtures("built")

@@ -4,7 +4,6 @@
 
 import json
 import shlex
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -12,9 +11,9 @@ from typing import Any
 import pytest
 from testinfra.host import Host
 
+from tests.appliance.agents import Agents
 from tests.appliance.recipe import ENVIRONMENT, SOURCE
-from tests.appliance.services import URL
-from tests.appliance.test_containers import Agents, agents, built, entered  # noqa: F401 - fixtures
+from tests.appliance.test_containers import agents, built  # noqa: F401 - fixtures
 from tests.sandbox.escapes import rows
 from tests.support.sse import text_of
 
@@ -37,19 +36,21 @@ class Planted:
 
 
 @pytest.fixture
-def planted(agents: Agents, built: dict[str, Any], user: Host) -> Iterator[Planted]:
+def planted(agents: Agents, built: dict[str, Any]) -> Iterator[Planted]:
     """What `planting` plants, and takes away again."""
-    command = f"cd {SOURCE} && exec {ENVIRONMENT}/bin/python -m tests.sandbox.escapes.planting {agents.home}"
-    with subprocess.Popen(
-        entered(user, "sh", "-c", command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as planting:
-        assert planting.stdout is not None
-        yield Planted(agents, json.loads(planting.stdout.readline()))
-        planting.communicate()
-    assert planting.returncode == 0
+    with agents.serving("planting", "tests.sandbox.escapes.planting", agents.home) as absent:
+        yield Planted(agents, json.loads(absent))
+    gone = agents.user.run(f"test -e {agents.home}/Parachute/Attempts").rc == 1
+    assert gone, agents.run("journalctl --user --no-pager --lines=40 --unit=planting")
 
 
-def test_every_attempt_is_refused_and_succeeds_outside(planted: Planted, host: Host) -> None:
+@pytest.fixture
+def impossible() -> set[str]:
+    """What nobody can do on this system, in no box."""
+    return IMPOSSIBLE
+
+
+def test_every_attempt_is_refused_and_succeeds_outside(planted: Planted, host: Host, impossible: set[str]) -> None:
     computer = planted.agents
     project = f"{computer.home}/Parachute/Projects/one"
     said = computer.output(f"python3 {' '.join(rows.INSIDE)} > found.json && echo tried", workingDirectory=project)
@@ -57,7 +58,7 @@ def test_every_attempt_is_refused_and_succeeds_outside(planted: Planted, host: H
     found = computer.run(f"cat {project}/found.json; rm {project}/found.json")
     control = f"cd {project} && python3 {' '.join(rows.outside(f'{computer.home}/Parachute'))}"
     as_user, as_root = computer.run(control), host.check_output(control)
-    impossible = IMPOSSIBLE.union(planted.absent)
+    impossible = impossible.union(planted.absent)
     assert rows.not_refused(found) == {}
     assert rows.not_through(as_user, ("same",), impossible) == {}
     assert rows.not_through(as_root, ("root",), impossible) == {}
@@ -107,25 +108,21 @@ def test_containers_of_another_installation_are_left_alone(agents: Agents, built
     try:
         assert agents.say("echo second", session)[-1]["type"] == "done"
         agents.run("systemctl --user kill --signal KILL parachute-core.service")
-        agents.until(lambda: own not in agents.containers(session), "the next core has ended what was ours")
+        running = "podman ps --format '{{.Names}}'"
+        agents.until(lambda: own not in agents.run(running).split(), "the next core has ended what was ours")
         assert agents.say("echo third", session)[-1]["type"] == "done"
         assert agents.run(f"podman inspect --format '{{{{.State.Status}}}}' {other}") == "running"
     finally:
         agents.run(f"podman rm --force --time=0 {other}")
 
 
-def test_nothing_outlives_a_turn_that_was_stopped(
-    agents: Agents, user: Host, host: Host, built: dict[str, Any]
-) -> None:
+def test_nothing_outlives_a_turn_that_was_stopped(agents: Agents, host: Host, built: dict[str, Any]) -> None:
     session, wait = str(agents.say("echo first")[-1]["sessionId"]), "tail -s 86399 -f /dev/null"
     left = f"(setsid {wait} &); sh -c 'setsid sh -c \"{wait} & exec true\" & exec true' > /dev/null 2>&1; {wait}"
-    message = json.dumps({"message": f"run: {left}", "sessionId": session, "module": "chat"})
-    curl = ["curl", "-sSN", "--max-time", "100", "-H", "content-type: application/json", "-d", message]
     running = "pgrep --exact --full 'tail -s 86399 -f /dev/null' | wc -l"
-    with subprocess.Popen(entered(user, *curl, f"{URL}/api/chat"), stdout=subprocess.PIPE, text=True) as asking:
+    with agents.working(left, session) as events:
         agents.until(lambda: host.check_output(running) == "3", "it waits")
         assert agents.ask(f"/api/chat/{session}/abort", {})[0] == 200
-        said, _ = asking.communicate(timeout=60)
-    assert '"aborted"' in said
+        assert events()[-1]["type"] == "aborted"
     agents.until(lambda: host.check_output(running) == "0", "all of it has ended")
     assert text_of(agents.say("echo second", session)) == "second"

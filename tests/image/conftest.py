@@ -43,11 +43,28 @@ if os.path.exists({folder!r} + "/hangs"):
 if os.path.exists({folder!r} + "/fails"):
     sys.exit("E: there is no such mirror")
 with tarfile.open(sys.argv[-1], "w") as root:
-    member = tarfile.TarInfo("./etc/parachute-recipe")
-    content = ({digest!r} + "\\n").encode()
-    member.size = len(content)
-    member.mtime = int(os.environ["SOURCE_DATE_EPOCH"])
-    root.addfile(member, io.BytesIO(content))
+    for name, text in (("etc/parachute-recipe", {digest!r} + "\\n"), ("var/lib/dpkg/status", {database!r})):
+        member = tarfile.TarInfo("./" + name)
+        content = text.encode()
+        member.size = len(content)
+        member.mtime = int(os.environ["SOURCE_DATE_EPOCH"])
+        root.addfile(member, io.BytesIO(content))
+"""
+
+
+DATABASE = """Package: git
+Status: install ok installed
+Version: 1:2.47.3-0+deb13u1
+Description: fast
+ Version: this is a description
+
+Package: old
+Status: deinstall ok config-files
+Version: 1
+
+Package: curl
+Status: install ok installed
+Version: 8.14.1-2
 """
 
 
@@ -60,7 +77,8 @@ class Programs:
         for name, code in (("podman", PODMAN), ("mmdebstrap", MMDEBSTRAP)):
             program = folder / "bin" / name
             program.parent.mkdir(exist_ok=True)
-            program.write_text(f"#!{sys.executable} -IS" + code.format(folder=str(folder), digest=recipe.digest()))
+            values = {"folder": str(folder), "digest": recipe.digest(), "database": DATABASE}
+            program.write_text(f"#!{sys.executable} -IS" + code.format(**values))
             program.chmod(program.stat().st_mode | stat.S_IXUSR)
 
     @property

@@ -13,7 +13,7 @@ import pytest
 from parachute.errors import Conflict, InvalidInput, Unavailable
 from parachute.image import building, recipe
 from parachute.image.models import Image, changed
-from tests.image.conftest import Programs
+from tests.image.conftest import DATABASE, Programs
 from tests.sandbox.boxes import marker
 from tests.supervisor.launching import wait_until, with_argument
 
@@ -64,6 +64,29 @@ async def test_one_that_does_not_work_leaves_the_one_before(home: Path, programs
     replaced = await building.build(home, silent, works, other)
     assert (Image.load(home), list(programs.images)) == (replaced, [replaced.id])
     assert replaced.recipe == "other"
+
+
+async def test_versions_of_packages_are_noted_and_a_new_build_says_what_changed(
+    home: Path, programs: Programs, tmp_path: Path
+) -> None:
+    image = await building.build(home, silent, works)
+    assert image.packages == {"curl": "8.14.1-2", "git": "1:2.47.3-0+deb13u1"}
+    assert Image.load(home) == image
+    lines: list[str] = []
+    other = tmp_path / "other.tar"
+    write_root(other, b"other\n", DATABASE.replace("8.14.1-2", "8.14.1-3").replace("git", "jq"))
+    replaced = await building.build(home, lines.append, works, other)
+    assert replaced.packages == {"curl": "8.14.1-3", "jq": "1:2.47.3-0+deb13u1"}
+    assert lines[-4:-1] == [
+        "curl is 8.14.1-3 now, and was 8.14.1-2.",
+        "git 1:2.47.3-0+deb13u1 has gone.",
+        "jq 1:2.47.3-0+deb13u1 is new.",
+    ]
+    bare = tmp_path / "bare.tar"
+    write_root(bare, b"bare\n")
+    lines.clear()
+    assert (await building.build(home, lines.append, works, bare)).packages == {}
+    assert not any(" has gone." in line for line in lines), "it is not known what is in it"
 
 
 async def test_what_mmdebstrap_says_last_is_told(home: Path, programs: Programs) -> None:
@@ -178,9 +201,12 @@ async def test_a_root_for_another_machine(home: Path, programs: Programs, tmp_pa
     assert path.exists()
 
 
-def write_root(path: Path, mark: bytes | None) -> None:
-    """A tarball whose mark is this, or which has none."""
+def write_root(path: Path, mark: bytes | None, database: str | None = None) -> None:
+    """A tarball whose mark is this, or which has none, and with dpkg's database."""
     content = path.with_name("content")
     content.write_bytes(mark or b"")
     with tarfile.open(path, "w") as root:
         root.add(content, "etc/hostname" if mark is None else "etc/parachute-recipe")
+        if database is not None:
+            content.write_text(database)
+            root.add(content, "var/lib/dpkg/status")

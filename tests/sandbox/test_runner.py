@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 
 import psutil
 
@@ -55,6 +56,33 @@ async def test_no_connection_is_lost_while_runners_come_and_go(units_process: La
     box = await _single(units_process, "--idle-seconds", "0.01")
     for number in range(20):
         assert box.shell(f"echo {number}") == f"{number}\n"
+
+
+async def test_whoever_connects_and_leaves_without_a_word_starts_the_runner_and_ends_no_agent(
+    units_process: Launcher,
+) -> None:
+    box = await _single(units_process)
+    assert (await _state(units_process))[:2] == ("listening", None)
+    _knock(box)
+    process = None
+    while process is None:
+        _, process, _ = await _state(units_process)
+    with box.start("cat") as agent:
+        assert agent.stdin is not None
+        assert agent.stdout is not None
+        for line in (b"before\n", b"after\n"):
+            agent.stdin.write(line)
+            agent.stdin.flush()
+            assert agent.stdout.readline() == line
+            _knock(box)
+        assert agent.communicate()[0] == b""
+    assert agent.returncode == 0
+    assert await _state(units_process) == ("running", process, 0)
+
+
+def _knock(box: Box) -> None:
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(str(box.socket))
 
 
 async def test_an_agent_at_work_is_not_idle(units_process: Launcher) -> None:

@@ -5,6 +5,7 @@ import subprocess
 from typing import Any
 
 from parachute.errors import Unavailable
+from parachute.programs.starting import outside
 from parachute.sandbox import podman
 from parachute.sandbox.models import Specification
 
@@ -14,7 +15,7 @@ _LIMIT = 1 << 20
 
 def inspect(specification: Specification) -> dict[str, Any]:
     """The record of a session's container; empty if Podman knows of none. Error: Unavailable. Waits."""
-    command = ["podman", "container", "inspect", podman.container_name(specification)]
+    command = outside(["podman", "container", "inspect", podman.container_name(specification)], leaves=True)
     try:
         done = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=False)
         found = json.loads(done.stdout[:_LIMIT] or b"[]")

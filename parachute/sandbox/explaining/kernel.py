@@ -1,14 +1,19 @@
 """What the kernel says of a process, looked at from outside of its box."""
 
+import json
 import os
-from dataclasses import dataclass
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from parachute_runner import checks
 
 from parachute.errors import Unavailable
+from parachute.programs.starting import outside
 
 NAMESPACES = ("ipc", "mnt", "net", "pid", "user", "uts")
+_SECONDS = 30
 RIGHTS = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
 
 
@@ -31,7 +36,23 @@ class Process:
 
 
 def process(number: int) -> Process:
-    """Look at a process; error: Unavailable when the kernel does not let us, or it has ended."""
+    """Look at a process; error: Unavailable when the kernel does not let us, or it has ended. Waits."""
+    here = [sys.executable, "-I", "-m", __name__, str(number)]
+    there = outside(here)
+    if there == here:
+        return _process(number)
+    # Who has a user namespace of its own may not look at processes that have none, or another.
+    try:
+        done = subprocess.run(there, capture_output=True, text=True, timeout=_SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Unavailable(f"The kernel cannot be asked what the box is: {error}.", "Try again.") from error
+    if done.returncode != 0:
+        raise Unavailable(done.stderr.strip()[-300:] or "The kernel does not say what the box is.", "Try again.")
+    said = json.loads(done.stdout)
+    return Process(**{**said, "shared": tuple(said["shared"]), "interfaces": tuple(said["interfaces"])})
+
+
+def _process(number: int) -> Process:
     folder = Path(f"/proc/{number}")
     try:
         status = dict(line.split(":\t", 1) for line in _lines(folder / "status") if ":\t" in line)
@@ -82,3 +103,17 @@ def _limits(path: Path) -> dict[str, int | None]:
         name, soft = line[:26].strip(), line[26:47].strip()
         found[name] = int(soft) if soft.isdigit() else None
     return found
+
+
+def main() -> int:
+    """Print what is found of a process as JSON, or why nothing is."""
+    try:
+        json.dump(asdict(_process(int(sys.argv[1]))), sys.stdout)
+    except Unavailable as error:
+        sys.stderr.write(error.message)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

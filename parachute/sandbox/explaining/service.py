@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from parachute.errors import InvalidInput, Unavailable
 from parachute.image.models import Image
-from parachute.sandbox import podman
+from parachute.sandbox import containers
 from parachute.sandbox.explaining import container
 from parachute.sandbox.explaining.asked import asked
 from parachute.sandbox.explaining.file_rows import SYSTEM
@@ -26,7 +26,7 @@ def explain(home: Home, specification: Specification) -> Explanation:
 
     Errors: those of `protected` and `look`. Waits; not for the event loop.
     """
-    image: Image | None = podman.image_of(home)
+    image: Image | None = containers.image_of(home)
     wanted = asked(protected(specification))
     paths = (*SYSTEM, *(mount.target for mount in wanted.mounts), *wanted.folders, f"{SOCKETS}/{EGRESS_SOCKET}")
     try:

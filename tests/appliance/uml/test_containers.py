@@ -1,23 +1,18 @@
 """Containers of agents where limits are really enforced, with the settings that everybody has."""
 
 import json
-import os
 import shlex
-import time
-from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from testinfra.host import Host
 
-from tests.appliance.agent_root import tarball
+from tests.appliance.agents import Agents
 from tests.appliance.recipe import ENVIRONMENT, SOURCE
-from tests.appliance.test_containers import Agents
-from tests.appliance.uml.build import Machine
 from tests.appliance.uml.guest import UmlGuest
 from tests.support.sse import text_of
 
 pytestmark = pytest.mark.timeout(900)
-BUILD_SECONDS = 600
 MEMORY_BOMB = 'python3 -c "bytearray(1700 << 20)"; echo ended with $?'
 TAKE_ALL = "head -c 450M /dev/zero > $PWD/file; echo $?"  # in memory, which nobody gives back
 FORK_BOMB = "i=0; while [ $i -lt 400 ]; do i=$((i+1)); sleep 20 & done; wait"
@@ -37,48 +32,28 @@ FORKS = (
 )
 
 
-@pytest.fixture(scope="module")
-def user(machine: Machine) -> Iterator[Host]:
-    """The user of a guest of its own, which has a further disk: the root of the agents' image."""
-    disk = machine.kernel_folder / "usr" / f"agent-{os.getpid()}.tar"
-    disk.hardlink_to(tarball())
-    try:
-        with UmlGuest(machine, (f"ubd2r=/usr/{disk.name}",)) as guest:
-            guest.root.check_output("cat /dev/ubdc > /var/agent.tar; chmod 644 /var/agent.tar")
-            yield guest.user
-    finally:
-        disk.unlink()
+@pytest.fixture
+def user(agents_guest: UmlGuest, built: dict[str, Any]) -> Host:
+    """The user whose image has been built."""
+    return agents_guest.user
 
 
-@pytest.fixture(scope="module")
-def built(user: Host) -> Host:
-    """The user, with the image built; a command over the line may not take as long."""
-    build = "cd; parachute sandbox build --from-tar /var/agent.tar > build.log 2>&1; echo $? > build.code"
-    user.check_output("systemd-run --user --quiet --unit=building sh -c %s", build)
-    deadline = time.monotonic() + BUILD_SECONDS
-    while user.run("test -s ~/build.code").rc != 0:
-        assert time.monotonic() < deadline, user.run("cat ~/build.log").stdout
-        time.sleep(1)
-    assert user.check_output("cat ~/build.code") == "0", user.run("cat ~/build.log").stdout
-    return user
-
-
-def test_an_image_is_taken_when_its_limits_are_held(built: Host) -> None:
-    found = json.loads(built.check_output("parachute sandbox status --json"))
+def test_an_image_is_taken_when_its_limits_are_held(user: Host) -> None:
+    found = json.loads(user.check_output("parachute sandbox status --json"))
     assert (found["engine"], found["limits"]) == ("podman", "enforced")
 
 
-def test_a_memory_bomb_and_a_fork_bomb_end_at_their_limits(built: Host) -> None:
-    said = built.check_output("echo %s | parachute sandbox shell 2>&1", MEMORY_BOMB)
+def test_a_memory_bomb_and_a_fork_bomb_end_at_their_limits(user: Host) -> None:
+    said = user.check_output("echo %s | parachute sandbox shell 2>&1", MEMORY_BOMB)
     assert "ended with 137" in said
-    said = built.check_output("echo %s | parachute sandbox shell 2>&1", f"({FORK_BOMB}) 2>&1 | head -1; echo alive")
+    said = user.check_output("echo %s | parachute sandbox shell 2>&1", f"({FORK_BOMB}) 2>&1 | head -1; echo alive")
     assert "fork" in said
     assert said.endswith("alive")
-    assert built.check_output("echo 'echo again' | parachute sandbox shell") == "again"
+    assert user.check_output("echo 'echo again' | parachute sandbox shell") == "again"
 
 
-def test_limits_are_those_that_were_asked_for_from_all_sides(built: Host) -> None:
-    found = json.loads(built.check_output(f"cd {SOURCE} && {ENVIRONMENT}/bin/python -m tests.appliance.looking"))
+def test_limits_are_those_that_were_asked_for_from_all_sides(user: Host) -> None:
+    found = json.loads(user.check_output(f"cd {SOURCE} && {ENVIRONMENT}/bin/python -m tests.appliance.looking"))
     rows = {row["name"]: row for row in found["undisturbed"]["rows"]}
     assert [row["problem"] for row in rows.values() if row["differs"]] == []
     said = [
@@ -87,21 +62,6 @@ def test_limits_are_those_that_were_asked_for_from_all_sides(built: Host) -> Non
     assert said == [["1536 MB"] * 3, ["2"] * 3, ["200"] * 3]
     assert found["bubblewrap"]["differs"] is False
     assert "network" in {row["name"] for row in found["networked"]["rows"] if row["differs"]}
-
-
-@pytest.fixture(scope="module")
-def agents(built: Host) -> Iterator[Agents]:
-    """A computer that runs as services, with a scripted model."""
-    computer = Agents(built)
-    model = f"cd {SOURCE} && sleep infinity | {ENVIRONMENT}/bin/python -m tests.appliance.scripted_model > ~/model"
-    computer.run(f"systemd-run --user --quiet --unit=model sh -c {shlex.quote(model)}")
-    computer.until(lambda: built.run("test -s ~/model").rc == 0, "the model has said its address")
-    settings = {"provider": "compatible", "model": "claude-opus-5-5", "base_url": computer.run("cat ~/model").strip()}
-    for name, value in {**settings, "agents.spare": "false"}.items():
-        computer.run(f"parachute config set {name} {value}")
-    computer.run("parachute service install")
-    yield computer
-    computer.run("parachute service uninstall; systemctl --user stop model")
 
 
 def test_limits_of_a_workspace_are_those_of_its_containers(agents: Agents) -> None:

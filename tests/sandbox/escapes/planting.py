@@ -1,8 +1,8 @@
 """What there is to get at: secrets below a home, services of its user, a process. `python -m tests.sandbox.escapes.planting HOME`.
 
 It writes the attempts and two descriptions into the vault's folder `Attempts`: `inside.json`, with the paths that a box has,
-and `outside.json` for the control. It prints a list of rows whose secret is not there, and serves until its standard input ends; then
-all of it goes. What a computer that runs there has already is left as it is, and gets nothing more to read.
+and `outside.json` for the control. It prints a list of rows whose secret is not there, and serves until its standard input ends
+or it is told to end; then all of it goes. What a computer that runs there has already is left as it is, and gets nothing more to read.
 """
 
 import contextlib
@@ -11,6 +11,7 @@ import json
 import os
 import secrets
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -180,6 +181,7 @@ def main() -> None:
         try:
             sys.stdout.write(f"{json.dumps(absent)}\n")
             sys.stdout.flush()
+            signal.signal(signal.SIGTERM, lambda *_: sys.exit())
             sys.stdin.read()
         finally:
             victim.kill()

@@ -1,5 +1,6 @@
 """Secrets of the machine, by their paths and by whatever else leads to them."""
 
+import contextlib
 import os
 import socket
 import stat
@@ -118,8 +119,9 @@ def seen(place: Place) -> object:
                 folders[:] = set(folders) - UNSEARCHED
             for name in names:
                 path = Path(folder, name)
-                if path.is_socket() and not str(path).startswith(OWN_SOCKETS):
-                    return path
+                with contextlib.suppress(PermissionError):  # others may hide something: look on
+                    if path.is_socket() and not str(path).startswith(OWN_SOCKETS):
+                        return path
     raise Refused("there is none")
 
 

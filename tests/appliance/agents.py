@@ -1,0 +1,97 @@
+"""A computer that runs as services in a guest, and whose agents run in containers what a message says; the same in both guests."""
+
+import json
+import shlex
+import shutil
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.appliance.agent_root import tarball
+from tests.appliance.guest import Guest
+from tests.appliance.recipe import ENVIRONMENT, SOURCE, USER, USER_ID
+from tests.appliance.services import URL, Services
+from tests.support.sse import Parser, text_of
+
+STORE = f"/home/{USER}/.local/share/containers"
+TARBALL = "/var/agent.tar"
+BUILD_SECONDS = 600
+
+
+class Agents(Services):
+    """A computer whose agents run what a message says."""
+
+    def say(self, command: str, session: str = "new", **fields: str) -> list[dict[str, Any]]:
+        """The events of a turn in which the agent runs a command, and which ends well."""
+        events = self.events(command, session, **fields)
+        assert events[-1]["type"] == "done", (events[-1], self.run("tail -n 20 ~/.parachute/logs/*.log"))
+        assert [event for event in events if event["type"] == "warning"] == []
+        return events
+
+    def events(self, command: str, session: str = "new", **fields: str) -> list[dict[str, Any]]:
+        """The events of a turn in which the agent runs a command."""
+        message = {"message": f"run: {command}", "sessionId": session, "module": "chat", **fields}
+        curl = ["curl", "-sSN", "--max-time", "110", "-H", "content-type: application/json"]
+        answer = self.run(shlex.join([*curl, "-d", json.dumps(message), f"{URL}/api/chat"]))
+        parser = Parser()
+        return [event for line in answer.splitlines() if (event := parser.event(line))]
+
+    @contextmanager
+    def working(self, command: str, session: str) -> Iterator[Callable[[], list[dict[str, Any]]]]:
+        """A turn that goes on meanwhile; what it gives waits for the events."""
+        with ThreadPoolExecutor(1) as waiting:
+            yield waiting.submit(self.events, command, session).result
+
+    def output(self, command: str, **fields: str) -> str:
+        """What a command says in a container of its own."""
+        return text_of(self.say(command, **fields))
+
+    def containers(self, session: str = "") -> list[str]:
+        """Names of the containers that there are, running or not."""
+        return self.run(f"podman ps --all --filter name={session} --format '{{{{.Names}}}}'").split()
+
+    @contextmanager
+    def serving(self, name: str, module: str, *arguments: str) -> Iterator[str]:
+        """A Python module of the tests that runs as the service `name` and stays; what it says first."""
+        said = f"{self.home}/{name}.said"
+        python = shlex.join([f"{ENVIRONMENT}/bin/python", "-m", module, *arguments])
+        # As the main process, which systemd waits for, and with an input that does not end.
+        script = f"cd {SOURCE} && exec {python} > {said} < <(exec sleep infinity)"
+        self.run(f"systemd-run --user --quiet --collect --unit={name} bash -c {shlex.quote(script)}")
+        try:
+            self.until(lambda: self.user.run(f"test -s {said}").rc == 0, f"{name} said something")
+            yield self.run(f"cat {said}").strip()
+        finally:
+            self.run(f"systemctl --user stop {name}; rm {said}")
+
+    @contextmanager
+    def with_model(self, **settings: str) -> Iterator[None]:
+        """The scripted model answers; `settings` by their names with `__` for a dot."""
+        with self.serving("model", "tests.appliance.scripted_model") as url:
+            values = {"provider": "compatible", "base_url": url, "model": "claude-opus-5-5", **settings}
+            for name, value in values.items():
+                self.run(f"parachute config set {name.replace('__', '.')} {value}")
+            try:
+                yield
+            finally:
+                self.user.run("parachute service uninstall")
+
+    def build(self) -> dict[str, Any]:
+        """What `parachute sandbox build` says of the image that it built from the tarball."""
+        done = self.user.run(f"parachute sandbox build --from-tar {TARBALL} --json", seconds=BUILD_SECONDS)
+        assert done.rc == 0, done.stderr
+        image: dict[str, Any] = json.loads(done.stdout)
+        return image
+
+
+def give_root(guest: Guest) -> None:
+    """Put the tarball with the root of the agents' image, and a place for images, into a guest under systemd-nspawn."""
+    host = guest.root
+    # The guest's root is an overlay, and a layer of another overlay cannot lie in one.
+    host.check_output(f"install -d -o {USER} -g {USER} {Path(STORE).parent} {STORE}")
+    host.check_output(f"mount -t tmpfs -o uid={USER_ID},gid={USER_ID},mode=700 tmpfs {STORE}")
+    leader = next(process for process in guest.processes() if process.name() == "systemd")
+    shutil.copyfile(tarball(), Path(f"/proc/{leader.pid}/root{TARBALL}"))
+    host.check_output(f"chmod 644 {TARBALL}")

@@ -1,0 +1,13 @@
+"""The program that stands for Podman keeps to what builds expect of it."""
+
+import pytest
+
+from tests.image.conftest import Programs
+from tests.image.podman_contract import *  # noqa: F403 - the tests
+from tests.image.podman_contract import Images
+
+
+@pytest.fixture
+def images(programs: Programs) -> Images:
+    """Those of the program's own list."""
+    return lambda: programs.images
