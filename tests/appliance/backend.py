@@ -8,7 +8,9 @@ from testinfra.host import Host
 
 from tests.appliance.recipe import USER, USER_ID
 
-_SECONDS = 120
+SECONDS = 120
+"""What a command may take, unless it is told otherwise."""
+
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -50,13 +52,13 @@ class GuestBackend(BaseBackend):
         entering = ["nsenter", "--target", str(self._leader), "--all", "--wdns=/", "--"]
         return [*entering, *logged_in(self._user, *command)]
 
-    def run(self, command: str, *args: str, **_: Any) -> CommandResult:
+    def run(self, command: str, *args: str, seconds: float = SECONDS, **_: Any) -> CommandResult:
         text = self.get_command(command, *args)
         done = subprocess.run(
             self.entered("sh", "-c", f"cd; {text}"),
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=_SECONDS,
+            timeout=seconds,
             check=False,
         )
         return self.result(done.returncode, text.encode(), done.stdout, done.stderr)

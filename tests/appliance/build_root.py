@@ -15,7 +15,9 @@ from pathlib import Path
 from tests.appliance import recipe
 
 _TOOLS = {
+    "ip": "iproute2",
     "mmdebstrap": "mmdebstrap",
+    "ss": "iproute2",
     "systemd-nspawn": "systemd-container",
     "nsenter": "util-linux",
     "setpriv": "util-linux",

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from parachute.sandbox import podman
+from parachute.sandbox import containers
 from parachute.sandbox.engines import trial
 from parachute.sandbox.explaining.service import explain
 from parachute.sandbox.models import Mount, Specification
@@ -26,7 +26,7 @@ from parachute.supervisor import units
 def main() -> None:
     """Print one JSON object."""
     home = Home.find()
-    image = podman.image_of(home)
+    image = containers.image_of(home)
     assert image is not None
     found = {}
     with tempfile.TemporaryDirectory(dir="/tmp") as place:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import parachute_runner
 
-from parachute.sandbox import podman
+from parachute.sandbox import containers
 from parachute.sandbox.engines import trial
 from parachute.sandbox.models import Mount, Specification
 from parachute.settings.home import Home
@@ -27,7 +27,7 @@ WRAPPER = Path(parachute_runner.__path__[0]) / "wrapper.py"
 def main() -> None:
     """Print one JSON object."""
     home = Home.find()
-    image = podman.image_of(home)
+    image = containers.image_of(home)
     assert image is not None
     ended = {}
     with tempfile.TemporaryDirectory(dir="/tmp") as place:

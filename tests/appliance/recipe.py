@@ -11,6 +11,8 @@ REQUIREMENTS = TREE / "requirements" / "development.txt"
 SUITE = "trixie"
 PYTHON = "3.13"
 PACKAGES = (
+    "avahi-daemon",
+    "avahi-utils",
     "bubblewrap",
     "ca-certificates",
     "crun",

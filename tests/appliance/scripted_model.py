@@ -1,14 +1,17 @@
 """A model for the guest that runs what the user's message says, and answers with what came of it: `scripted_model.py`.
 
-It prints its address, and serves until its standard input ends. Only `run: COMMAND` and anything else is understood.
+It prints its address, and serves until its standard input ends. Only `run: COMMAND`, `call: TOOL JSON` and anything else is
+understood.
 """
 
+import json
 import sys
 from typing import Any
 
 from tests.support.messages_api import MessagesAPI, Reply, text, tool_use
 
 PREFIX = "run: "
+CALL = "call: "
 
 
 def answer(body: dict[str, Any]) -> Reply:
@@ -24,6 +27,9 @@ def answer(body: dict[str, Any]) -> Reply:
     for block in reversed(blocks):
         if block["type"] == "text" and block["text"].startswith(PREFIX):
             return tool_use("Bash", {"command": block["text"].removeprefix(PREFIX)})
+        if block["type"] == "text" and block["text"].startswith(CALL):
+            name, _, arguments = block["text"].removeprefix(CALL).partition(" ")
+            return tool_use(name, json.loads(arguments))
     return text("Hello.")
 
 

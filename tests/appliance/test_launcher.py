@@ -1,4 +1,4 @@
-"""The launcher for systemd, in the guest's user manager."""
+"""What runs inside of the guest: the launcher for systemd in its user manager, and Podman as builds of images use it."""
 
 import re
 

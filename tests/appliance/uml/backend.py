@@ -5,10 +5,8 @@ from typing import Any
 from testinfra.backend.base import BaseBackend, CommandResult
 from testinfra.host import Host
 
-from tests.appliance.backend import logged_in
+from tests.appliance.backend import SECONDS, logged_in
 from tests.appliance.uml.line import Line
-
-_SECONDS = 120
 
 
 class LineBackend(BaseBackend):
@@ -29,9 +27,9 @@ class LineBackend(BaseBackend):
         backend.set_host(host)
         return host
 
-    def run(self, command: str, *args: str, **_: Any) -> CommandResult:
+    def run(self, command: str, *args: str, seconds: float = SECONDS, **_: Any) -> CommandResult:
         text = self.get_command(command, *args)
-        answer = self._line.ask(logged_in(self._user, "sh", "-c", f"cd; {text}"), _SECONDS)
+        answer = self._line.ask(logged_in(self._user, "sh", "-c", f"cd; {text}"), seconds)
         if answer.code is None:
-            raise TimeoutError(f"It took more than {_SECONDS} s: {text}")
+            raise TimeoutError(f"It took more than {seconds} s: {text}")
         return self.result(answer.code, text.encode(), answer.stdout, answer.stderr)

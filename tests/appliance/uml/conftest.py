@@ -1,10 +1,14 @@
 """One booted guest with a kernel of its own for all tests of this folder, in the place of the other one."""
 
+import os
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from testinfra.host import Host
 
+from tests.appliance.agent_root import tarball
+from tests.appliance.agents import TARBALL, Agents
 from tests.appliance.uml.build import Machine, build, missing
 from tests.appliance.uml.guest import UmlGuest
 
@@ -34,3 +38,31 @@ def host(guest: UmlGuest) -> Host:
 def user(guest: UmlGuest) -> Host:
     """The guest as the user that Parachute runs as."""
     return guest.user
+
+
+@pytest.fixture(scope="session")
+def agents_guest(machine: Machine) -> Iterator[UmlGuest]:
+    """A guest for containers alone, which has a further disk: the root of the agents' image."""
+    disk = machine.kernel_folder / "usr" / f"agent-{os.getpid()}.tar"
+    disk.hardlink_to(tarball())
+    try:
+        with UmlGuest(machine, (f"ubd2r=/usr/{disk.name}",)) as booted:
+            booted.root.check_output(f"cat /dev/ubdc > {TARBALL}; chmod 644 {TARBALL}")
+            yield booted
+    finally:
+        disk.unlink()
+
+
+@pytest.fixture(scope="session")
+def built(agents_guest: UmlGuest) -> dict[str, Any]:
+    """What `parachute sandbox build` says of the image that it built."""
+    return Agents(agents_guest.user).build()
+
+
+@pytest.fixture(scope="session")
+def agents(agents_guest: UmlGuest, built: dict[str, Any]) -> Iterator[Agents]:
+    """A computer that runs as services, with a scripted model."""
+    computer = Agents(agents_guest.user)
+    with computer.with_model(agents__spare="false"):
+        computer.run("parachute service install")
+        yield computer

@@ -64,6 +64,8 @@ class Line:
 
     def close(self) -> None:
         """End it; whoever waits is told."""
+        if self._own.fileno() < 0:
+            return  # the guest was ended before
         self.guests.close()
         # The reader has the descriptor in a call: it is woken first, or it would read from whatever gets that number next.
         self._own.shutdown(socket.SHUT_RDWR)

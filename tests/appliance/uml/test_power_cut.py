@@ -1,0 +1,157 @@
+"""The power goes while clients write, again and again: what was acknowledged is there, and nothing is half there."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from tests.appliance.agents import Agents
+from tests.appliance.recipe import ENVIRONMENT, SOURCE
+from tests.appliance.services import URL
+from tests.appliance.test_crashes import HEALTHY_SECONDS, healthy
+from tests.appliance.uml.build import Machine
+from tests.appliance.uml.disk import Disk
+from tests.appliance.uml.guest import UmlGuest
+from tests.appliance.uml.line import Silence
+from tests.appliance.uml.writers import Write, Writer, chats, entries, settings
+from tests.support.sse import Event, Parser, text_of
+
+pytestmark = pytest.mark.timeout(900)
+SOUND = f"{ENVIRONMENT}/bin/python {SOURCE}/tests/appliance/soundness.py ~/.parachute ~/Parachute"
+LONG = "echo begun; sleep 1000"
+UNSYNCED = "head -c 100000 /dev/zero | tr '\\0' x > ~/only-in-memory"
+
+
+class Powered:
+    """A machine whose power comes and goes; `computer` is what runs on it now."""
+
+    computer: Agents
+
+    def __init__(self, machine: Machine, disk: Disk) -> None:
+        self._machine = machine
+        self._disk = disk
+        self._guest: UmlGuest | None = None
+        self._ending = ExitStack()
+        self.boots = 0
+        self.acknowledged: dict[Callable[[Agents], Write], list[Any]] = {entries: [], chats: [], settings: []}
+
+    def on(self, command: str = "true") -> None:
+        """Boot, wait until the computer that a command installs is healthy, and give it a model."""
+        self.boots += 1
+        self._guest = self._ending.enter_context(UmlGuest(self._machine, self._disk.options))
+        self.computer = Agents(self._guest.user)
+        self.computer.run(command)
+        assert healthy(self.computer) < HEALTHY_SECONDS
+        # The model ends with the guest; nobody is left who could stop it.
+        self._ending.enter_context(suppress(Silence))
+        url = self._ending.enter_context(self.computer.serving("model", "tests.appliance.scripted_model"))
+        for name, value in {"provider": "compatible", "base_url": url, "model": "claude-opus-5-5"}.items():
+            self.computer.run(f"parachute config set {name} {value}")
+        self.computer.run("parachute restart")
+
+    @property
+    def is_on(self) -> bool:
+        """Whether it has power."""
+        return self._guest is not None and self._guest.processes() != []
+
+    def off(self) -> None:
+        """Cut the power."""
+        assert self._guest is not None
+        self._guest.close()
+
+    def close(self) -> None:
+        """Cut it for good."""
+        self.off()
+        self._ending.close()
+
+
+@pytest.fixture(scope="module")
+def installed(machine: Machine) -> Iterator[Powered]:
+    """A computer with the three modules, on a disk that stays."""
+    with Disk(machine) as disk:
+        powered = Powered(machine, disk)
+        try:
+            powered.on("parachute service install && parachute setup --yes")
+            yield powered
+        finally:
+            powered.close()
+
+
+@pytest.fixture
+def powered(installed: Powered) -> Powered:
+    """The same, after a boot if a test before has left it without power."""
+    if not installed.is_on:
+        installed.on()
+    return installed
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [{entries: 3, settings: 1}, {chats: 1}, {entries: 12, settings: 3}],
+    ids=["early", "during a conversation", "later"],
+)
+def test_what_was_acknowledged_is_there_after_the_power_has_gone(
+    powered: Powered, moment: dict[Callable[[Agents], Write], int]
+) -> None:
+    computer = powered.computer
+    with ExitStack() as writing:
+        writing.enter_context(Writer(lambda _: computer.events(LONG)))
+        writing.callback(powered.off)
+        computer.until(lambda: running(computer) != [], "an answer was on its way")
+        (cut_off,) = running(computer)
+        # Higher numbers than those of the boots before, of which some were written down and not acknowledged.
+        first = 1000 * powered.boots
+        writers = {kind: writing.enter_context(Writer(kind(computer), first)) for kind in moment}
+        writing.callback(powered.off)
+        for kind, count in moment.items():
+            writers[kind].wait(count)
+        computer.run(UNSYNCED)
+    for kind, writer in writers.items():
+        powered.acknowledged[kind] += writer.acknowledged
+    powered.on()
+    computer = powered.computer
+    assert computer.run("cat ~/only-in-memory 2> /dev/null | tr -d '\\0' | wc -c") == "0", "it was no power cut"
+    check(powered)
+    told = followed(computer, cut_off)
+    assert told[-1]["type"] == "aborted", told
+    assert "restarted" in told[-1]["message"]
+    assert text_of(computer.say("echo again", cut_off)) == "again"
+
+
+def running(computer: Agents) -> list[str]:
+    """Sessions that are being answered."""
+    return list(computer.get("/api/chat/active-streams")["streams"])
+
+
+def followed(computer: Agents, session: str) -> list[Event]:
+    """What is stored of a session's last run."""
+    parser = Parser()
+    said = computer.run(f"curl -sSN --max-time 30 {URL}/api/chat/{session}/events").splitlines()
+    events = [event for line in said if (event := parser.event(line))]
+    assert events != [], said
+    return events
+
+
+def check(powered: Powered) -> None:
+    """See that everything is there, and is whole."""
+    computer = powered.computer
+    found = json.loads(computer.run(SOUND))
+    assert found["damaged"] == {}
+    assert found["databases"] > 5
+    assert found["documents"] > 10
+    for entry, text in powered.acknowledged[entries]:
+        assert text in computer.get(f"/api/daily/entries/{quote(entry, safe='')}")["content"]
+    listed = {each["id"] for each in computer.get("/api/chat?limit=500")["sessions"]}
+    for session, text in powered.acknowledged[chats]:
+        assert session in listed
+        messages = computer.get(f"/api/chat/{session}")["messages"]
+        assert [message["role"] for message in messages][:1] == ["user"], messages
+        assert text in json.dumps(messages[-1])
+    made = {each["slug"] for each in computer.get("/api/workspaces")["workspaces"]}
+    for value, slug in powered.acknowledged[settings]:
+        assert slug in made
+        assert float(computer.run("parachute config get daily_spending_limit")) >= value
+    assert computer.run("systemctl --user list-units --failed --quiet 'parachute-*'") == ""
