@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
 # Each of their files starts a computer of its own, and works through many cases in it.
-LONG := tests/api/test_schema.py tests/flow tests/hosts tests/maintenance tests/mcp_servers tests/official tests/panic
+LONG := tests/api/test_schema.py tests/backup tests/browser tests/flow tests/hosts tests/maintenance tests/mcp_servers tests/official tests/panic
 
 .DEFAULT_GOAL := help
 .PHONY: help run test test-long test-deps test-first-run appliance lint format bench docs lock clean
@@ -17,16 +17,16 @@ run: $(VENV)/.installed-run ## Install what is needed and start the computer
 	@$(BIN)/parachute start
 
 test: $(VENV)/.installed-development ## Run the tests (ARGS goes to pytest)
-	@$(PYTHON) requirements/check_system.py bwrap libgomp git
+	@$(PYTHON) requirements/check_system.py bwrap libgomp git nix-instantiate
 	$(BIN)/pytest -n auto $(addprefix --ignore=,$(LONG)) $(ARGS)
 
 test-long: $(VENV)/.installed-development ## Run the suites that take minutes (ARGS goes to pytest)
-	@$(PYTHON) requirements/check_system.py bwrap libgomp git
+	@$(PYTHON) requirements/check_system.py bwrap libgomp git restic
 	$(BIN)/pytest -n auto --dist loadfile $(LONG) $(ARGS)
 
 test-deps: ## Install the system packages that tests need (Debian)
 	apt-get update -qq
-	apt-get install -y -qq --no-install-recommends bubblewrap ca-certificates curl e2fsprogs git libgomp1 mmdebstrap procps python3-venv systemd-container
+	apt-get install -y -qq --no-install-recommends bubblewrap ca-certificates chromium curl dbus-daemon e2fsprogs git iproute2 libgomp1 mmdebstrap nix-bin procps python3-venv restic shellcheck systemd-container
 
 test-first-run: ## Follow the README on a clean clone in an empty home
 	bash tests/first_run.sh
@@ -59,6 +59,7 @@ lock: $(VENV)/.installed-development ## Lock the newest versions that pyproject.
 	  --generate-hashes --no-emit-index-url --no-annotate --no-header -q -o requirements/development.txt
 	$(BIN)/uv pip compile pyproject.toml --upgrade --extra offline --group build --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-annotate --no-header -q -c requirements/development.txt -o requirements/run.txt
+	$(BIN)/python requirements/nix_wheels.py $(BIN)/uv
 
 clean: ## Remove everything that was made here
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -20,6 +20,7 @@ from parachute.egress.service import Egress
 from parachute.errors import ParachuteError
 from parachute.events import store as event_store
 from parachute.events.service import Events
+from parachute.first_boot.service import FirstBoot
 from parachute.gateway.credentials import CredentialSource
 from parachute.gateway.questions import Questions
 from parachute.gateway.service import Gateway
@@ -38,6 +39,7 @@ from parachute.mcp_servers.service import McpServers
 from parachute.module_agents.conversations import ModuleConversations
 from parachute.module_agents.kinds import ModulePrompts
 from parachute.module_agents.service import ModuleAgents
+from parachute.modules.keeping import DeclaredModules
 from parachute.modules.service import Modules
 from parachute.orchestrator.service import Orchestrator
 from parachute.panic.brake import Brake
@@ -69,6 +71,7 @@ from parachute.supervisor.credentials import Credentials
 from parachute.vault.service import Vault
 from parachute.watching.service import VaultWatcher
 from parachute.web.access import AccessMiddleware
+from parachute.web.addresses import is_loopback
 from parachute.web.body_limit import BodyLimitMiddleware
 from parachute.web.errors import install_error_handlers
 from parachute.web.late_routes import LateRoutes
@@ -114,6 +117,7 @@ def create(home: Home, settings: Settings, credentials: Credentials) -> FastAPI:
     app.state.settings = settings
     app.state.credentials = credentials
     app.state.keys = keys
+    app.state.first_boot = FirstBoot(home.root, keys)
     app.include_router(status_routes)
     app.state.modules = Modules(home, settings.vault)
     app.state.late_routes = LateRoutes(app, _late_routers, ModuleProxy(app.state, app.router.default))
@@ -132,8 +136,16 @@ def create(home: Home, settings: Settings, credentials: Credentials) -> FastAPI:
         hostnames=settings.hostnames,
         origins=settings.origins,
         trusted_proxies=settings.trusted_proxies,
+        awaits_set_up=_awaits_set_up(app.state.first_boot, settings.host),
     )
     return app
+
+
+def _awaits_set_up(first_boot: FirstBoot, host: str) -> bool:
+    try:
+        return not is_loopback(host) and first_boot.is_open
+    except ParachuteError:
+        return False  # then the start fails where others could reach a computer without keys
 
 
 class _Application(FastAPI):
@@ -202,7 +214,8 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
         builds = Builds(home.root, sandboxes.attempt)
         stack.push_async_callback(builds.close)
         state.builds = builds
-        workspaces = Workspaces(vault, workspace_store, sessions, sandboxes.check_directory)
+        declaration = state.modules.declared.all
+        workspaces = Workspaces(vault, workspace_store, sessions, sandboxes.check_directory, declaration)
         await workspaces.start()
         brake = Brake(home.root)
         egress = Egress(audit, brake=brake)
@@ -256,6 +269,8 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
         core_api = CoreApi(hosts, interfaces, events, state.modules.settings, agents, conversations, suggestions)
         hosts.start(agents, core_api.application)
         stack.push_async_callback(hosts.close)
+        state.declared_modules = DeclaredModules(state.modules)
+        stack.push_async_callback(state.declared_modules.close)
         scheduler = Scheduler(brake=brake)
         scheduled_agents = ScheduledAgents(home, vault.root, hosts, agents, sessions, events, scheduler, suggestions)
         stack.push_async_callback(scheduled_agents.close)

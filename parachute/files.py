@@ -2,7 +2,6 @@
 
 import fcntl
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ from parachute.errors import InvalidInput
 def atomic_write(path: Path, data: bytes | str, mode: int = 0o600) -> None:
     """Replace `path` with `data`, so that a reader sees the old file or the new one and nothing between."""
     payload = data.encode() if isinstance(data, str) else data
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
+    temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -26,11 +25,30 @@ def atomic_write(path: Path, data: bytes | str, mode: int = 0o600) -> None:
         temporary.unlink(missing_ok=True)
         raise
     # Without a sync of the folder a power cut may bring the old name back.
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    sync_names(path.parent)
+
+
+def sync_names(folder: Path) -> None:
+    """Wait until the names in a folder are on the disk: those of new files, and those that files were renamed to."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        os.fsync(folder)
+        os.fsync(descriptor)
     finally:
-        os.close(folder)
+        os.close(descriptor)
+
+
+def sync_tree(folder: Path) -> None:
+    """Wait until a folder is on the disk with all that is in it; a power cut would leave empty files behind."""
+    for place, _, names in os.walk(folder):
+        for name in names:
+            path = Path(place, name)
+            if stat.S_ISREG(path.lstat().st_mode):
+                descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+                try:
+                    os.fsync(descriptor)
+                finally:
+                    os.close(descriptor)
+        sync_names(Path(place))
 
 
 @contextmanager

@@ -10,11 +10,13 @@ from parachute.keys.api import router as keys
 from parachute.mcp_servers.api import router as mcp_servers
 from parachute.module_agents.api import router as module_prompts
 from parachute.modules.api import router as modules
+from parachute.modules.official_api import router as official_modules
 from parachute.orchestrator.api import router as orchestrator
 from parachute.runs.api import router as runs
 from parachute.runs.sandbox_api import router as looks
 from parachute.scheduled_agents.api import router as scheduled_agents
 from parachute.sessions.api import router as sessions
+from parachute.setup_page.api import router as setup_page
 from parachute.status.panic_api import router as panic
 from parachute.status.supervisor_api import router as supervisor
 from parachute.suggestions.api import router as suggestions
@@ -32,6 +34,7 @@ ROUTERS = (
     hooks,
     events,
     module_prompts,
+    official_modules,
     modules,
     hosts,
     scheduled_agents,
@@ -41,4 +44,5 @@ ROUTERS = (
     suggestions,
     supervisor,
     panic,
+    setup_page,
 )

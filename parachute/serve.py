@@ -40,6 +40,8 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)
         if self.started:
             notify("READY=1")
+            if declared := getattr(self._app.state, "declared_modules", None):
+                declared.start()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         notify("STOPPING=1")

@@ -21,6 +21,10 @@ def facts_of(core: dict[str, Any]) -> list[tuple[str, str]]:
         facts.append(("Spending", _spending(provider)))
     if sandbox := core.get("sandbox"):
         facts.append(("Sandbox", _sandbox(sandbox)))
+    if declared := core.get("declared_modules"):
+        if name := declared["installing"]:
+            facts.append(("Modules", f"installing {name}, which is declared"))
+        facts += [("Modules", f"{name} is not as declared: {said}") for name, said in declared["problems"].items()]
     if sessions := core.get("sessions"):
         facts.append(("Sessions", f"{sessions['total']}, {sessions['active']} active"))
     if agents := core.get("agents"):

@@ -1,6 +1,7 @@
 """Building the command, running it, and saying in a sentence what went wrong."""
 
 import os
+import signal
 import sys
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,8 @@ def _run() -> int:
     try:
         return _invoke()
     except KeyboardInterrupt:
+        # It ends already: one more Ctrl-C of somebody in a hurry does not make it another end.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         return 130
 
 

@@ -2,12 +2,14 @@
 
 import difflib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel
 
+from parachute.declared.file import load as load_declaration
+from parachute.declared.settings import declares
 from parachute.errors import InvalidInput
 from parachute.settings.home import Home
 from parachute.settings.models import Settings
@@ -16,7 +18,7 @@ from parachute.settings.store import load, read_document
 
 @dataclass(frozen=True, slots=True)
 class SettingRow:
-    """One setting; `source` is `default`, `file`, or the variable of the environment that goes over the file."""
+    """One setting; `source` is `default`, `file`, `declared`, or the variable of the environment that goes over these."""
 
     name: str
     value: Any
@@ -28,10 +30,12 @@ class SettingRow:
 def all_rows(home: Home) -> list[SettingRow]:
     """Every setting in force; error: ConfigError."""
     settings = load(home).model_dump(mode="json")
-    document = read_document(home)
+    document, declared = read_document(home), load_declaration().settings
     variables = {name.upper() for name in os.environ}
     return [
-        SettingRow(".".join(path), _inside(settings, path), default, _source(path, variables, document), description)
+        SettingRow(
+            ".".join(path), _inside(settings, path), default, _source(path, variables, declared, document), description
+        )
         for path, default, description in _fields(Settings, ())
     ]
 
@@ -84,12 +88,14 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, bool | int | float | None) else str(value)
 
 
-def _source(path: tuple[str, ...], variables: set[str], document: dict[str, Any]) -> str:
+def _source(path: tuple[str, ...], variables: set[str], declared: Mapping[str, Any], document: dict[str, Any]) -> str:
     for length in range(len(path), 0, -1):
         # A group may be given whole, as JSON, in one variable.
         variable = "PARACHUTE_" + "__".join(path[:length]).upper()
         if variable in variables:
             return variable
+    if declares(declared, path):
+        return "declared"
     missing = object()
     return "default" if _inside(document, path, missing) is missing else "file"
 

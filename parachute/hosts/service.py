@@ -98,6 +98,8 @@ class Hosts:
                 await self.changed()
             if host := self._hosts.get(name):
                 return host
+            if status.state is State.INSTALLING:
+                raise Unavailable(status.reason or "", "Try again in a minute.")
             if status.state is State.NOT_INSTALLED:
                 raise NotFound(f"The module {name} is not installed.", status.reason)
             if status.state is State.DISABLED:

@@ -41,6 +41,7 @@ _FAILURES: dict[str, tuple[str, tuple[str, ...]]] = {
     "tool_execution_failed": ("The agent ended", ("retry", "new_session")),
     "session_not_found": ("Session not found", ("new_session",)),
     "session_unavailable": ("Session not available", ("new_session",)),
+    "unknown_error": ("The computer cannot go on", ("retry",)),
 }
 
 

@@ -78,6 +78,8 @@ async def prepare(
     line = await services.gateway.open(session.id)
     limits = workspace.limits if workspace else NO_LIMITS
     execution = await services.sandboxes.prepare(session, level, directory, line, limits)
+    # It starts while the prompt and the tools are composed.
+    services.sandboxes.wake(session.id)
     commands, allowed_tools = await asyncio.to_thread(services.prompts.limits, session.agent_path)
     provider = services.gateway.provider
     offline = provider.name == "offline"

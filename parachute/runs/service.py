@@ -29,6 +29,12 @@ log = logging.getLogger(__name__)
 _ABORT_SECONDS = 0.3
 _END_SECONDS = 5.0
 _KEPT_LOGS = 32
+_CODES = {
+    "agent_ended": "tool_execution_failed",
+    "database_unavailable": "unknown_error",
+    "no_sandbox": "service_unavailable",
+}
+"""What the app knows errors of our own by."""
 
 
 class Runs:
@@ -284,7 +290,7 @@ class Runs:
                 run.stopped()
                 return
             error = str(problem)
-            code = {"agent_ended": "tool_execution_failed", "no_sandbox": "service_unavailable"}.get(problem.key)
+            code = _CODES.get(problem.key)
             known = self._services.gateway.take_problem(session)
             run.log.append(
                 events.typed_error(known.code, known.message, session, original=error)

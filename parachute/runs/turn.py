@@ -1,6 +1,7 @@
 """One turn from the message to the result: where it runs, with which prompt, through which agent process."""
 
 import asyncio
+import contextlib
 import dataclasses
 import logging
 import time
@@ -232,6 +233,8 @@ class Turn:
         if conversation.text:
             texts.append(("assistant", conversation.text))
         stored = await sessions.record_turn(run.session.id, texts=texts, mode=preparation.execution.mode)
+        with contextlib.suppress(OSError):  # the disk may be full; the words are in the database
+            await asyncio.to_thread(sessions.transcripts.sync, run.session.id)
         if stored and not resumable and await asyncio.to_thread(sessions.transcripts.find, stored.id) is None:
             # The process ended before it wrote any transcript: the next message goes on with the words, without a fuss.
             stored.metadata[_REPORTED] = True

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from parachute.errors import InvalidInput
-from parachute.files import atomic_write, private_folder, read_regular
+from parachute.files import atomic_write, private_folder, read_regular, sync_names
 from parachute.sessions.events import event_of
 from parachute.sessions.messages import user_text
 from parachute.sessions.models import is_session_id
@@ -26,6 +26,7 @@ _ANSWER_LIMIT = 8 * 1024 * 1024
 _PREVIEW = 120
 _SEGMENTS = 1000
 _OWN = "-scratch-"
+_SAID = ("user", "assistant")
 
 Kept = int | Literal["last", "all"]
 """Of which segments the events are wanted: one by its index, the newest, or all."""
@@ -138,11 +139,18 @@ class Transcripts:
         return None
 
     def bring(self, session: str) -> bool:
-        """Whether there is a transcript; one that lies elsewhere is brought to where the session's sandbox sees it."""
+        """Whether there is a transcript; one that lies elsewhere is brought to where the session's sandbox sees it.
+
+        One without a message, as a power cut leaves it, is none: it is removed, or the program would neither go on with it
+        nor begin another one of its name.
+        """
         path = self.find(session)
         if path is None:
             return False
         own = self.folder(session) / path.name
+        if path == own and not any(event["type"] in _SAID for event in self.events(session)):
+            own.unlink()
+            return False
         if path == own:
             return True
         private_folder(own.parent)
@@ -151,6 +159,15 @@ class Transcripts:
         else:
             atomic_write(own, read_regular(path, _FILE_LIMIT))  # the program's own folder is not ours to empty
         return True
+
+    def sync(self, session: str) -> None:
+        """Wait until what the program has written of a session is on the disk: it does not wait for that itself."""
+        path = self.find(session)
+        file = _open(path) if path else None
+        if path is not None and file is not None:
+            with file:
+                os.fsync(file.fileno())
+            sync_names(path.parent)
 
     def read(self, session: str, kept: Kept = "all") -> Transcript | None:
         """The transcript of a session, or None if there is none."""

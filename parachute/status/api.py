@@ -1,5 +1,6 @@
 """`/api/health` and `/api/status`."""
 
+import asyncio
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -45,6 +46,7 @@ async def status(request: Request) -> dict[str, Any]:
     return {
         "version": __version__,
         "vault": str(state.settings.vault),
+        "declared_modules": await asyncio.to_thread(state.modules.progress),
         "port": state.settings.port,
         "panic": panic_of(request),
         "provider": await state.gateway.status(),

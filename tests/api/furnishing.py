@@ -70,6 +70,8 @@ async def call_modules(house: Household, call: Any) -> None:
     approved = await call("POST /api/modules/{name}/approve", {"hash": asked["hash"]}, **module)
     assert approved["state"] == "ready"
     await call("POST /api/modules/reload")
+    (brain, *_) = (await call("GET /api/modules/official"))["modules"]
+    await call("POST /api/modules/install", {"source": brain["source"], "hash": brain["hash"]})
     await call("DELETE /api/modules/{name}", **module)
 
 

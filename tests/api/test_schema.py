@@ -22,8 +22,11 @@ from .conftest import KEY, talk
 from .furnishing import call_modules, furnish
 
 EXAMPLES = 10
-LEFT_OUT = ("/supervisor/server/restart", "/supervisor/server/stop", "/api/panic", "/api/resume")
-"""These end the server that is asked, or all agents; the tests of the supervisor and of panic call them."""
+LEFT_OUT = (
+    *("/supervisor/server/restart", "/supervisor/server/stop", "/api/panic", "/api/resume"),
+    *("/api/provider", "/api/setup/finish"),
+)
+"""These end the server that is asked, or all agents, or take the model away; the tests of each call them."""
 
 NEVER_RIGHT = ("/api/events/dead-letters/{identifier}/retry",)
 """There is a dead letter only after ten tries, which take nine minutes; the tests of events deliver one again."""
@@ -105,7 +108,7 @@ async def _rightly(house: Household, client: httpx2.AsyncClient, model: Messages
 
     session = await talk(client)
     done.append("POST /api/chat")
-    for route in ("GET /api/health", "GET /api/status", "GET /api/usage", "GET /api/chat"):
+    for route in ("GET /api/health", "GET /api/status", "GET /api/usage", "GET /api/chat", "GET /api/setup"):
         await call(route)
     for route in ("GET /supervisor/status", "GET /supervisor/models", "POST /supervisor/server/start"):
         await call(route)

@@ -81,7 +81,9 @@ class ScriptedCore:
         self._stop, self._aborted, self._answered = asyncio.Event(), asyncio.Event(), asyncio.Event()
         listener = socket.create_server(("127.0.0.1", 0))
         self._port = listener.getsockname()[1]
-        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # it complains of every dropped stream
+        log = logging.getLogger("uvicorn.error")
+        level = log.level
+        log.setLevel(logging.CRITICAL)  # it complains of every dropped stream
         app = Starlette(routes=[Route("/{path:path}", self._answer, methods=["GET", "POST", "PUT", "DELETE"])])
         config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", ws="none")
         server = uvicorn.Server(config)
@@ -96,6 +98,7 @@ class ScriptedCore:
         await self._stop.wait()
         server.should_exit = server.force_exit = True
         await serving
+        log.setLevel(level)
         commands.close()
 
     async def _control(self, request: dict[str, Any]) -> dict[str, Any]:

@@ -162,6 +162,18 @@ async def test_older_ones_are_found_where_the_program_kept_them(shelf: Shelf) ->
     assert (folder / "a.jsonl").exists()
 
 
+@pytest.mark.parametrize("left", [b"", b"\0" * 4096, b'{"type": "queue-operation"}\n{"type": "us'])
+async def test_what_a_power_cut_has_left_is_no_transcript_to_go_on_with(shelf: Shelf, left: bytes) -> None:
+    await shelf.add("a")
+    own = shelf.transcripts.folder("a") / "a.jsonl"
+    own.parent.mkdir(parents=True)
+    own.write_bytes(left)
+    assert not shelf.transcripts.bring("a")
+    assert not own.exists(), "the program begins none while there is one of the name"
+    own.write_bytes(jsonl(USER) + left)
+    assert shelf.transcripts.bring("a")
+
+
 async def test_another_sandbox_cannot_lay_one_there(shelf: Shelf) -> None:
     await shelf.add("a")
     foreign = shelf.transcripts.folder("b")

@@ -41,7 +41,7 @@ def status(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) ->
     settings = load(home)
     source = CredentialSource(home, {name: os.environ[name] for name in VARIABLES if os.environ.get(name)})
     provider = choose(settings, source, home)
-    credential = source.find(login=provider.takes_login)
+    credential = source.find(provider.other_server)
     server = _server_provider(home)
     problem = None
     try:

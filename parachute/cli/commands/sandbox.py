@@ -39,7 +39,7 @@ def build(
     from parachute.cli.output import print_json, print_note
     from parachute.errors import InvalidInput
     from parachute.image import building
-    from parachute.sandbox import podman
+    from parachute.sandbox import containers
     from parachute.sandbox.engines import trial
     from parachute.settings.home import Home
     from parachute.settings.store import load
@@ -54,7 +54,7 @@ def build(
     settings = load(home).sandbox
 
     async def attempt(image: str) -> None:
-        await asyncio.to_thread(podman.attempt, trial(home, settings, image))
+        await asyncio.to_thread(containers.attempt, trial(home, settings, image))
 
     image = asyncio.run(building.build(home.root, print_note, attempt, from_tar))
     if as_json:
@@ -70,7 +70,7 @@ def status(as_json: bool = _JSON) -> None:
 
     from parachute.cli.output import print_facts, print_json
     from parachute.image import recipe
-    from parachute.sandbox import podman
+    from parachute.sandbox import containers
     from parachute.sandbox.engines import Engines
     from parachute.settings.home import Home
     from parachute.settings.store import load
@@ -78,7 +78,7 @@ def status(as_json: bool = _JSON) -> None:
     home = Home.find()
     settings = load(home).sandbox
     choice = asyncio.run(Engines(home, settings).choose())
-    image = podman.image_of(home)
+    image = containers.image_of(home)
     if as_json:
         print_json(
             {
@@ -86,7 +86,7 @@ def status(as_json: bool = _JSON) -> None:
                 "reason": choice.reason or choice.passed_over,
                 "asked": settings.engine,
                 "image": image and {**asdict(image), "is_current": image.recipe == recipe.digest()},
-                "podman": podman.version(),
+                "podman": containers.version(),
                 "limits": settings.limits,
             }
         )
@@ -94,10 +94,11 @@ def status(as_json: bool = _JSON) -> None:
     facts = [("Engine", choice.engine or f"none: {choice.reason}")]
     if choice.passed_over:
         facts.append(("Not Podman", choice.passed_over))
-    facts.append(("Podman", podman.version() or "not installed"))
+    facts.append(("Podman", containers.version() or "not installed"))
     if image:
         old = "" if image.recipe == recipe.digest() else "; not of today's recipe: parachute sandbox build"
         facts.append(("Image", f"{image.tag}, {image.bytes >> 20} MB, built {image.built_at}{old}"))
+        facts.append(("Packages", f"{len(image.packages)}; --json lists their versions"))
     else:
         facts.append(("Image", "none: parachute sandbox build"))
     if choice.engine == "podman":
@@ -147,18 +148,18 @@ def shell() -> None:
     import sys
 
     from parachute.errors import Unavailable
-    from parachute.sandbox import podman
+    from parachute.sandbox import containers
     from parachute.sandbox.engines import trial
     from parachute.settings.home import Home
     from parachute.settings.store import load
 
     home = Home.find()
     settings = load(home)
-    image = podman.image_of(home)
+    image = containers.image_of(home)
     if image is None:
         raise Unavailable("There is no image for containers yet.", "Build it: parachute sandbox build")
     specification = trial(home, settings.sandbox, image.id)
-    if reason := podman.unavailable(specification):
+    if reason := containers.unavailable(specification):
         raise Unavailable(reason, "`parachute sandbox status` shows more.")
     sys.stdout.flush()
     command = _shell_command(home, settings, specification)

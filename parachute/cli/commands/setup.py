@@ -38,7 +38,11 @@ def setup(
     try:
         for name in names:
             try:
-                if service.status(name).state is not State.NOT_INSTALLED:
+                found = service.status(name)
+                if found.declared:
+                    print_note(f"The module {name} is declared by the system's configuration.")
+                    continue
+                if found.state is not State.NOT_INSTALLED:
                     print_note(f"The module {name} is installed already.")
                     continue
             except NotFound:

@@ -1,6 +1,11 @@
 """`parachute status`: what runs."""
 
+from typing import TYPE_CHECKING
+
 import typer
+
+if TYPE_CHECKING:
+    from parachute.settings.home import Home
 
 NOT_RUNNING = 3
 """The exit code of systemctl for a unit that is not active."""
@@ -30,12 +35,13 @@ def status(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) ->
         if as_json:
             panic = Brake(home.root).panic
             stopped = {"running": False, "panic": panic.as_json() if panic else None, "problem": error.message}
-            print_json({**stopped, "supervisor": None, "units": [], "core": None})
+            print_json({**stopped, "supervisor": None, "units": [], "core": None, "backup": _backup(home)})
         else:
             print(error.message)
             if panic := Brake(home.root).panic:
                 print(panic.refusal().message)
             print_note(error.hint or "")
+            _print_backup(home)
         raise typer.Exit(NOT_RUNNING) from error
     units = supervisor.pop("units")
     core, problem = None, None
@@ -48,7 +54,7 @@ def status(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) ->
     if as_json:
         panic = Brake(home.root).panic
         state = {"running": running, "panic": panic.as_json() if panic else None, "supervisor": supervisor}
-        state.update({"units": units, "core": core})
+        state.update({"units": units, "core": core, "backup": _backup(home)})
         print_json({**state, "problem": str(problem) if problem else None})
     else:
         if running:
@@ -63,12 +69,28 @@ def status(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) ->
         print_facts(facts_of(core) if core else [])
         print()
         print_table(["Unit", "State", "Process", "Since", "Restarts", "Reason"], unit_rows(units))
+        _print_backup(home)
         if problem:
             print_error(problem.message, problem.hint)
     if not running:
         raise typer.Exit(NOT_RUNNING)
     if problem:
         raise typer.Exit(1)
+
+
+def _backup(home: "Home") -> list[str]:
+    """What somebody should know about the backups; nothing where none was ever made."""
+    from parachute.backup.state import State
+
+    state = State.read(home.root)
+    return state.concerns() if state.operations else []
+
+
+def _print_backup(home: "Home") -> None:
+    from parachute.cli.output import print_error
+
+    for concern in _backup(home):
+        print_error(concern, "`parachute backup status` shows more.")
 
 
 def _url(supervisor: dict[str, object]) -> str:
