@@ -39,19 +39,34 @@ def trigrams(key: str) -> set[str]:
 
 def distance(one: str, other: str, most: int) -> int:
     """How many letters have to be added, removed, changed or swapped to make one of the other; above `most` it is not exact."""
+    far, width = most + 1, len(other) + 1
     if abs(len(one) - len(other)) > most:
-        return most + 1
+        return far
+    oldest: list[int] = []
     before: list[int] = []
-    row = list(range(len(other) + 1))
+    row = [min(j, far) for j in range(width)]
     for i, letter in enumerate(one, 1):
-        oldest, before, row = before, row, [i]
-        for j, second in enumerate(other, 1):
-            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != second))
-            if i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == second:
-                cost = min(cost, oldest[j - 2] + 1)
-            row.append(cost)
-        if min(row) > most:
-            return most + 1
+        oldest, before, row = before, row, [far] * width
+        # Only what lies near the diagonal can still come to `most`.
+        first, last = max(1, i - most), min(width - 1, i + most)
+        row[0] = min(i, far)
+        least = left = row[first - 1]
+        for j in range(first, last + 1):
+            cost = before[j - 1]
+            if letter != other[j - 1]:
+                # Not `min`: its call costs as much as everything else here.
+                if before[j] < cost:
+                    cost = before[j]
+                if left < cost:
+                    cost = left
+                if i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == other[j - 1] and oldest[j - 2] < cost:
+                    cost = oldest[j - 2]
+                cost += 1
+            row[j] = left = cost
+            if cost < least:
+                least = cost
+        if least > most:
+            return far
     return row[-1]
 
 
