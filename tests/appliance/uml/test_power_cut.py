@@ -22,7 +22,8 @@ from tests.support.sse import Event, Parser, text_of
 pytestmark = pytest.mark.timeout(900)
 SOUND = f"{ENVIRONMENT}/bin/python {SOURCE}/tests/appliance/soundness.py ~/.parachute ~/Parachute"
 LONG = "echo begun; sleep 1000"
-UNSYNCED = "head -c 100000 /dev/zero | tr '\\0' x > ~/only-in-memory"
+UNSYNCED = "head -c 100000 /dev/zero | tr '\\0' x > ~/only-in-memory-{boot}"
+LEFT = "cat ~/only-in-memory-{boot} 2> /dev/null | tr -d '\\0' | wc -c"
 
 
 class Powered:
@@ -45,7 +46,8 @@ class Powered:
         self.computer = Agents(self._guest.user)
         self.computer.run(command)
         assert healthy(self.computer) < HEALTHY_SECONDS
-        # The model ends with the guest; nobody is left who could stop it.
+        # The model ends with the guest; nobody is left who could stop it, or remove what it has said.
+        self.computer.run("rm -f ~/model.said")
         self._ending.enter_context(suppress(Silence))
         url = self._ending.enter_context(self.computer.serving("model", "tests.appliance.scripted_model"))
         for name, value in {"provider": "compatible", "base_url": url, "model": "claude-opus-5-5"}.items():
@@ -96,24 +98,23 @@ def powered(installed: Powered) -> Powered:
 def test_what_was_acknowledged_is_there_after_the_power_has_gone(
     powered: Powered, moment: dict[Callable[[Agents], Write], int]
 ) -> None:
-    computer = powered.computer
+    computer, boot = powered.computer, powered.boots
     with ExitStack() as writing:
         writing.enter_context(Writer(lambda _: computer.events(LONG)))
         writing.callback(powered.off)
         computer.until(lambda: running(computer) != [], "an answer was on its way")
         (cut_off,) = running(computer)
         # Higher numbers than those of the boots before, of which some were written down and not acknowledged.
-        first = 1000 * powered.boots
-        writers = {kind: writing.enter_context(Writer(kind(computer), first)) for kind in moment}
+        writers = {kind: writing.enter_context(Writer(kind(computer), 1000 * boot)) for kind in moment}
         writing.callback(powered.off)
         for kind, count in moment.items():
             writers[kind].wait(count)
-        computer.run(UNSYNCED)
+        computer.run(UNSYNCED.format(boot=boot))
     for kind, writer in writers.items():
         powered.acknowledged[kind] += writer.acknowledged
     powered.on()
     computer = powered.computer
-    assert computer.run("cat ~/only-in-memory 2> /dev/null | tr -d '\\0' | wc -c") == "0", "it was no power cut"
+    assert computer.run(LEFT.format(boot=boot)) == "0", "it was no power cut"
     check(powered)
     told = followed(computer, cut_off)
     assert told[-1]["type"] == "aborted", told
