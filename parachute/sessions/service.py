@@ -247,9 +247,7 @@ class Sessions:
             found.effective_execution_mode = mode
             found.updated_at = now()
 
-        changed = await self._store.update(session, change)
-        if changed is not None:
-            await self._store.add_words(session, [(kind, text[:_INDEXED_TEXT]) for kind, text in texts])
+        changed = await self._store.update(session, change, [(kind, text[:_INDEXED_TEXT]) for kind, text in texts])
         self._generation += 1
         return changed
 

@@ -37,8 +37,13 @@ class SessionStore:
             await self._index(connection, session.id, [("title", session.title or "")])
         session.remember()
 
-    async def update(self, session: str, change: Callable[[Session], None]) -> Session | None:
-        """Read, change and write a row in one transaction; the row as it is then, None if there is none any more."""
+    async def update(
+        self, session: str, change: Callable[[Session], None], texts: Iterable[tuple[str, str]] = ()
+    ) -> Session | None:
+        """Read, change and write a row in one transaction; the row as it is then, None if there is none any more.
+
+        `texts` are further (kind, text) pairs for the index: each transaction is a wait for the disk.
+        """
         async with self._database.transaction() as connection:
             rows = list(await connection.execute_fetchall(_SELECT, (session,)))
             if not rows:
@@ -46,6 +51,7 @@ class SessionStore:
             found = _session(rows[0])
             change(found)
             await connection.execute(_UPDATE, _row(found))
+            await self._index(connection, session, texts)
         return found.remember()
 
     async def get(self, session: str) -> Session | None:
@@ -94,12 +100,6 @@ class SessionStore:
         """Index (kind, text) pairs of a session anew; a session that was deleted meanwhile stays deleted."""
         async with self._database.transaction() as connection:
             await self._forget(connection, session)
-            if await connection.execute_fetchall("SELECT 1 FROM sessions WHERE id = ?", (session,)):
-                await self._index(connection, session, texts)
-
-    async def add_words(self, session: str, texts: Iterable[tuple[str, str]]) -> None:
-        """Index further texts of a session."""
-        async with self._database.transaction() as connection:
             if await connection.execute_fetchall("SELECT 1 FROM sessions WHERE id = ?", (session,)):
                 await self._index(connection, session, texts)
 

@@ -6,6 +6,8 @@ import subprocess
 from pathlib import Path
 from types import TracebackType
 
+import psutil
+
 from tests.appliance.recipe import USER, USER_ID
 from tests.appliance.uml.build import Machine
 
@@ -38,6 +40,10 @@ class Disk:
         )
 
     def __enter__(self) -> "Disk":
+        # Those of tests that were ended before they could remove them.
+        for path in self._path.parent.glob("home-*"):
+            if not psutil.pid_exists(int(path.name.removeprefix("home-"))):
+                path.unlink()
         with self._path.open("wb") as file:
             file.truncate(GIBIBYTES << 30)
         command = ["mkfs.ext4", "-q", "-F", "-E", f"root_owner={USER_ID}:{USER_ID}", str(self._path)]
