@@ -56,7 +56,7 @@ class Access:
     @property
     def shown(self) -> str:
         """The address without a password that may be in it."""
-        return re.sub(r"(://[^/:@]*):[^@/]*@", r"\1:***@", self.repository)
+        return re.sub(r"(://[^/:@]*):[^/]*@", r"\1:***@", self.repository)
 
 
 def find(places: Places, repository: str | None, password_file: Path | None, environment_file: Path | None) -> Access:
@@ -66,6 +66,16 @@ def find(places: Places, repository: str | None, password_file: Path | None, env
             "No place for backups is set.",
             "`parachute config set backup.repository /media/usb/backup` names one, then `parachute backup init`.",
         )
+    if re.match(r"sftp:(//)?([^@/]*@)?-|rclone:-", repository):
+        raise InvalidInput(
+            "backup.repository: the name of a host or remote cannot begin with `-`, which ssh and rclone take for an option."
+        )
+    for setting, path in (("password_file", password_file), ("environment_file", environment_file)):
+        if path is not None and path.resolve().is_relative_to(places.vault.resolve()):
+            raise InvalidInput(
+                f"backup.{setting}: {path} lies in the vault, where agents can read it.",
+                f"Move it out of there, such as to {places.home / 'backup' / path.name}.",
+            )
     variables = _read_variables(environment_file) if environment_file else {}
     access = Access(repository, password_file or places.password, variables)
     if access.folder is not None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from parachute.backup.models import PARTS
+from parachute.backup.models import PARTS, Owner
 from parachute.backup.repository import Snapshot
 from parachute.errors import NotFound
 
@@ -50,6 +50,10 @@ class Backup:
         """The name of the computer that made it."""
         return self.snapshots[-1].computer
 
+    def is_of(self, owner: Owner) -> bool:
+        """Whether an installation has made it; its vault may have moved since then."""
+        return self.computer == owner.computer and any(each.path in owner.folders for each in self.snapshots)
+
 
 @dataclass(frozen=True, slots=True)
 class Retention:
@@ -59,13 +63,13 @@ class Retention:
     weekly: int
     monthly: int
 
-    def removable(self, backups: Sequence[Backup], computer: str) -> list[Backup]:
-        """What no rule keeps, of this computer: others look after theirs. The newest three stay whatever their dates say.
+    def removable(self, backups: Sequence[Backup], owner: Owner) -> list[Backup]:
+        """What no rule keeps, of this owner: others look after theirs. The newest three stay whatever their dates say.
 
         Unfinished ones go as soon as there is a newer finished one.
         """
         own = sorted(
-            (backup for backup in backups if backup.computer == computer), key=lambda found: found.made_at, reverse=True
+            (backup for backup in backups if backup.is_of(owner)), key=lambda found: found.made_at, reverse=True
         )
         finished = [backup for backup in own if backup.is_finished]
         kept = {backup.run for backup in finished[:_ALWAYS_KEPT]}
@@ -111,13 +115,17 @@ def grouped(snapshots: Sequence[Snapshot]) -> list[Backup]:
     return sorted(found.values(), key=lambda backup: backup.made_at)
 
 
-def chosen(backups: Sequence[Backup], name: str) -> Backup:
-    """The backup that a person names, `latest` for the newest finished one; error: NotFound."""
+def chosen(backups: Sequence[Backup], name: str, owner: Owner) -> Backup:
+    """The backup that a person names, `latest` for the newest finished one; error: NotFound.
+
+    The newest is that of the owner; of others only where the owner has none, as on a new computer.
+    """
     finished = [backup for backup in backups if backup.is_finished]
     if name == "latest":
         if not finished:
             raise NotFound("There is no backup in the repository yet.", "`parachute backup create` makes one.")
-        return finished[-1]
+        own = [backup for backup in finished if backup.is_of(owner)]
+        return (own or finished)[-1]
     if found := next((backup for backup in finished if backup.run == name), None):
         return found
     raise NotFound(f"There is no finished backup {name!r}.", "`parachute backup list` shows them all.")

@@ -68,6 +68,11 @@ class Closing:
         # A folder that is closed to us is an entry all the same; a file that was so before and is open now is well.
         unreadable = ({*found.unreadable, *self._unreadable} - entries.keys()) | set(now.unreadable)
         self._report.unreadable += sorted(unreadable)
+        for path in unreadable:
+            # restic may have read it all the same: what lies beside it is not known to be all there is.
+            above = path.rpartition("/")[0] or "."
+            if above in entries and entries[above].content is None:
+                entries[above] = replace(entries[above], content="")
         self._report.vanished += sorted({*found.entries, *found.vanished} - entries.keys() - unreadable)
         self._report.special += found.special
         return {path: _without_lost_twin(entry, entries) for path, entry in entries.items()}

@@ -11,6 +11,9 @@ from pathlib import Path
 from parachute.backup.models import Entry, Kind, Part
 
 _PIECE = 1 << 20
+_LONGEST, _DEEPEST = 3500, 200
+"""Bytes and folders of a path, so that it can be restored elsewhere: the system takes 4,096 bytes in one."""
+
 _TICK_NS = 20_000_000
 """A file that changed this shortly before it was read may change once more without its time showing it."""
 
@@ -58,6 +61,9 @@ def walk(root: Path, part: Part | None, found: Found) -> Iterator[tuple[str, os.
             for name in names:
                 path = f"{prefix}{name}"
                 if part is not None and part.is_left_out(path):
+                    continue
+                if part is not None and (path.count("/") > _DEEPEST or len(os.fsencode(path)) > _LONGEST):
+                    found.unreadable.append(path)
                     continue
                 try:
                     status = os.stat(name, dir_fd=descriptor, follow_symlinks=False)

@@ -66,7 +66,7 @@ def create(places: Places, repository: Repository, retention: Retention | None, 
         if retention is not None:
             progress.step("Removing old backups")
             try:
-                created.removed = len(_prune(repository, retention))
+                created.removed = len(_prune(places, repository, retention))
             except ParachuteError as error:
                 created.not_removed = error.message
         return created
@@ -77,11 +77,11 @@ def prune(places: Places, repository: Repository, retention: Retention, *, reall
     with places.alone():
         if really:
             repository.unlock_own()
-        return _prune(repository, retention, really=really)
+        return _prune(places, repository, retention, really=really)
 
 
-def _prune(repository: Repository, retention: Retention, *, really: bool = True) -> list[Backup]:
-    found = retention.removable(backups.grouped(repository.snapshots()), socket.gethostname())
+def _prune(places: Places, repository: Repository, retention: Retention, *, really: bool = True) -> list[Backup]:
+    found = retention.removable(backups.grouped(repository.snapshots()), places.owner)
     if found and really:
         repository.forget([snapshot for backup in found for snapshot in backup.snapshots])
     return found

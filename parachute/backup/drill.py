@@ -9,7 +9,7 @@ from parachute.backup.places import Places
 from parachute.backup.rebuild import rebuilt, remove
 from parachute.backup.repository import Repository
 from parachute.backup.restore import broken_databases
-from parachute.errors import ParachuteError
+from parachute.errors import InvalidInput, ParachuteError
 
 
 @dataclass(slots=True)
@@ -34,7 +34,12 @@ def drill(places: Places, repository: Repository, progress: Progress, *, place: 
         try:
             remove(folder)
             folder.mkdir(mode=0o700, parents=True)
-            found = backups.chosen(backups.grouped(repository.snapshots()), "latest")
+            if folder.stat().st_mode & 0o077:
+                raise InvalidInput(
+                    f"{folder.parent} is on a disk that knows no rights: others could read the keys that are restored there.",
+                    "Name a folder on another disk.",
+                )
+            found = backups.chosen(backups.grouped(repository.snapshots()), "latest", places.owner)
             result = Drilled(found.id)
             for part in places.parts():
                 progress.step(f"Restoring {part.name}")

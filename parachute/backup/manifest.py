@@ -86,6 +86,8 @@ def _entry(value: Mapping[str, Any]) -> Entry:
         raise ValueError(f"{entry.path!r} is of no kind that there is")
     if entry.content and not entry.content.isdigit():
         raise ValueError(f"{entry.path!r} has its content in no place that there is")
-    if not isinstance(entry.mode, int) or not isinstance(entry.size, int):
+    if not isinstance(entry.mode, int) or not 0 <= entry.mode <= 0o7777 or not isinstance(entry.size, int):
         raise ValueError(f"{entry.path!r} has no mode or size")
+    if entry.size < 0 or not isinstance(entry.modified, int | None) or not isinstance(entry.twin, str | None):
+        raise ValueError(f"{entry.path!r} is described as no file can be")
     return entry

@@ -92,6 +92,14 @@ class Entry:
     unsettled: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose backups are meant: a computer by its name, and the folders of one installation on it."""
+
+    computer: str
+    folders: frozenset[str]
+
+
 @dataclass(frozen=True)
 class Part:
     """A folder that is backed up. Patterns are relative to it: `*` within a name, `**` any folders."""

@@ -3,11 +3,12 @@
 import contextlib
 import fcntl
 import os
+import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from parachute.backup.models import Locked, Part, trust_part, vault_part
+from parachute.backup.models import Locked, Owner, Part, trust_part, vault_part
 from parachute.files import private_folder
 
 FOLDER = "backup"
@@ -47,6 +48,12 @@ class Places:
     def parts(self) -> tuple[Part, Part]:
         """What is backed up, each by itself."""
         return vault_part(self.vault), trust_part(self.home)
+
+    @property
+    def owner(self) -> Owner:
+        """Which backups are those of this installation; others may be in the same repository."""
+        folders = {str(part.root) for part in self.parts()} | {str(self.staging / part.name) for part in self.parts()}
+        return Owner(socket.gethostname(), frozenset(folders))
 
     @contextlib.contextmanager
     def alone(self, what: str = "create") -> Iterator[None]:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -49,21 +50,36 @@ def rebuilt(repository: Repository, part: str, pair: Pair, place: Path) -> Itera
 def remove(place: Path) -> None:
     """Remove a folder with everything in it, also what is read-only; nothing there is no error."""
 
-    def unlock(operation: object, name: str, error: object) -> None:
-        for path in (Path(name).parent, Path(name)):
-            if not path.is_symlink() and path.exists():
-                path.chmod(0o700)
-        if Path(name).is_dir() and not Path(name).is_symlink():
-            shutil.rmtree(name, ignore_errors=True)
+    if place.is_symlink() or not place.is_dir():
+        place.unlink(missing_ok=True)
+        return
+    for path, is_folder in reversed(_opened(place)):
+        if is_folder:
+            (place / path).rmdir()
         else:
-            Path(name).unlink(missing_ok=True)
+            (place / path).unlink()
 
-    if place.exists():
-        shutil.rmtree(place, onerror=unlock)
+
+def _opened(place: Path) -> list[tuple[str, bool]]:
+    """What is in a folder with itself, and whether it is a folder, which then can be changed by its owner.
+
+    Not by recursion, as `shutil.rmtree` does it: folders may be nested as deep as a path is long.
+    """
+    found = []
+    for path, status in collect.walk(place, None, collect.Found()):
+        is_folder = stat.S_ISDIR(status.st_mode)
+        if is_folder and status.st_mode & stat.S_IRWXU != stat.S_IRWXU:
+            (place / path).chmod(stat.S_IMODE(status.st_mode) | stat.S_IRWXU)
+        found.append((path, is_folder))
+    return found
 
 
 def _rebuild(repository: Repository, part: str, pair: Pair, place: Path) -> Rebuilt:
     closed = repository.restore(pair.closed, place / "closed")
+    for path, status in collect.walk(closed, None, collect.Found()):
+        if collect.kind_of(status) not in ("file", "folder"):
+            # A link would bring in a file of this computer.
+            raise Damaged(f"What closes this backup holds {path!r}, which is no file.", "Take an older backup.")
     try:
         with (closed / manifest.FILE).open("rb") as file:
             expected = manifest.read(file, part)
@@ -83,17 +99,28 @@ def _rebuild(repository: Repository, part: str, pair: Pair, place: Path) -> Rebu
 
 def _overlay(root: Path, expected: Manifest, content: Path) -> None:
     """Put in place what moved while the files were read, and remove what came and went."""
-    for path, status in list(collect.walk(root, None, collect.Found())):
-        if compare.is_passing(expected, path) and os.path.lexists(root / path):
+    for path, _ in _opened(root):
+        if os.path.lexists(root / path) and compare.is_passing(expected, path):
             _clear(root / path)
-        del status
     for entry in expected.entries.values():
         if entry.content is not None and entry.path != "." and _leads_there(root, entry.path):
             _put(root / entry.path, entry, content)
+        elif _is_far(entry) and _leads_there(root, entry.path) and _is_file(root / entry.path):
+            os.utime(root / entry.path, ns=(entry.modified or 0, entry.modified or 0))
     # From the inside out: a folder that is closed to us, or read-only, is so only once it is complete.
     for entry in reversed(list(expected.entries.values())):
-        if entry.kind == "folder" and entry.content is not None and _leads_there(root, entry.path):
-            (root / entry.path).chmod(entry.mode)
+        folder = root / entry.path
+        if entry.kind == "folder" and _leads_there(root, entry.path) and folder.is_dir() and not folder.is_symlink():
+            folder.chmod(entry.mode)
+
+
+def _is_far(entry: Entry) -> bool:
+    """Whether a file has a time that restic cannot give back: before 1678 or after 2261."""
+    return entry.modified is not None and abs(entry.modified) >= 1 << 63
+
+
+def _is_file(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
 
 
 def _put(path: Path, entry: Entry, content: Path) -> None:

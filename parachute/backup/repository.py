@@ -93,6 +93,9 @@ class Repository:
             raise BackupFailed(
                 f"The snapshot {snapshot.id[:8]} does not hold {snapshot.path}.", "Take an older backup."
             )
+        if folder.resolve() != target.resolve() / snapshot.path.lstrip("/"):
+            # Its name, or a link in it, leads to a folder of this computer, which would be changed.
+            raise BackupFailed(f"The snapshot {snapshot.id[:8]} leads out of its place.", "Take an older backup.")
         return folder
 
     @contextlib.contextmanager

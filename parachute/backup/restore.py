@@ -20,7 +20,7 @@ from parachute.errors import Conflict
 from parachute.files import atomic_write, private_folder
 
 _CARRIED = ("panic.json",)
-_MARK = "# interpreter: "
+_MARK = b"# interpreter: "
 
 Guard = Callable[[], AbstractContextManager[None]]
 """Keeps the computer from being started while the block runs; raises Conflict if it runs."""
@@ -138,11 +138,20 @@ def _beside(root: Path) -> Path:
 def _swap(places: Places, part: Part, found: Rebuilt, result: Restored) -> None:
     # Its own name first: what it lies in is removed.
     new = swap.restored_name(part.root)
+    inode = found.root.stat().st_ino
     try:
         found.root.rename(new)
         planned = swap.Swap.planned(part.root, new, datetime.now(UTC))
+        # A power cut after the swap must not leave empty files: restic waits for no disk.
+        os.sync()
         kept = swap.perform(places.home, planned)
     except OSError as error:
+        if part.root.exists() and part.root.stat().st_ino == inode:
+            # They have changed places already: what is called new now is the folder of before.
+            raise BackupFailed(
+                f"{part.root} is restored, but what was there before could not be renamed: {error.strerror}.",
+                f"It is {new}; the next `parachute backup restore` renames it.",
+            ) from error
         remove(new)
         raise BackupFailed(
             f"{part.root} cannot be replaced: {error.strerror}.", "Nothing of it was changed."
@@ -161,7 +170,7 @@ def _prepare_trust(places: Places, root: Path) -> None:
         with contextlib.suppress(FileNotFoundError):
             shutil.copy2(places.home / name, root / name)
     for lock in root.glob("modules/*/*/lock.txt"):
-        first, *rest = lock.read_text().splitlines()
+        first, _, rest = lock.read_bytes().partition(b"\n")
         if first.startswith(_MARK):
             # No interpreter is called so: at the next start the module is made ready from its kept wheels.
-            atomic_write(lock, "\n".join([f"{_MARK}none, restored from a backup", *rest]) + "\n", 0o600)
+            atomic_write(lock, b"%bnone, restored from a backup\n%b" % (_MARK, rest), 0o600)

@@ -7,13 +7,16 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 from parachute.errors import Conflict, InvalidInput
 from parachute.files import atomic_write, read_regular
 
 _LIMIT = 64 * 1024
+_LONGEST = 200
+"""Bytes of a name; file systems take 255, and the date comes behind it."""
+
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2  # linux/fcntl.h, linux/fs.h
 _NOT_HERE = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP)
 
@@ -50,6 +53,11 @@ def kept_name(current: Path, moment: datetime) -> Path:
 
 def check_can_move(current: Path) -> None:
     """Error: InvalidInput for a folder that cannot be renamed."""
+    if len(os.fsencode(current.name)) > _LONGEST:
+        raise InvalidInput(
+            f"The name of {current} is too long for it to be kept beside the restored one.",
+            "`parachute backup restore --to FOLDER` restores into an empty folder.",
+        )
     if os.path.ismount(current):
         raise InvalidInput(
             f"{current} is a disk of its own, which cannot be moved aside.",
@@ -111,12 +119,19 @@ def recover(home: Path) -> str | None:
 def _recovered(swap: Swap) -> str:
     current, new, kept = Path(swap.current), Path(swap.new), Path(swap.kept)
     if _is(current, swap.inode):
-        if os.path.lexists(new) and not os.path.lexists(kept):
+        if os.path.lexists(new):
+            kept = kept_name(current, datetime.now(UTC)) if os.path.lexists(kept) else kept
             new.rename(kept)
         return (
             f"A restore was cut off after its last step but one; it is complete now. What was there before is {kept}."
         )
     if not _is(new, swap.inode):
+        if os.path.lexists(new):
+            # Some file systems number their files anew with each mount: it may be what was there before.
+            raise Conflict(
+                f"A restore of {current} was cut off, and whether {new} is the folder of before cannot be told.",
+                f"Look into both. Rename {new} to keep it, or remove it; then try again.",
+            )
         return f"A restore of {current} was cut off before it changed anything, and is dropped."
     if not os.path.lexists(current):
         new.rename(current)

@@ -1,5 +1,6 @@
 """How backups are shown."""
 
+import shlex
 import sys
 from typing import Any
 
@@ -61,7 +62,8 @@ def confirm_restore(backup: Backup, places: Places, trust: bool) -> None:
     what = [f"the vault {places.vault}"]
     if trust:
         what.append(f"keys, approvals, settings and modules in {places.home}")
-    print(f"The backup {backup.id} of {backup.made_at.astimezone():%Y-%m-%d %H:%M} will replace {' and '.join(what)}.")
+    made = f"{backup.made_at.astimezone():%Y-%m-%d %H:%M} by the computer {clean(backup.computer)}"
+    print(f"The backup {backup.id}, made {made}, will replace {' and '.join(what)}.")
     print("What is there now is kept beside it.")
     if trust:
         print("Keys and approvals that were withdrawn since then count again: look at `parachute keys` afterwards.")
@@ -81,7 +83,8 @@ def print_restored(result: Restored) -> None:
         print("What was there before is kept. To undo it, stop the computer, and for each:")
         for name, path in kept.items():
             place = result.places[name]
-            print(clean(f"  mv {place} {place}.restored && mv {path} {place}"))
+            now, aside, before = map(shlex.quote, (place, f"{place}.restored", path))
+            print(clean(f"  mv {now} {aside} && mv {before} {now}"))
     if "vault" in result.kept:
         print_note("Every conversation starts in the sandbox unless this computer itself holds your approval for it.")
 

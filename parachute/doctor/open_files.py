@@ -5,7 +5,7 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-_MOST = 20_000
+MOST = 20_000
 _UNSEEN = frozenset({"modules", "module-data"})
 """Copies of code, of which some are executable, and what modules keep: closed by the folder that they lie in."""
 
@@ -25,7 +25,7 @@ def entries(root: Path) -> tuple[Entry, ...]:
     """The folder and what is in it, links not followed; empty where it does not exist, and at most 20,000 of them."""
     found: list[Entry] = []
     waiting = [root]
-    while waiting and len(found) < _MOST:
+    while waiting and len(found) < MOST:
         path = waiting.pop()
         try:
             status = path.lstat()

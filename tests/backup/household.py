@@ -62,7 +62,7 @@ class Household:
 
     def latest(self) -> Backup:
         """The newest finished backup."""
-        return backups.chosen(self.backups(), "latest")
+        return backups.chosen(self.backups(), "latest", self.places.owner)
 
     def backups(self) -> list[Backup]:
         """All of them."""

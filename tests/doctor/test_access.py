@@ -2,12 +2,14 @@
 
 import json
 import os
+import socket
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from parachute.doctor.open_files import MOST
 from parachute.keys.cli_token import CliToken
 from parachute.keys.document import parse_document
 from parachute.keys.models import FULL_ACCESS, Key, Scope
@@ -150,6 +152,26 @@ def test_files_that_only_their_folder_closes_are_closed_too(machine: Machine) ->
     assert found.fix is not None
     found.fix.apply()
     machine.well("private-files")
+
+
+def test_a_socket_and_what_is_closed_to_its_owner_end_no_fix(machine: Machine) -> None:
+    locked = machine.home.root / "a-folder"
+    locked.mkdir()
+    locked.chmod(0o055)
+    path = machine.home.root / "run" / "open.sock"
+    path.parent.mkdir(exist_ok=True, mode=0o700)
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+        path.chmod(0o755)
+        found = machine.warns("private-files")
+        assert found.fix is not None
+        assert found.fix.apply() == "2 were still open, and are closed."
+    assert (locked.stat().st_mode & 0o777, path.stat().st_mode & 0o777) == (0, 0o700)
+
+
+def test_files_that_were_not_looked_at_are_told(machine: Machine) -> None:
+    (one, *_) = machine.computer().entries
+    assert "not all of them were looked at" in machine.warns("private-files", entries=(one,) * MOST).message
 
 
 def test_a_token_that_others_may_have_read_is_replaced(machine: Machine) -> None:

@@ -256,6 +256,8 @@ def test_a_backup_that_went_well_is_fine(machine: Machine) -> None:
     record(machine.home.root, CREATE, OK)
     with unchanged(machine.home.root):
         assert "sftp:me@host:/backup" in machine.well("backup")
+    machine.settings["backup"] = {"repository": "rest:https://me:word@host/"}
+    assert "word" not in machine.well("backup")
 
 
 @pytest.mark.parametrize("operation", [CREATE, DRILL])

@@ -382,3 +382,11 @@ def test_agents_may_work(machine: Machine) -> None:
 def test_that_all_agents_are_stopped_is_said(machine: Machine) -> None:
     Brake(machine.home.root).pull("the command line")
     assert "by the command line" in machine.warns("panic").message
+
+
+def test_what_agents_are_started_with_stays_while_the_computer_runs(machine: Machine) -> None:
+    machine.root = Path("/")
+    scratch = leave_something(machine)[2]
+    variables = {**machine.computer().environment, "TMPDIR": str(machine.folder / "tmp")}
+    found = machine.warns("leftovers", environment=variables, supervisor=status())
+    assert str(scratch) not in found.details

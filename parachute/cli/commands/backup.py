@@ -104,7 +104,7 @@ def verify(
     from parachute.cli.output import print_json
 
     context = Context.find()
-    found = backups.chosen(backups.grouped(context.repository.snapshots()), name)
+    found = backups.chosen(backups.grouped(context.repository.snapshots()), name, context.places.owner)
     with context.progress() as progress:
         result = verifying.verify(context.places, context.repository, found, progress, quick=quick)
     if as_json:
@@ -130,6 +130,7 @@ def restore(
     from parachute.cli import backup_output
     from parachute.cli.backup_context import Context
     from parachute.cli.output import print_json
+    from parachute.errors import InvalidInput
 
     context = Context.find()
     if to is None:
@@ -138,7 +139,11 @@ def restore(
     else:
         to = to.expanduser().absolute()
         restoring.check_empty(to)
-    found = backups.chosen(backups.grouped(context.repository.snapshots()), name)
+        if trust and to.resolve().is_relative_to(context.places.vault.resolve()):
+            raise InvalidInput(
+                f"{to} lies in the vault, where agents could read the keys.", "Name a folder outside of it."
+            )
+    found = backups.chosen(backups.grouped(context.repository.snapshots()), name, context.places.owner)
     if to is None and not yes:
         backup_output.confirm_restore(found, context.places, trust)
     with context.progress() as progress:

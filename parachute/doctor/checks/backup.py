@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from parachute.backup.access import Access
 from parachute.backup.state import FAILED, State
 from parachute.doctor.computer import Computer
 from parachute.doctor.models import Check, Group, NotApplicable, Result, ok, problem, warning
@@ -33,7 +34,7 @@ def _examine(computer: Computer) -> Result:
             f"The backup in {repository} is on the same disk as the vault, and would be lost with it.",
             "Name a place on another disk or machine: `parachute config set backup.repository PLACE`.",
         )
-    return ok(f"Backups are made to {repository}.")
+    return ok(f"Backups are made to {Access(repository, Path()).shown}.")
 
 
 def _is_beside(repository: Path, vault: Path) -> bool:

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from parachute.doctor.computer import Computer
-from parachute.doctor.models import Check, Group, Level, Result, ok, problem, warning
+from parachute.doctor.models import Check, Group, Level, NotApplicable, Result, ok, problem, warning
 from parachute.doctor.present import present
 
 _SECONDS = 40.0
@@ -28,7 +28,9 @@ _RESTORE = (
 
 
 def _examine(computer: Computer) -> Result:
-    found = _files(computer)
+    unread: list[OSError] = []
+    every = _files(computer, unread)
+    found = every[:_MOST]
     deadline = time.monotonic() + _SECONDS
     results = {path: _look(computer, path, deadline) for path in found}
     damaged = {path: said for path, (level, said) in results.items() if level is Level.PROBLEM}
@@ -37,6 +39,22 @@ def _examine(computer: Computer) -> Result:
     if damaged:
         names = ", ".join(path.name for path in damaged)
         return problem(f"{len(damaged)} of {len(found)} databases cannot be read: {names}.", _RESTORE, details=details)
+    unread = [each for each in unread if not isinstance(each, FileNotFoundError)]
+    if unread:
+        return warning(
+            f"Not every folder with databases can be read: {unread[0].filename}: {unread[0].strerror}.",
+            f"Give it back: sudo chown -R {computer.user} and that folder.",
+            details=tuple(f"{each.filename}: {each.strerror}" for each in unread[1:20]),
+        )
+    if computer.settings is None:
+        raise NotApplicable(
+            f"Of {len(found)} in the folder of trust none is damaged; where those of the vault are cannot be told, because "
+            "config.yaml cannot be understood."
+        )
+    if len(every) > _MOST:
+        return warning(
+            f"There are {len(every):,} databases, and only {_MOST} of them were looked at.", "Those were whole."
+        )
     if unseen:
         return warning(
             f"{', '.join(path.name for path in unseen)} could not be looked at from beginning to end.",
@@ -48,18 +66,21 @@ def _examine(computer: Computer) -> Result:
     return ok("The one database is whole." if len(found) == 1 else f"All {len(found)} databases are whole.")
 
 
-def _files(computer: Computer) -> list[Path]:
-    """Databases of the computer and of its modules, by their names: opening one to look would drop core's locks on it."""
+def _files(computer: Computer, unread: list[OSError]) -> list[Path]:
+    """Databases of the computer and of its modules, by their names: opening one to look would drop core's locks on it.
+
+    Folders that cannot be read are noted in `unread`.
+    """
     folders = [computer.home.root / "module-data"]
     if computer.settings is not None:
         folders.append(computer.settings.vault / ".parachute")
     found = list(computer.home.root.glob("*.db"))
     for folder in folders:
-        for place, names, files in os.walk(folder):
+        for place, names, files in os.walk(folder, onerror=unread.append):
             if len(Path(place).relative_to(folder).parts) >= _DEEPEST:
                 names.clear()
             found += [Path(place, name) for name in files if name.endswith(_ENDINGS)]
-    return sorted(path for path, status in present(found) if stat.S_ISREG(status.st_mode))[:_MOST]
+    return sorted(path for path, status in present(found) if stat.S_ISREG(status.st_mode))
 
 
 def _look(computer: Computer, path: Path, deadline: float) -> tuple[Level, str]:

@@ -38,6 +38,8 @@ def _sockets(computer: Computer) -> list[Path]:
     """Sockets that nobody listens on; while the computer runs they belong to it."""
     if computer.is_running:
         return []
+    # Before the list is read: one that is made in between would look as if nobody served it.
+    found = list(present(sorted((computer.home.root / "run").rglob("*.sock"))))
     served = computer.read("/proc/net/unix")
     if served is None:
         return []
@@ -45,7 +47,7 @@ def _sockets(computer: Computer) -> list[Path]:
     live = {fields[7] for line in served.splitlines() if len(fields := line.split(None, 7)) == 8}
     return [
         path
-        for path, status in present(sorted((computer.home.root / "run").rglob("*.sock")))
+        for path, status in found
         if stat.S_ISSOCK(status.st_mode) and str(path) not in live and str(path.resolve()) not in live
     ]
 
@@ -59,7 +61,9 @@ def _unfinished(computer: Computer) -> list[Path]:
 
 
 def _agent_folders(computer: Computer) -> list[Path]:
-    """Folders in which a runner keeps what an agent is started with, and nothing else."""
+    """Folders in which a runner keeps what an agent is started with, and nothing else; not while one may be in use."""
+    if computer.is_running:
+        return []
     place = Path(computer.environment.get("TMPDIR") or "/tmp")  # noqa: S108 - where the runner makes them
     found = []
     for path in sorted(place.glob("agent-*")):
@@ -79,6 +83,8 @@ def _is_old(status: os.stat_result) -> bool:
 
 def _remove(computer: Computer) -> str:
     """Remove what is still a leftover at this moment."""
+    # It may have been started since the question was asked.
+    computer = computer.asked_again()
     count = 0
     for path in (*_sockets(computer), *_unfinished(computer)):
         path.unlink(missing_ok=True)

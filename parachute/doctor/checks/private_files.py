@@ -1,12 +1,14 @@
 """Whether the folder of trust and what is in it belong to this user alone."""
 
+import contextlib
 import os
 import stat
+import sys
 from pathlib import Path
 
 from parachute.doctor.computer import Computer
 from parachute.doctor.models import Check, Fix, Group, Result, ok, problem, warning
-from parachute.doctor.open_files import Entry, entries
+from parachute.doctor.open_files import MOST, Entry, entries
 from parachute.keys.cli_token import CliToken
 
 _OPEN = 0o077
@@ -24,6 +26,11 @@ def _examine(computer: Computer) -> Result:
             f"sudo chown -R {computer.user} {home}",
         )
     found = _open(computer.entries)
+    if not found and len(computer.entries) >= MOST:
+        return warning(
+            f"{home} has more than {MOST:,} files, and not all of them were looked at.",
+            f"What is in there that does not belong there? `find {home} | head -n 100000 | less` shows it.",
+        )
     if not found:
         return ok(f"{home} and what is in it can be read by you alone.")
     names = ", ".join(str(each.path.relative_to(home)) if each.path != home else str(home) for each in found[:5])
@@ -52,16 +59,24 @@ def _close(computer: Computer) -> str:
             # Others may know it already: it is replaced.
             CliToken(home).obtain()
         else:
-            _close_one(entry.path)
+            with contextlib.suppress(FileNotFoundError):
+                _close_one(entry.path)
         count += 1
     return f"{count} were still open, and are closed." if count else "All of them are closed already."
 
 
 def _close_one(path: Path) -> None:
     # Not by its path: what is there now may be a link that somebody put there meanwhile.
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    if sys.platform == "linux":
+        # A socket cannot be opened, nor can what is closed to its owner; this is only a hold on the file.
+        descriptor = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+        held: int | str = f"/proc/self/fd/{descriptor}"
+    else:
+        held = descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
-        os.fchmod(descriptor, stat.S_IMODE(os.fstat(descriptor).st_mode) & ~_OPEN)
+        mode = os.fstat(descriptor).st_mode
+        if not stat.S_ISLNK(mode):
+            os.chmod(held, stat.S_IMODE(mode) & ~_OPEN)  # noqa: PTH101 - a descriptor
     finally:
         os.close(descriptor)
 
