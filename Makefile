@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
 # Each of their files starts a computer of its own, and works through many cases in it.
-LONG := tests/api/test_schema.py tests/backup tests/browser tests/flow tests/hosts tests/maintenance tests/mcp_servers tests/official tests/panic
+LONG := tests/api/test_schema.py tests/backup tests/browser tests/declared tests/flow tests/hosts tests/maintenance tests/mcp_servers tests/official tests/panic
 
 .DEFAULT_GOAL := help
 .PHONY: help run test test-long test-deps test-first-run appliance lint format bench docs lock clean

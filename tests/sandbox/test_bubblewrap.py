@@ -140,7 +140,8 @@ async def test_closing_a_box_ends_all_of_it(boxes: Boxes) -> None:
         await boxes.sandboxes.close(session)
         assert process.wait(20) == 70
         process.communicate()
-    assert not with_argument(mark)
+    # The kernel ends what is left in the box, and takes a moment where many others want the processor.
+    assert psutil.wait_procs(with_argument(mark), timeout=10)[1] == []
     assert not box.socket.exists()
     assert not (boxes.launcher.home.sandboxes / f"{session}.json").exists()
     assert psutil.Process(boxes.launcher.process.pid).children() == []
