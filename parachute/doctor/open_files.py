@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MOST = 20_000
-_UNSEEN = frozenset({"modules", "module-data"})
-"""Copies of code, of which some are executable, and what modules keep: closed by the folder that they lie in."""
+_UNSEEN = frozenset({"modules", "module-data", "run", "backup/cache"})
+"""Copies of code, of which some are executable, what modules keep, sockets that sandboxes reach as another user, and restic's
+cache: each closed by the folder that it lies in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ def entries(root: Path) -> tuple[Entry, ...]:
         is_folder = stat.S_ISDIR(status.st_mode)
         mode = stat.S_IMODE(status.st_mode)
         found.append(Entry(path, mode, status.st_uid, is_folder, stat.S_ISLNK(status.st_mode)))
-        if is_folder and not (path.parent == root and path.name in _UNSEEN):
+        if is_folder and str(path.relative_to(root)) not in _UNSEEN:
             try:
                 with os.scandir(path) as inside:
                     waiting += sorted(Path(entry.path) for entry in inside)

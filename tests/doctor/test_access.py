@@ -158,8 +158,7 @@ def test_a_socket_and_what_is_closed_to_its_owner_end_no_fix(machine: Machine) -
     locked = machine.home.root / "a-folder"
     locked.mkdir()
     locked.chmod(0o055)
-    path = machine.home.root / "run" / "open.sock"
-    path.parent.mkdir(exist_ok=True, mode=0o700)
+    path = machine.home.root / "open.sock"
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(path))
         path.chmod(0o755)
@@ -167,6 +166,16 @@ def test_a_socket_and_what_is_closed_to_its_owner_end_no_fix(machine: Machine) -
         assert found.fix is not None
         assert found.fix.apply() == "2 were still open, and are closed."
     assert (locked.stat().st_mode & 0o777, path.stat().st_mode & 0o777) == (0, 0o700)
+
+
+def test_sockets_that_sandboxes_reach_as_another_user_stay_open_to_them(machine: Machine) -> None:
+    path = machine.home.run / "model.sock"
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+        path.chmod(0o666)
+        machine.well("private-files")
+    machine.home.run.chmod(0o755)
+    assert "run" in machine.warns("private-files").message
 
 
 def test_files_that_were_not_looked_at_are_told(machine: Machine) -> None:
