@@ -83,7 +83,7 @@ async def test_nothing_survives_the_connection(box: Box) -> None:
         setsid sleep {mark} & nohup sleep {mark} >/dev/null 2>&1 &
         (sh -c "sleep {mark} &" &)
         (setsid sh -c "trap '' TERM HUP; setsid sleep {mark} & sleep {mark}" &)
-        while [ "$(ps -e -o args= 2>/dev/null | grep -c '[s]leep {mark}')" -lt 5 ] && command -v ps >/dev/null; do :; done
+        while [ "$(ps -e -o args= 2>/dev/null | grep -c '^sleep {mark}')" -lt 5 ] && command -v ps >/dev/null; do :; done
         echo started; sleep {mark}"""
     with box.start("sh", "-c", script) as process:
         assert process.stdout is not None
