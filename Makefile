@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
-# Each of their files starts a computer of its own, and works through many cases in it.
+# Each of their files starts a computer of its own and works through many cases in it, or evaluates the whole flake.
 LONG := tests/api/test_schema.py tests/backup tests/browser tests/declared tests/flow tests/hosts tests/maintenance tests/mcp_servers tests/official tests/panic \
   $(addprefix tests/nix/test_,documented_flakes.py flake.py images.py)
 
@@ -22,7 +22,7 @@ test: $(VENV)/.installed-development ## Run the tests (ARGS goes to pytest)
 	$(BIN)/pytest -n auto $(addprefix --ignore=,$(LONG)) $(ARGS)
 
 test-long: $(VENV)/.installed-development ## Run the suites that take minutes (ARGS goes to pytest)
-	@$(PYTHON) requirements/check_system.py bwrap libgomp git restic
+	@$(PYTHON) requirements/check_system.py bwrap libgomp git nix-instantiate restic
 	$(BIN)/pytest -n auto --dist loadfile $(LONG) $(ARGS)
 
 test-deps: ## Install the system packages that tests need (Debian)
