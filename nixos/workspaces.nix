@@ -10,6 +10,11 @@ let
     description = "Which ${what} its conversations get: all, none, or those that are named.";
   };
 
+  # Nothing here has skills or plugins to give, so that a promise would be empty.
+  shown = what: choice what // {
+    description = "Which ${what} the app shows as chosen: all, none, or those that are named. Conversations have none, whatever is chosen.";
+  };
+
   workspace = { name, ... }: {
     options = {
       name = lib.mkOption {
@@ -45,9 +50,9 @@ let
       };
       capabilities = {
         mcps = choice "MCP servers, tools and modules";
-        skills = choice "skills";
+        skills = shown "skills";
         agents = choice "agents of the vault";
-        plugins = choice "plugins";
+        plugins = shown "plugins";
       };
       memory = lib.mkOption {
         type = lib.types.nullOr (lib.types.ints.between 256 1048576);
