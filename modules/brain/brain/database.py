@@ -9,7 +9,7 @@ from pathlib import Path
 
 from parachute.core import Unavailable
 
-FORM = 2
+FORM = 3
 """The number of the tables' form; an index of another one is built anew."""
 
 _BUSY_SECONDS = 10
@@ -33,7 +33,9 @@ CREATE TABLE names (
 CREATE INDEX names_key ON names (key, kind, entity);
 CREATE INDEX names_first ON names (first, words);
 CREATE INDEX names_entity ON names (entity);
-CREATE TABLE trigrams (gram TEXT NOT NULL, name INTEGER NOT NULL, PRIMARY KEY (gram, name)) WITHOUT ROWID;
+CREATE TABLE trigrams (
+    gram TEXT NOT NULL, letters INTEGER NOT NULL, name INTEGER NOT NULL, PRIMARY KEY (gram, letters, name)
+) WITHOUT ROWID;
 CREATE TABLE links (
     source INTEGER NOT NULL, key TEXT NOT NULL, target TEXT NOT NULL, kind TEXT NOT NULL, note TEXT NOT NULL
 );

@@ -113,7 +113,8 @@ def _put_name(connection: sqlite3.Connection, number: int, kind: int, text: str)
     ).lastrowid
     if kind in (NAME, ALIAS):
         connection.executemany(
-            "INSERT INTO trigrams (gram, name) VALUES (?, ?)", [(gram, name) for gram in trigrams(key)]
+            "INSERT INTO trigrams (gram, letters, name) VALUES (?, ?, ?)",
+            [(gram, len(key), name) for gram in trigrams(key)],
         )
 
 
@@ -121,7 +122,8 @@ def _forget(connection: sqlite3.Connection, number: int) -> None:
     for row in connection.execute("SELECT id, key, kind FROM names WHERE entity = ?", (number,)).fetchall():
         if row["kind"] in (NAME, ALIAS):
             connection.executemany(
-                "DELETE FROM trigrams WHERE gram = ? AND name = ?", [(gram, row["id"]) for gram in trigrams(row["key"])]
+                "DELETE FROM trigrams WHERE gram = ? AND letters = ? AND name = ?",
+                [(gram, len(row["key"]), row["id"]) for gram in trigrams(row["key"])],
             )
     connection.execute("DELETE FROM names WHERE entity = ?", (number,))
     connection.execute("DELETE FROM links WHERE source = ?", (number,))

@@ -19,7 +19,7 @@ SURE = 0.8
 _EXACT = {NAME: 1.0, SLUG: 0.98, ALIAS: 0.97, ID: 1.0}
 _FOLDED = 0.95
 _AMBIGUOUS = 0.5
-_RAREST, _MOST_OF_ONE, _CANDIDATES = 6, 200, 20
+_MOST_OF_ONE, _CANDIDATES = 200, 20
 _SHORTEST_FUZZY = 4
 
 
@@ -112,21 +112,29 @@ def _exact(connection: sqlite3.Connection, wanted: str) -> list[Candidate]:
 
 
 def _fuzzy(connection: sqlite3.Connection, key: str) -> list[Candidate]:
-    """Names with a few other letters, found by the rarest runs of three letters that they share."""
+    """Names with a few other letters; those with one alone, if there are any."""
     if len(key) < _SHORTEST_FUZZY:
         return []
     most = 1 if len(key) < 8 else 2 if len(key) < 16 else 3
-    # Plain tuples: there are thousands of these rows.
-    rows_of_grams = connection.cursor()
-    rows_of_grams.row_factory = None
-    counted = "SELECT count(*) FROM (SELECT 1 FROM trigrams WHERE gram = ? LIMIT ?)"
-    counts = {gram: rows_of_grams.execute(counted, (gram, _MOST_OF_ONE + 1)).fetchone()[0] for gram in trigrams(key)}
-    # By the gram as well, or which of equally rare ones count would differ from process to process.
-    rarest = sorted((count, gram) for gram, count in counts.items() if count)[: max(_RAREST, 3 * most + 2)]
+    # Most names that are misspelt have one mistake, for which far fewer names have to be looked at.
+    return _within(connection, key, 1) or (_within(connection, key, most) if most > 1 else [])
+
+
+def _within(connection: sqlite3.Connection, key: str, most: int) -> list[Candidate]:
+    """Names that differ in `most` letters at the most, found by the rarest runs of three letters that they share."""
+    lengths = len(key) - most, len(key) + most
+    # Plain tuples: there are hundreds of these rows.
+    cursor = connection.cursor()
+    cursor.row_factory = None
+    counted = "SELECT count(*) FROM (SELECT 1 FROM trigrams WHERE gram = ? AND letters BETWEEN ? AND ? LIMIT ?)"
+    counts = {gram: cursor.execute(counted, (gram, *lengths, _MOST_OF_ONE + 1)).fetchone()[0] for gram in trigrams(key)}
+    # By the gram as well, or which of equally rare ones count would differ from process to process. One mistake touches
+    # four of them at most, so that one of five leads to every name that has only one.
+    rarest = sorted((count, gram) for gram, count in counts.items() if count)[: 3 * most + 2]
+    listed = "SELECT name FROM trigrams WHERE gram = ? AND letters BETWEEN ? AND ? LIMIT ?"
     shared: Counter[int] = Counter()
     for _, gram in rarest:
-        rows = rows_of_grams.execute("SELECT name FROM trigrams WHERE gram = ? LIMIT ?", (gram, _MOST_OF_ONE))
-        shared.update(map(itemgetter(0), rows))
+        shared.update(map(itemgetter(0), cursor.execute(listed, (gram, *lengths, _MOST_OF_ONE))))
     numbers = [name for name, _ in shared.most_common(_CANDIDATES)]
     found = []
     for row in connection.execute(
