@@ -120,10 +120,12 @@ def create(home: Home, settings: Settings, credentials: Credentials) -> FastAPI:
     app.state.first_boot = FirstBoot(home.root, keys)
     app.include_router(status_routes)
     app.state.modules = Modules(home, settings.vault)
-    app.state.late_routes = LateRoutes(app, _late_routers, ModuleProxy(app.state, app.router.default))
+    app.state.late_routes = LateRoutes(app, _late_routers, app.router.default)
     app.router.default = app.state.late_routes
     install_error_handlers(app)
-    # The last one added is the outermost: nothing is read or recorded before it is known who asks.
+    # The last one added is the outermost: nothing is read or recorded before it is known who asks. The first one keeps
+    # requests for modules from being compared with every route of core.
+    app.add_middleware(ModuleProxy, state=app.state)
     app.add_middleware(AuditMiddleware, state=app.state)
     app.add_middleware(BodyLimitMiddleware, limit=_BODY_LIMIT, limits=_LIMITS)
     app.add_middleware(StartupMiddleware, state=app.state)

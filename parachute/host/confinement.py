@@ -14,7 +14,7 @@ from parachute.supervisor.host_specification import HostSpecification, specifica
 LIBRARIES = "/opt/parachute/lib"
 
 # What the host process imports outside of Python's own library.
-_PACKAGES = ("parachute", "parachute_runner", "yaml", "_yaml", "uvicorn", "h11", "click")
+_PACKAGES = ("parachute", "parachute_runner", "yaml", "_yaml", "uvicorn", "h11", "httptools", "click")
 _START = (
     f"import sys; sys.path.append({LIBRARIES!r}); sys.argv[0] = 'parachute.host'; "
     "from parachute.host.__main__ import run; run()"

@@ -47,11 +47,11 @@ _ADDED = (
 
 
 class ModuleProxy:
-    """An ASGI application for whatever core has no route for; `state.hosts` are the modules once core has started."""
+    """Answers what belongs to a module and passes on all else; `state.hosts` are the modules once core has started."""
 
-    def __init__(self, state: Any, otherwise: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, state: Any) -> None:
+        self.app = app
         self._state = state
-        self._otherwise = otherwise
 
     @property
     def _hosts(self) -> Hosts:
@@ -62,7 +62,7 @@ class ModuleProxy:
         """Answer one request."""
         target = _target(scope) if scope["type"] == "http" else None
         if target is None or target[0] in OWN:
-            await self._otherwise(scope, receive, send)
+            await self.app(scope, receive, send)
             return
         name, path = target
         started = False
