@@ -12,7 +12,6 @@ let
   counts = options.boot.loader.systemd-boot ? bootCounting;
   # systemd-boot sets it for an entry whose tries are counted, and only for such.
   counted = "/sys/firmware/efi/efivars/LoaderBootCountPath-4a67b082-0a4c-41cf-b6c7-440b29bb8c4f";
-  address = "http://127.0.0.1:${toString config.services.parachute.port}/api/health";
 in
 {
   config =
@@ -29,6 +28,8 @@ in
           requiredBy = [ "boot-complete.target" ];
           before = [ "boot-complete.target" ];
           after = [ "multi-user.target" ];
+          # That is asked once, and not of a configuration that a machine is switched to.
+          restartIfChanged = false;
           unitConfig = {
             # Only a generation that is on trial is given up: a good one stays up for whoever looks into it.
             ConditionPathExists = counted;
@@ -37,7 +38,7 @@ in
           serviceConfig = {
             Type = "oneshot";
             RemainAfterExit = true;
-            ExecStart = "${lib.getExe pkgs.curl} --silent --show-error --fail --max-time 5 --retry 100 --retry-delay 3 --retry-all-errors --output /dev/null ${address}";
+            ExecStart = "${lib.getExe pkgs.curl} --silent --show-error --fail --max-time 5 --retry 100 --retry-delay 3 --retry-all-errors --output /dev/null ${config.services.parachute.localUrl}/api/health";
             TimeoutStartSec = "10min";
             DynamicUser = true;
           };

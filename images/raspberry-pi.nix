@@ -18,6 +18,12 @@
 
   # The base profile of nixpkgs' cards brings it, and it is built anew for each kernel.
   boot.supportedFilesystems.zfs = lib.mkForce false;
+  # nixpkgs' cards start on many boards, and so ask for modules that the kernel of a Pi lacks: it would not be built. What a Pi
+  # needs nixos-hardware names. https://github.com/NixOS/nixos-hardware/issues/2006
+  hardware.enableAllHardware = lib.mkForce false;
+  boot.initrd.systemd.tpm2.enable = false;
+  # nixpkgs' cards show all that the kernel says, which would run over the key and the code on the screen.
+  boot.consoleLogLevel = lib.mkOverride 900 4;
   # Reading a file writes nothing.
   fileSystems."/".options = [ "noatime" ];
 }

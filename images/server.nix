@@ -1,5 +1,11 @@
 # A disk for any x86-64 machine with UEFI; it grows to the disk's size at the first boot.
-{ lib, modulesPath, ... }:
+{
+  config,
+  lib,
+  modulesPath,
+  pkgs,
+  ...
+}:
 {
   imports = [
     (modulesPath + "/virtualisation/disk-image.nix")
@@ -14,6 +20,17 @@
     format = "raw";
     efiSupport = true;
   };
+
+  # As disk-image.nix makes it, but for the partition that the kernels are on: its 256 MB are full after some updates.
+  system.build.image = lib.mkForce (
+    import (modulesPath + "/../lib/make-disk-image.nix") {
+      inherit config lib pkgs;
+      inherit (config.image) baseName format;
+      inherit (config.virtualisation) diskSize;
+      partitionTableType = "efi";
+      bootSize = "1G";
+    }
+  );
 
   # The machine that it is written for is another one than this: its firmware finds the loader by its usual name.
   boot.loader.efi.canTouchEfiVariables = false;

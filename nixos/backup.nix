@@ -20,6 +20,8 @@ let
   service = description: subcommand: {
     description = "Parachute: ${description}";
     unitConfig.ConditionUser = cfg.user;
+    # One that is being made while the configuration changes goes on.
+    restartIfChanged = false;
     environment.PARACHUTE_HOME = cfg.trust;
     path = [ pkgs.restic ] ++ cfg.programs;
     serviceConfig = {

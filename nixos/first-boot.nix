@@ -2,8 +2,6 @@
 { config, lib, pkgs, ... }:
 let
   cfg = config.services.parachute;
-  address = if cfg.listenAddress == "0.0.0.0" then "127.0.0.1" else cfg.listenAddress;
-  host = if lib.hasInfix ":" address then "[${address}]" else address;
 in
 {
   options.services.parachute.firstBoot.enable = lib.mkOption {
@@ -32,7 +30,7 @@ in
       script = ''
         # The socket holds the connection until core serves.
         curl --silent --show-error --fail --output /dev/null --retry 120 --retry-delay 1 --retry-all-errors \
-          http://${host}:${toString cfg.port}/api/health
+          ${cfg.localUrl}/api/health
         user=${lib.escapeShellArg cfg.user}
         # Nothing but these terminals gets to see the key: neither a file nor the journal.
         screen=$(runuser -u "$user" -- env HOME=${lib.escapeShellArg config.users.users.${cfg.user}.home} \

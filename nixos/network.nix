@@ -2,6 +2,7 @@
 { config, lib, ... }:
 let
   cfg = config.services.parachute;
+  at = address: "${if lib.hasInfix ":" address then "[${address}]" else address}:${toString cfg.port}";
 in
 {
   options.services.parachute = {
@@ -51,6 +52,24 @@ in
       default = if cfg.lan.enable then cfg.lan.address else "127.0.0.1";
       example = "127.0.0.1";
       description = "The address that follows from `lan`.";
+    };
+
+    endpoint = lib.mkOption {
+      type = lib.types.str;
+      internal = true;
+      readOnly = true;
+      default = at cfg.listenAddress;
+      example = "0.0.0.0:3333";
+      description = "That address with the port, as systemd's sockets name it.";
+    };
+
+    localUrl = lib.mkOption {
+      type = lib.types.str;
+      internal = true;
+      readOnly = true;
+      default = "http://${at (if cfg.listenAddress == "0.0.0.0" then "127.0.0.1" else cfg.listenAddress)}";
+      example = "http://127.0.0.1:3333";
+      description = "Where programs of this machine reach the API.";
     };
   };
 

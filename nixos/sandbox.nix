@@ -31,7 +31,7 @@ in
     image = lib.mkOption {
       type = lib.types.nullOr lib.types.path;
       default = null;
-      example = lib.literalExpression "inputs.parachute.packages.\${pkgs.system}.sandbox-image";
+      example = lib.literalExpression ''"''${inputs.parachute.packages.x86_64-linux.sandbox-image}/root.tar"'';
       description = ''
         The root of the containers' image, as a tar file. It is taken over when it is another one than before; null:
         the user builds one with `parachute sandbox build`.

@@ -14,7 +14,7 @@ in
         or write the package here.
       '');
       defaultText = lib.literalExpression "pkgs.parachute-computer, or that of the flake";
-      example = lib.literalExpression "inputs.parachute.packages.\${pkgs.system}.parachute";
+      example = lib.literalExpression "inputs.parachute.packages.x86_64-linux.parachute";
       description = ''
         The package that runs. Its attribute `python` is a Python in which the program can be imported, and `version` is announced
         on the local network.

@@ -11,8 +11,6 @@ let
   # An argument as it arrives: quoted, and without meaning for systemd.
   argument = text: builtins.replaceStrings [ "%" "$" ] [ "%%" "$$" ] (builtins.toJSON text);
   command = arguments: lib.concatMapStringsSep " " argument ([ "${cfg.package.python}/bin/python3" ] ++ arguments);
-  host = if lib.hasInfix ":" cfg.listenAddress then "[${cfg.listenAddress}]" else cfg.listenAddress;
-  endpoint = "${host}:${toString cfg.port}";
 
   # Units of /etc belong to every user's manager: for all but one they do not exist.
   ours.ConditionUser = cfg.user;
@@ -27,9 +25,8 @@ let
 
   systemctl = "${config.systemd.package}/bin/systemctl --user";
   generation = builtins.hashString "sha256" (builtins.toJSON [
-    (toString cfg.package)
     cfg.declared
-    (map (name: config.systemd.user.services.${name}.serviceConfig) [ "parachute-supervisor" "parachute-core" ])
+    (map (name: { inherit (config.systemd.user.services.${name}) environment serviceConfig; }) [ "parachute-supervisor" "parachute-core" ])
   ]);
 in
 {
@@ -77,6 +74,8 @@ in
       parachute-supervisor = {
         description = "Parachute: supervisor";
         wantedBy = [ "default.target" ];
+        # The script below does it, for both at once.
+        restartIfChanged = false;
         unitConfig = ours // {
           StartLimitIntervalSec = 300;
           StartLimitBurst = 5;
@@ -108,6 +107,8 @@ in
         description = "Parachute: core";
         # Not only by its socket: modules wait for events, and agents for their hour.
         wantedBy = [ "default.target" ];
+        # NixOS would stop its socket as well, and refuse whoever calls meanwhile: the script below leaves it open.
+        restartIfChanged = false;
         # Without its sockets it would have nothing to serve on.
         requires = [ "parachute-core.socket" ];
         # It asks the supervisor for its sandboxes.
@@ -158,7 +159,7 @@ in
       description = "Parachute: sockets of core";
       wantedBy = [ "sockets.target" ];
       unitConfig = ours;
-      listenStreams = [ endpoint ];
+      listenStreams = [ cfg.endpoint ];
       socketConfig = {
         # Only the owner connects.
         SocketMode = "0600";
@@ -178,20 +179,21 @@ in
       };
     };
 
-    # A new configuration restarts services of the system, and none of a user. This runs in each user's manager at every switch,
-    # and at boot, where there is nothing to restart. The socket stays, unless it is another one: it holds connections meanwhile.
+    # This runs in each user's manager at every switch, and at boot, where there is nothing to restart; what is new, or was changed
+    # and is none of these three, NixOS has started by then. The socket stays, unless it is another one: it holds connections
+    # meanwhile.
     system.userActivationScripts.parachute.text = ''
       if [ "$(id -un)" = ${lib.escapeShellArg cfg.user} ]; then
         seen=$XDG_RUNTIME_DIR/parachute-generation
         if read -r generation address 2>/dev/null < "$seen"; then
-          if [ "$address" != ${lib.escapeShellArg endpoint} ]; then
+          if [ "$address" != ${lib.escapeShellArg cfg.endpoint} ]; then
             ${systemctl} try-restart parachute-core.socket
           fi
           if [ "$generation" != ${generation} ]; then
             ${systemctl} try-restart parachute-supervisor.service parachute-core.service
           fi
         fi
-        echo ${generation} ${lib.escapeShellArg endpoint} > "$seen"
+        echo ${generation} ${lib.escapeShellArg cfg.endpoint} > "$seen"
       fi
     '';
   };

@@ -63,6 +63,11 @@ def digest() -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
+def is_older(mark: str) -> bool:
+    """Whether an image with this mark should be built again: those of nixos/sandbox-image.nix come with the system."""
+    return mark != digest() and not mark.startswith("nix")
+
+
 def tag(mark: str) -> str:
     """The name of the image that bears this mark."""
     return f"{NAME}:{mark}"
@@ -101,9 +106,12 @@ def read_root(tarball: Path) -> tuple[str, dict[str, str]]:
 def root_command(tarball: Path) -> list[str]:
     """The command line that writes the image's root into a tarball, as an ordinary user or as root."""
     mark = f"echo {digest()} > {MARK}"
+    is_root = os.geteuid() == 0
     return [
+        # Root's would mount /proc, /sys and /dev/shm of this machine where everybody sees them, and leave them when it is killed.
+        *(("unshare", "--mount", "--") if is_root else ()),
         "mmdebstrap",
-        f"--mode={'root' if os.geteuid() == 0 else 'unshare'}",
+        f"--mode={'root' if is_root else 'unshare'}",
         "--variant=minbase",
         "--format=tar",
         f"--include={','.join(PACKAGES)}",

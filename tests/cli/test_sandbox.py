@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from parachute.image.models import Image
-from tests.cli.terminal import Terminal
+from tests.support.terminal import Terminal
 
 
 def test_status_says_what_shuts_agents_in(parachute: Terminal) -> None:
@@ -21,6 +21,15 @@ def test_an_image_of_another_recipe_is_pointed_out(parachute: Terminal) -> None:
     Image("a" * 64, "localhost/parachute-sandbox:old", "old", "2026-01-01T00:00:00.000Z", 5 << 20).save(parachute.home)
     shown = parachute.ok("sandbox", "status", PARACHUTE_SANDBOX__ENGINE="bubblewrap")
     assert "localhost/parachute-sandbox:old, 5 MB, built 2026-01-01T00:00:00.000Z; not of today's recipe" in shown
+
+
+def test_the_image_that_nixos_brings_is_nobodys_to_build(parachute: Terminal) -> None:
+    parachute.home.mkdir(mode=0o700)
+    mark = f"nix{'0' * 32}"
+    Image("a" * 64, "localhost/parachute-sandbox:nix", mark, "2026-01-01T00:00:00.000Z", 5 << 20).save(parachute.home)
+    assert "not of today's recipe" not in parachute.ok("sandbox", "status", PARACHUTE_SANDBOX__ENGINE="bubblewrap")
+    found = json.loads(parachute.ok("sandbox", "status", "--json", PARACHUTE_SANDBOX__ENGINE="bubblewrap"))
+    assert found["image"]["is_current"] is True
 
 
 def test_a_record_that_cannot_be_read_counts_as_no_image(parachute: Terminal) -> None:

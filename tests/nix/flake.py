@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.nix.real_lib import REAL_LIB
+
 ROOT = Path(__file__).resolve().parents[2]
 _HERE = Path(__file__).resolve().parent
 _SOURCES = (
@@ -46,7 +48,7 @@ class Flake:
                 shutil.copy(ROOT / name, self.source / name)
         inputs = folder / "inputs"
         shutil.copytree(_HERE / "inputs", inputs)
-        shutil.copytree(_HERE / "lib", inputs / "nixpkgs" / "lib")
+        shutil.copytree(REAL_LIB or _HERE / "lib", inputs / "nixpkgs" / "lib")
         shutil.copy(_HERE / "stubs.nix", inputs / "nixpkgs")
         self._inputs = {name: inputs / name for name in ("nixpkgs", "nixos-hardware")}
 

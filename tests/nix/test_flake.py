@@ -40,7 +40,9 @@ def test_flake_check_finds_nothing(flake: Flake) -> None:
     checked = flake.run("flake", "check", "--no-build", "path:.")
     assert checked.returncode == 0, checked.stderr
     complaints = [line for line in checked.stderr.splitlines() if line.startswith(("error", "warning"))]
-    assert [line for line in complaints if "not writing modified lock file" not in line] == []
+    # The second is what newer ones say of the systems that this machine is not.
+    usual = ("not writing modified lock file", "omitted these incompatible systems")
+    assert [line for line in complaints if not any(each in line for each in usual)] == []
 
 
 def test_without_permission_nothing_with_the_agent_is_made(flake: Flake) -> None:
@@ -159,7 +161,9 @@ def tarball(flake: Flake, tmp_path: Path) -> Path:
 
 
 def test_the_image_of_containers_is_laid_out_as_the_recipe_says(tarball: Path) -> None:
-    assert recipe.mark_of(tarball) == (tarball.parent / "recipe").read_text().strip()
+    mark = recipe.mark_of(tarball)
+    assert mark == (tarball.parent / "recipe").read_text().strip()
+    assert not recipe.is_older(mark), "nobody is told to build it"
     with tarfile.open(tarball) as root:
         members = {f"/{member.name.removeprefix('./')}": member for member in root}
     folders = re.search(r"mkdir -p (.*)", recipe._SETUP)

@@ -33,6 +33,8 @@ machine: let inherit (machine) config; in {
   sd = config.sdImage or null;
   uboot = config.hardware.raspberry-pi.firmware.uboot.enable or null;
   forwarded = config.virtualisation.forwardPorts or [ ];
+  disk = config.system.build.image.arguments.text or null;
+  inherit (config.hardware) enableAllHardware;
 }
 """
 
@@ -105,6 +107,10 @@ def test_cards_boot_expand_and_are_spared(facts: dict[str, Any], image: str) -> 
     assert machine["boot"]["loader"]["generic-extlinux-compatible"] == {"enable": True, "configurationLimit": 10}
     assert machine["boot"]["supportedFilesystems"] == {"zfs": False}
     assert machine["fileSystems"]["/"]["options"] == ["noatime"]
+    # The kernel of a Pi has not all the modules that these two want in the initrd.
+    assert machine["enableAllHardware"] is False
+    assert machine["boot"]["initrd"]["systemd"]["tpm2"]["enable"] is False
+    assert machine["boot"]["consoleLogLevel"] <= 4, "the kernel writes over the code"
     assert machine["ldso"].endswith("/ld-linux-aarch64.so.1")
 
 
@@ -116,6 +122,9 @@ def test_the_servers_disk_grows_and_its_menu_cannot_be_edited(facts: dict[str, A
     loader = machine["boot"]["loader"]
     assert (loader["systemd-boot"]["enable"], loader["systemd-boot"]["editor"]) == (True, False)
     assert loader["efi"]["canTouchEfiVariables"] is False
+    # Ten kernels have to fit.
+    disk = json.loads(machine["disk"])
+    assert (disk["partitionTableType"], disk["bootSize"]) == ("efi", "1G")
 
 
 def test_the_virtual_machine_is_reached_from_its_host_only(facts: dict[str, Any]) -> None:
@@ -153,9 +162,15 @@ def test_tries_are_counted_only_where_nixpkgs_can_count(facts: dict[str, Any], f
     check = machine["check"]
     assert check["requiredBy"] == check["before"] == ["boot-complete.target"]
     assert check["unitConfig"]["FailureAction"] == "reboot"
+    assert check["restartIfChanged"] is False, "a switch does not end in a new start"
     # Otherwise a machine whose only generation has a bad disk would start anew for ever.
     assert "LoaderBootCountPath" in check["unitConfig"]["ConditionPathExists"]
     assert check["serviceConfig"]["ExecStart"].endswith("http://127.0.0.1:4444/api/health")
+    elsewhere = newer.replace(
+        "services.parachute.port", 'services.parachute.lan.address = "fd00::5"; config.services.parachute.port'
+    )
+    check = flake.value("nixosConfigurations.server", extended(elsewhere, then))["check"]
+    assert check["serviceConfig"]["ExecStart"].endswith("http://[fd00::5]:4444/api/health"), "nothing else answers"
 
 
 def test_whoever_imports_the_module_is_asked_about_the_agent(flake: Flake) -> None:

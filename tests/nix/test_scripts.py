@@ -85,8 +85,19 @@ def test_a_new_configuration_restarts_what_runs_and_a_boot_nothing(programs: Pro
     assert switch() == [], "nothing is different"
     assert switch("settings.agents.warm = 1;") == [services]
     assert switch("settings.agents.warm = 1;") == []
+    podman = (
+        '{ type = "derivation"; name = "podman"; outPath = "/nix/store/00000000000000000000000000000000-podman-2"; }'
+    )
+    newer = f"settings.agents.warm = 1; }}; virtualisation.podman.package = {podman}; services.parachute = {{"
+    assert switch(newer) == [services], "another program is on their path"
+    assert switch("settings.agents.warm = 1;") == [services]
     elsewhere = switch("lan.enable = true; settings.agents.warm = 1;")
     assert elsewhere == ["systemctl --user try-restart parachute-core.socket", services], "the old address is closed"
+
+
+def test_nixos_itself_neither_restarts_them_nor_closes_their_socket(programs: Programs) -> None:
+    units = configured(programs, "")["systemd"]["user"]["services"]
+    assert [units[f"parachute-{name}"]["restartIfChanged"] for name in ("supervisor", "core")] == [False, False]
 
 
 def test_other_users_restart_nothing(programs: Programs, tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ echo "$NIXPKGS_ALLOW_UNFREE|$*" >> "$CALLS"
 case "$*" in
   *builtins.currentSystem*) echo x86_64-linux; exit ;;
   *"eval --raw .#checks"*) echo example-minimal; exit ;;
-  show-config) echo "extra-platforms = $PLATFORMS"; exit ;;
+  "config show") [ -z "$OLD" ] || exit 1; printf '%s\n' "$SETTINGS"; exit ;;
+  show-config) printf '%s\n' "$SETTINGS"; exit ;;
 esac
 [ -z "$FAILING" ] || case "$*" in *"$FAILING"*) echo "it broke" >&2; exit 1 ;; esac
 """
@@ -32,14 +33,20 @@ def verify(tmp_path: Path) -> Run:
     (programs / "nix").chmod(0o755)
     (tmp_path / "scripts").mkdir()
     shutil.copy(ROOT / SCRIPT, tmp_path / SCRIPT)
+    # Whatever this machine has.
+    script = (tmp_path / SCRIPT).read_text().replace("kvm=/dev/kvm", f"kvm={tmp_path}/kvm")
+    (tmp_path / SCRIPT).write_text(script)
+    (tmp_path / "kvm").touch()
     calls = tmp_path / "calls"
 
-    def run(*words: str, failing: str = "", platforms: str = "") -> tuple[subprocess.CompletedProcess[str], list[str]]:
+    def run(
+        *words: str, failing: str = "", settings: str = "", old: str = ""
+    ) -> tuple[subprocess.CompletedProcess[str], list[str]]:
         calls.write_text("")
-        environment = {"PATH": f"{programs}:{os.environ['PATH']}", "CALLS": str(calls), "FAILING": failing}
+        environment = {"PATH": f"{programs}:{os.environ['PATH']}", "CALLS": str(calls), "FAILING": failing, "OLD": old}
         done = subprocess.run(
             [tmp_path / SCRIPT, *words],
-            env={**environment, "PLATFORMS": platforms, "HOME": str(tmp_path)},
+            env={**environment, "SETTINGS": settings, "HOME": str(tmp_path)},
             capture_output=True,
             text=True,
             timeout=60,
@@ -75,8 +82,37 @@ def test_with_permission_the_images_are_built(verify: Run) -> None:
     assert {"parachute", "parachute-without-agent", "sandbox-image", "image-server", "vm"} <= built
     assert "sd-image-rpi4" not in built
     assert "sd-image-rpi4               skipped: this machine cannot build for aarch64-linux" in done.stdout
-    done, calls = verify("--accept-unfree", platforms="aarch64-linux")
-    assert {"sd-image-rpi4", "sd-image-rpi5"} <= {call.rpartition(".#")[2] for call in calls}
+
+
+@pytest.mark.parametrize(
+    ("settings", "cards"),
+    [
+        ("extra-platforms = aarch64-linux i686-linux\nbuilders = @/nowhere/machines", True),
+        # What Nix has where nobody has set anything.
+        ("extra-platforms = i686-linux\nbuilders = @/nowhere/machines", False),
+        ("extra-platforms = i686-linux\nbuilders = @%s/machines", True),
+        ("extra-platforms = i686-linux\nbuilders = ssh://pi aarch64-linux", True),
+        ("extra-platforms = i686-linux\nsystem-features = aarch64-linux", False),
+    ],
+)
+def test_cards_are_built_where_they_can_be(verify: Run, tmp_path: Path, settings: str, cards: bool) -> None:
+    (tmp_path / "machines").write_text("ssh://pi aarch64-linux - 4\n")
+    for old in ("", "yes"):
+        done, calls = verify("--accept-unfree", settings=settings.replace("%s", str(tmp_path)), old=old)
+        built = {call.rpartition(".#")[2] for call in calls if "|build" in call}
+        assert ({"sd-image-rpi4", "sd-image-rpi5"} <= built) is cards
+        assert ("sd-image-rpi4               skipped:" in done.stdout) is not cards
+
+
+def test_without_kvm_no_virtual_machine_is_started(verify: Run, tmp_path: Path) -> None:
+    done, calls = verify("--accept-unfree")
+    virtual = {"checks.x86_64-linux.boots", "image-server"}
+    assert virtual <= {call.rpartition(".#")[2] for call in calls}
+    (tmp_path / "kvm").unlink()
+    done, calls = verify("--accept-unfree")
+    assert done.returncode == 0, done.stdout
+    assert not virtual & {call.rpartition(".#")[2] for call in calls}
+    assert done.stdout.count("without it Nix starts no virtual machine") == 2
 
 
 def test_a_step_that_fails_is_named_and_the_others_are_taken(verify: Run) -> None:

@@ -85,7 +85,7 @@ def status(as_json: bool = _JSON) -> None:
                 "engine": choice.engine,
                 "reason": choice.reason or choice.passed_over,
                 "asked": settings.engine,
-                "image": image and {**asdict(image), "is_current": image.recipe == recipe.digest()},
+                "image": image and {**asdict(image), "is_current": not recipe.is_older(image.recipe)},
                 "podman": containers.version(),
                 "limits": settings.limits,
             }
@@ -96,7 +96,7 @@ def status(as_json: bool = _JSON) -> None:
         facts.append(("Not Podman", choice.passed_over))
     facts.append(("Podman", containers.version() or "not installed"))
     if image:
-        old = "" if image.recipe == recipe.digest() else "; not of today's recipe: parachute sandbox build"
+        old = "; not of today's recipe: parachute sandbox build" if recipe.is_older(image.recipe) else ""
         facts.append(("Image", f"{image.tag}, {image.bytes >> 20} MB, built {image.built_at}{old}"))
         facts.append(("Packages", f"{len(image.packages)}; --json lists their versions"))
     else:

@@ -22,9 +22,7 @@ let
       path == [ ] || (isAttrs set && hasAttr (builtins.head path) set && hasAttrByPath (builtins.tail path) set.${builtins.head path});
     setAttrByPath = path: value: if path == [ ] then value else { ${builtins.head path} = setAttrByPath (builtins.tail path) value; };
     isDerivation = value: value.type or null == "derivation";
-    isStorePath = value: builtins.match "/nix/store/[^/]+" (toString value) != null;
     getExe = package: "${package}/bin/${package.meta.mainProgram or package.pname or package.name}";
-    getBin = package: package;
     getName = package: package.pname or package.name;
   };
 
@@ -39,37 +37,26 @@ let
     unique = builtins.foldl' (found: value: if elem value found then found else found ++ [ value ]) [ ];
     foldl' = builtins.foldl';
     imap1 = f: list: genList (n: f (n + 1) (builtins.elemAt list n)) (length list);
-    intersectLists = one: filter (value: elem value one);
-    subtractLists = without: filter (value: !(elem value without));
   };
 
   strings = rec {
     optionalString = condition: text: if condition then text else "";
     concatMapStringsSep = separator: f: list: builtins.concatStringsSep separator (map f list);
     concatMapStrings = concatMapStringsSep "";
-    concatStrings = builtins.concatStringsSep "";
-    concatLines = concatMapStrings (line: line + "\n");
     hasPrefix = prefix: text: builtins.substring 0 (builtins.stringLength prefix) text == prefix;
     hasSuffix = suffix: text:
       let rest = builtins.stringLength text - builtins.stringLength suffix;
       in rest >= 0 && builtins.substring rest (-1) text == suffix;
     hasInfix = infix: text: builtins.length (builtins.split (escapeRegex infix) text) > 1;
-    removePrefix = prefix: text:
-      if hasPrefix prefix text then builtins.substring (builtins.stringLength prefix) (-1) text else text;
     removeSuffix = suffix: text:
       if hasSuffix suffix text then builtins.substring 0 (builtins.stringLength text - builtins.stringLength suffix) text else text;
     escapeRegex = builtins.replaceStrings specials (map (character: "\\" + character) specials);
     escapeShellArg = value:
       let text = toString value;
       in if builtins.match "[[:alnum:],._+:@%/-]+" text != null then text else "'${builtins.replaceStrings [ "'" ] [ "'\\''" ] text}'";
-    escapeShellArgs = concatMapStringsSep " " escapeShellArg;
     escapeXML = builtins.replaceStrings [ "\"" "'" "<" ">" "&" ] [ "&quot;" "&apos;" "&lt;" "&gt;" "&amp;" ];
-    splitString = separator: text: filter builtins.isString (builtins.split (escapeRegex separator) text);
     makeBinPath = concatMapStringsSep ":" (place: "${place}/bin");
     makeSearchPath = folder: concatMapStringsSep ":" (place: "${place}/${folder}");
-    versionAtLeast = one: other: builtins.compareVersions other one < 1;
-    versionOlder = one: other: builtins.compareVersions other one == 1;
-    fileContents = file: removeSuffix "\n" (builtins.readFile file);
   };
   specials = [ "\\" "^" "$" "." "|" "?" "*" "+" "(" ")" "[" "{" "}" ];
 
@@ -80,10 +67,7 @@ let
     inherit attrs lists strings;
     types = import ./types.nix lib;
     id = value: value;
-    const = value: _: value;
-    boolToString = value: if value then "true" else "false";
     importJSON = file: builtins.fromJSON (builtins.readFile file);
-    maintainers = { };
     licenses = { };
   };
 in

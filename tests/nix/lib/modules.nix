@@ -160,9 +160,7 @@ rec {
   mkOverride = priority: content: { _type = "override"; inherit priority content; };
   mkForce = mkOverride 50;
   mkDefault = mkOverride 1000;
-  mkOptionDefault = mkOverride 1500;
   mkOrder = priority: content: { _type = "order"; inherit priority content; };
-  mkBefore = mkOrder 500;
   mkAfter = mkOrder 1500;
   mkOptionType = type: {
     check = _: true;

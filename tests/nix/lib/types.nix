@@ -51,7 +51,6 @@ let
       merge = _: defs: concatStringsSep separator (map (def: def.value) defs);
     };
     lines = separatedString "\n";
-    commas = separatedString ",";
 
     ints = {
       between = lowest: highest: simple "intBetween" "integer ${range lowest highest}" (value: isInt value && within lowest highest value);
@@ -123,7 +122,6 @@ let
       getSubOptions = prefix: type.getSubOptions (prefix ++ [ "<name>" ]);
       emptyValue.value = { };
     };
-    lazyAttrsOf = attrsOf;
     attrs = mkOptionType {
       name = "attrs";
       description = "attribute set";

@@ -25,6 +25,8 @@ in
       loader.generic-extlinux-compatible = { enable = flag; configurationLimit = option types.int 20; };
       supportedFilesystems = option (types.attrsOf types.bool) { };
       growPartition = flag;
+      consoleLogLevel = option types.int 4;
+      initrd.systemd.tpm2.enable = option types.bool true;
     };
     time.timeZone = option (types.nullOr types.str) null;
     documentation.nixos.enable = option types.bool true;
