@@ -35,7 +35,7 @@ async def build(folder: Path, say: Say, attempt: Try, tarball: Path | None = Non
     With `tarball` the root comes from that file. Errors: Conflict if a build runs, Unavailable, InvalidInput.
     """
     _check_user()
-    with _alone(folder):
+    with _on_the_disk(), _alone(folder):
         before = _image_before(folder)
         async with _workplace(folder) as place:
             if tarball is None:
@@ -46,7 +46,8 @@ async def build(folder: Path, say: Say, attempt: Try, tarball: Path | None = Non
             known = await _images()
             identifier = await _import(tarball, mark)
             try:
-                image = await _described(identifier, mark, versions)
+                replaced = {before.id, *before.earlier} if before else set()
+                image = await _described(identifier, mark, versions, sorted(replaced & known - {identifier}))
                 say("Starting a first container, which takes longer than later ones.")
                 await attempt(identifier)
                 await programs.run(["podman", "tag", identifier, image.tag], _environment(), seconds=60)
@@ -55,8 +56,9 @@ async def build(folder: Path, say: Say, attempt: Try, tarball: Path | None = Non
                 if identifier not in known:  # the same tarball gives the same image, which may be the one that is used
                     await _remove(identifier)
                 raise
+        for each in image.earlier:
+            await _remove(each)
         if before is not None and before.id != image.id:
-            await _remove(before.id)
             for line in packages.changes(before.packages, image.packages):
                 say(line)
     say(f"The image {image.tag} is ready.")
@@ -67,14 +69,15 @@ async def write_root(tarball: Path, say: Say) -> None:
     """Write the image's root into a new tarball, for another machine; errors: Conflict if it exists, Unavailable."""
     if tarball.exists():
         raise Conflict(f"{tarball} exists already.", "Name another file, or remove this one.")
-    async with _workplace(tarball.absolute()) as place:
-        await _make_root(place / "root.tar", place, say)
-        parts = tarball.with_name(f".{tarball.name}.part")
-        try:
-            await asyncio.to_thread(shutil.copyfile, place / "root.tar", parts)
-            parts.replace(tarball)
-        finally:
-            parts.unlink(missing_ok=True)
+    with _on_the_disk():
+        async with _workplace(tarball.absolute()) as place:
+            await _make_root(place / "root.tar", place, say)
+            parts = tarball.with_name(f".{tarball.name}.part")
+            try:
+                await asyncio.to_thread(shutil.copyfile, place / "root.tar", parts)
+                parts.replace(tarball)
+            finally:
+                parts.unlink(missing_ok=True)
 
 
 async def _make_root(tarball: Path, place: Path, say: Say) -> None:
@@ -101,15 +104,15 @@ async def _images() -> set[str]:
     return {line.removeprefix("sha256:") for line in output.split()}
 
 
-async def _described(identifier: str, mark: str, versions: dict[str, str]) -> Image:
+async def _described(identifier: str, mark: str, versions: dict[str, str], earlier: list[str]) -> Image:
     size = await programs.run(
         ["podman", "image", "inspect", "--format", "{{.Size}}", identifier], _environment(), seconds=60
     )
-    return Image(identifier, recipe.tag(mark), mark, clock.now(), int(size.split()[-1]), versions)
+    return Image(identifier, recipe.tag(mark), mark, clock.now(), int(size.split()[-1]), versions, earlier)
 
 
 async def _remove(identifier: str) -> None:
-    # In use by a container that still runs: it stays until the next build, or until `podman image prune`.
+    # In use by a container that still runs: it stays until the next build.
     with contextlib.suppress(ParachuteError):
         await programs.run(["podman", "image", "rm", identifier], _environment(), seconds=120)
 
@@ -141,6 +144,15 @@ def _environment() -> dict[str, str]:
         "TMPDIR",
     )
     return {"HOME": str(Path.home()), **{name: os.environ[name] for name in names if name in os.environ}}
+
+
+@contextmanager
+def _on_the_disk() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        raise Unavailable(f"The image cannot be kept: {error.strerror or error}{where}.") from error
 
 
 @contextmanager

@@ -16,7 +16,8 @@ _ID = re.compile(r"[0-9a-f]{64}")
 class Image:
     """An image that a trial container has run from; `id` is what is run, `built_at` is in ISO 8601.
 
-    `packages` are the versions by name; empty where nobody noted them.
+    `packages` are the versions by name; empty where nobody noted them. `earlier` are the ids of images that this one replaces:
+    one that a container still runs from is removed by a later build.
     """
 
     id: str
@@ -25,6 +26,7 @@ class Image:
     built_at: str
     bytes: int
     packages: dict[str, str] = field(default_factory=dict)
+    earlier: list[str] = field(default_factory=list)
 
     @classmethod
     def load(cls, folder: Path) -> "Image | None":
@@ -33,7 +35,8 @@ class Image:
         try:
             image = cls(**json.loads(read_regular(path, _LIMIT)))
             texts = (image.id, image.tag, image.recipe, image.built_at, *image.packages.values())
-            if not all(isinstance(text, str) for text in texts) or not _ID.fullmatch(image.id):
+            ids = (image.id, *image.earlier)
+            if not all(isinstance(text, str) for text in texts) or not all(map(_ID.fullmatch, ids)):
                 raise TypeError("a field has the wrong type")
         except FileNotFoundError:
             return None

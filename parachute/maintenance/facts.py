@@ -7,6 +7,7 @@ from typing import Any
 from parachute import __version__
 from parachute.errors import ParachuteError
 from parachute.keys.cli_token import CliToken
+from parachute.mcp_servers.secrets import Secrets
 from parachute.modules.models import InstalledModule
 from parachute.modules.service import Modules
 from parachute.modules.verification import CODE
@@ -49,6 +50,8 @@ class Facts:
                 found.append(credential.secret)
         with contextlib.suppress(ParachuteError, OSError):
             found.append(CliToken(self._services.home.root).obtain())
+        with contextlib.suppress(ParachuteError, OSError):
+            found += Secrets(self._services.home.root).values()
         for module in self._installed():
             with contextlib.suppress(ParachuteError, OSError):
                 manifest = self._modules.manifest(module.name)

@@ -152,7 +152,8 @@ class Running:
         idle = [name for name, each in self._running.items() if not each.calls and not self._locks[name].locked()]
         if not idle:
             raise Conflict(f"{_MOST} MCP servers are at work already.", "Wait for their results.", key="busy")
-        await self._end(min(idle, key=lambda name: self._running[name].used))
+        # Nobody holds its lock, so that it is ours at once; who calls it meanwhile waits, and starts it again.
+        await self.end(min(idle, key=lambda name: self._running[name].used))
 
     async def _check_boxes(self) -> None:
         if self._has_boxes:

@@ -24,6 +24,10 @@ class Secrets:
         """The names of all; error: InvalidInput if the file cannot be read."""
         return sorted(self._read())
 
+    def values(self) -> tuple[str, ...]:
+        """The secrets themselves, so that they can be taken out of what others read; error: InvalidInput."""
+        return tuple(self._read().values())
+
     def set(self, name: str, value: str) -> None:
         """Keep a secret under a name, in place of the one before; error: InvalidInput."""
         if not SECRET.fullmatch(f"${{secret:{name}}}"):

@@ -90,7 +90,7 @@ class Places:
             writable = False
         literal, rest = pattern.literal, pattern.parts[len(pattern.literal) :]
         if literal and rest in ((), ("**",)):
-            if writable and rest:
+            if writable and rest and not _hidden(literal):
                 _make(self.vault, literal)
             self._add(literal, writable, found, text)
             return
@@ -108,6 +108,11 @@ class Places:
             if wanted:
                 found.left_out.append(f"{wanted} was not given to the agent: this computer's own folder lies in it.")
         else:
+            if writable and (hidden := _hidden(parts)):
+                writable = False
+                found.left_out.append(
+                    f"{'/'.join(parts)} was given to the agent only for reading: programs of yours obey what is in {hidden}."
+                )
             found.add(Mount(str(source), "/".join((VAULT_INSIDE, *parts)), writable, is_file=stat.S_ISREG(mode)))
 
     def _outside(self, text: str, writable: bool, found: Given) -> None:
@@ -129,6 +134,11 @@ class Places:
             )
             return
         found.add(Mount(str(real), "/".join((OUTSIDE_INSIDE, *literal)), writable, is_file=real.is_file()))
+
+
+def _hidden(parts: Parts) -> str | None:
+    """The first name that begins with a dot: git, editors and shells keep there what they obey."""
+    return next((part for part in parts if part.startswith(".")), None)
 
 
 def _matching(vault: Path, literal: Parts, pattern: Pattern) -> Iterator[Parts]:

@@ -15,6 +15,7 @@ _SECONDS, _STEP_SECONDS = 5.0, 0.05
 _RECENT_SECONDS = 20.0
 _SETTLED = ("failed", "listening", "running")
 _KILLED = re.compile(r"was ended by signal 9\b|ended with status 137\b")
+_UNPROTECTED = re.compile(r"ended with status 76\b")
 _PODMAN_FAILED = re.compile(r"ended with status 12[567]\b")
 
 
@@ -31,6 +32,11 @@ async def why(home: Home, specification: Specification, trial: Specification | N
     said = [f"The sandbox of this conversation has ended: {reason}"]
     if _KILLED.search(reason):
         said.append(_about_memory(specification))
+    if _UNPROTECTED.search(reason):
+        said.append(
+            "A file that no agent may write was replaced while it ran, as `git config` and editors do, and was not protected any "
+            "more. The next message starts a new one."
+        )
     if trial is not None and _PODMAN_FAILED.search(reason):
         try:
             if found := await asyncio.to_thread(containers.unavailable, trial):

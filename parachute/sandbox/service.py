@@ -185,7 +185,12 @@ class Sandboxes:
         (self._home.sandboxes / f"{session}.json").unlink(missing_ok=True)
         self._asleep.discard(session)
         if (specification := self._open.pop(session, None)) is not None:
-            await control.ask(self._home, "close", unit=f"sandbox@{session}")
+            try:
+                await control.ask(self._home, "close", unit=f"sandbox@{session}")
+            except ParachuteError:
+                # Perhaps it runs on: the next start ends it, and removes what holds places in its folders.
+                await asyncio.to_thread(specification.save, self._home.sandboxes)
+                raise
             if specification.engine == "podman":
                 await asyncio.to_thread(containers.remove, specification)
             # Removing one that another box holds would take it from there, too.

@@ -71,6 +71,10 @@ class Changes(_Strict):
         except InvalidInput as error:
             raise InvalidInput(error.message.replace("trustLevel", "default_trust_level", 1)) from error
 
+    def level_after(self, before: TrustLevel = "sandboxed") -> TrustLevel:
+        """The trust level after these changes; error: InvalidInput for an unknown word."""
+        return self.level() or ("sandboxed" if "default_trust_level" in self.model_fields_set else before)
+
     def given(self) -> dict[str, Any]:
         """The plain members that were sent, null as the default; trust level and folder are looked at by the service."""
         sent = self.model_fields_set

@@ -95,7 +95,7 @@ class Workspaces:
                 created_at=moment,
                 updated_at=moment,
                 **said.given(),
-                default_trust_level=said.level() or "sandboxed",
+                default_trust_level=said.level_after(),
                 working_directory=await self._directory(said.working_directory),
                 limits=said.limits(NO_LIMITS),
             )
@@ -123,7 +123,7 @@ class Workspaces:
                 before,
                 updated_at=now(),
                 **said.given(),
-                default_trust_level=said.level() or before.default_trust_level,
+                default_trust_level=said.level_after(before.default_trust_level),
                 working_directory=directory,
                 limits=said.limits(before.limits),
             )
@@ -180,7 +180,7 @@ class Workspaces:
                 created_at=before.created_at if before else moment,
                 updated_at=before.updated_at if before else moment,
                 **said.given(),
-                default_trust_level=said.level() or "sandboxed",
+                default_trust_level=said.level_after(),
                 working_directory=await self._declared_directory(slug, said.working_directory),
                 limits=said.limits(NO_LIMITS),
                 declared=True,

@@ -34,6 +34,15 @@ def mounted(expected: Iterable[str]) -> None:
                 raise Differs(f"{place} can be written, below a read-only folder")
 
 
+def unprotected(before: dict[str, bool]) -> str | None:
+    """A mount point of `before` that has gone although it lay in a folder that can be written, or None."""
+    now = mount_points()
+    for place in before.keys() - now.keys():
+        if any(writable and place.startswith(f"{above}/") for above, writable in before.items()):
+            return place
+    return None
+
+
 def limited(expected: dict[str, float]) -> None:
     """See that the control group has these limits of `memory` (bytes), `processes` and `cpus`; error: Differs."""
     if not expected:

@@ -26,6 +26,7 @@ from parachute_runner.keeper import Keeper
 
 _LISTEN_FD = 3
 _OUT_OF_MEMORY = 75  # how a keeper ends whose agent was ended for that
+_UNPROTECTED = 76  # how we end when a mount has gone; `parachute.sandbox.ended` knows it, too
 _PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR", "TERM", "XDG_RUNTIME_DIR")
 
 
@@ -43,6 +44,7 @@ class Runner:
         self._silent: dict[int, socket.socket] = {}
         # As the first process of a PID namespace we inherit every orphan, and a keeper may end the namespace's processes.
         self._owns_namespace = os.getpid() == 1
+        self._places = checks.mount_points() if self._owns_namespace else {}
 
     def serve(self) -> None:
         """Serve; returns when idle."""
@@ -55,11 +57,16 @@ class Runner:
         poll = select.poll()
         poll.register(self._listener, select.POLLIN)
         poll.register(wake, select.POLLIN)
+        mounts = os.open("/proc/self/mountinfo", os.O_RDONLY | os.O_CLOEXEC) if self._owns_namespace else None
+        if mounts is not None:
+            poll.register(mounts, select.POLLPRI)
         while True:
             idle = self._idle_seconds is not None and not self._keepers and not self._silent
             events = dict(poll.poll(self._idle_seconds * 1000 if idle and self._idle_seconds else None))
             if not events and idle:
                 return
+            if mounts in events:
+                self._check_mounts()
             if wake in events:
                 with contextlib.suppress(BlockingIOError):
                     os.read(wake, 4096)
@@ -73,6 +80,19 @@ class Runner:
                 poll.unregister(descriptor)
                 with self._silent.pop(descriptor) as connection:
                     self._take(connection, has_gone=bool(events[descriptor] & select.POLLHUP))
+
+    def _check_mounts(self) -> None:
+        """End the box if a file or folder that an agent must not write is not protected any more.
+
+        Whoever replaces such a file outside, as `git config` and editors do, takes our mount away with it.
+        """
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(-1, signal.SIGSTOP)  # before the look, which takes longer than a write
+        if gone := checks.unprotected(self._places):
+            print(f"{gone} was replaced outside, so that it is not protected any more.", file=sys.stderr, flush=True)
+            os._exit(_UNPROTECTED)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(-1, signal.SIGCONT)
 
     def _take(self, connection: socket.socket, *, has_gone: bool) -> None:
         beginning = _beginning(connection)

@@ -25,6 +25,8 @@ elif arguments[:2] == ["image", "list"]:
     print("\\n".join("sha256:" + each for each in known))
 elif arguments[:2] == ["image", "inspect"]:
     print(4096)
+elif arguments[:2] == ["image", "rm"] and (folder / "runs").exists() and arguments[2] in (folder / "runs").read_text():
+    sys.exit("Error: image used by a container")
 elif arguments[:2] == ["image", "rm"]:
     del known[arguments[2]]
 elif arguments[0] == "tag":

@@ -1,6 +1,7 @@
 """Builds of the image: what is used afterwards, and what is left of one that failed, was ended, or was cut off."""
 
 import asyncio
+import errno
 import os
 import signal
 import subprocess
@@ -66,6 +67,42 @@ async def test_one_that_does_not_work_leaves_the_one_before(home: Path, programs
     assert replaced.recipe == "other"
 
 
+async def test_one_that_a_container_still_runs_from_is_removed_by_a_later_build(
+    home: Path, programs: Programs, tmp_path: Path
+) -> None:
+    first = await building.build(home, silent, works)
+    (programs.folder / "runs").write_text(first.id)
+    images = []
+    for mark in (b"second\n", b"third\n", b"fourth\n"):
+        write_root(tmp_path / "root.tar", mark)
+        images.append(await building.build(home, silent, works, tmp_path / "root.tar"))
+        if mark == b"third\n":
+            assert set(programs.images) == {first.id, images[1].id}
+            (programs.folder / "runs").unlink()
+    assert list(programs.images) == [images[2].id]
+
+
+async def test_a_disk_that_takes_nothing_is_named(
+    home: Path, programs: Programs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    image = await building.build(home, silent, works)
+    write_root(tmp_path / "root.tar", b"other\n")
+
+    with monkeypatch.context() as full:
+
+        async def fills(identifier: str) -> None:
+            full.setattr(os, "fsync", no_space)
+
+        def no_space(descriptor: int) -> None:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        with pytest.raises(Unavailable, match="No space left on device"):
+            await building.build(home, silent, fills, tmp_path / "root.tar")
+    assert (Image.load(home), list(programs.images)) == (image, [image.id])
+    with pytest.raises(Unavailable, match=r"cannot be kept: .*missing"):
+        await building.write_root(tmp_path / "missing/root.tar", silent)
+
+
 async def test_versions_of_packages_are_noted_and_a_new_build_says_what_changed(
     home: Path, programs: Programs, tmp_path: Path
 ) -> None:
@@ -125,6 +162,27 @@ async def test_one_that_is_ended_leaves_nothing(home: Path, programs: Programs) 
     assert not building.workplace_of(home).exists()
     (programs.folder / "hangs").unlink()
     assert await building.build(home, silent, works) == Image.load(home)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="Only root's mounts are seen by others.")
+async def test_what_root_has_mounted_goes_with_it(
+    home: Path, programs: Programs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    mark, kept = marker(), tmp_path / "kept"
+    kept.mkdir()
+    (kept / "file").touch()
+    program = programs.folder / "bin/mmdebstrap"
+    program.write_text(f'#!/bin/sh\nmkdir "$TMPDIR/m" && mount --bind {kept} "$TMPDIR/m" && sleep {mark}\n')
+    task = asyncio.create_task(building.write_root(tmp_path / "root.tar", silent))
+    await asyncio.to_thread(wait_until, lambda: with_argument(mark), "it works")
+    place = building.workplace_of(tmp_path / "root.tar")
+    assert str(place) not in Path("/proc/self/mountinfo").read_text()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert not place.exists()
+    assert (kept / "file").exists()
 
 
 async def test_one_whose_process_is_killed_ends_and_the_next_tidies_up(home: Path, programs: Programs) -> None:

@@ -10,10 +10,12 @@ import httpx2
 import pytest
 
 from parachute.keys.cli_token import CliToken
+from parachute.mcp_servers.secrets import Secrets
 from tests.hosts.household import Household
 from tests.support.messages_api import MessagesAPI, text, tool_use
 
 KEY = "sk-ant-api03-real-and-long-enough"
+MCP_SECRET = "what a server of the owner prints"
 SETTING = "a secret setting of the journal"
 DIARY = """
 @route("POST", "/send")
@@ -67,6 +69,9 @@ class House(Household):
             (self.vault / path).parent.mkdir(parents=True, exist_ok=True)
             (self.vault / path).write_text(content)
         subprocess.run(["git", "init", "-q", self.vault / "Projects/garden"], check=True)
+        Secrets(self.home.root).set("NOTES", MCP_SECRET)
+        with (self.home.logs / "mcp@notes.log").open("a") as log:
+            log.write(f"I am given {MCP_SECRET}, well.\n")
         with (self.home.logs / "core.log").open("a") as log:
             log.write(
                 f"2026-11-22 05:00:00,000 ERROR test: planted {KEY} and {SETTING} and password=hunter2222 here.\n"

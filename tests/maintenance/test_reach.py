@@ -3,7 +3,7 @@
 import pytest
 
 from tests.conftest import needs_bubblewrap
-from tests.maintenance.conftest import KEY, SETTING, House
+from tests.maintenance.conftest import KEY, MCP_SECRET, SETTING, House
 
 pytestmark = needs_bubblewrap
 
@@ -33,7 +33,13 @@ except OSError as error:
 
 
 def test_logs_and_code_can_be_read_and_not_written(house: House) -> None:
-    reading = ("grep planted /logs/core.log", "cat /modules/diary/module.py", "cat /logs/computer.json", "ls /logs")
+    reading = (
+        "grep planted /logs/core.log",
+        "cat /modules/diary/module.py",
+        "cat /logs/computer.json",
+        "ls /logs",
+        "cat /logs/mcp@*",
+    )
     writing = (
         "echo x >> /logs/core.log",
         "touch /logs/new",
@@ -41,16 +47,17 @@ def test_logs_and_code_can_be_read_and_not_written(house: House) -> None:
         "rm -r /modules/diary",
     )
     house.wait_until(lambda: list(house.vault.glob(".parachute/audit/*.jsonl")), "something was recorded")
-    log, code, state, names, *denied = house.carry_out(*reading, *writing)
+    log, code, state, names, server, *denied = house.carry_out(*reading, *writing)
     assert log[0], log
     assert "planted [removed] and [removed] and password=[removed] here." in log[1]
     assert "class Tested(Module)" in code[1]
     assert '"name": "diary"' in state[1]
     assert "audit-" in names[1]
+    assert server == (True, "I am given [removed], well.")
     assert [ok for ok, _ in denied] == [False] * 4, denied
     assert all("Read-only" in said or "Permission denied" in said for _, said in denied), denied
     told = str([request.body for request in house.model.conversation])
-    assert not [secret for secret in (KEY, SETTING, "hunter2222") if secret in told]
+    assert not [secret for secret in (KEY, SETTING, MCP_SECRET, "hunter2222") if secret in told]
 
 
 def test_data_can_be_written_and_nothing_that_runs_later(house: House) -> None:

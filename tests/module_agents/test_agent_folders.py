@@ -79,6 +79,20 @@ def test_folders_to_be_written_are_made_but_never_through_a_link(places: Places)
     assert not (places.vault / "Absent").exists()
 
 
+def test_what_programs_of_the_user_obey_is_not_given_for_writing(places: Places) -> None:
+    for name in ("Brain/.git/hooks/x", "Brain/.vscode/tasks.json", "Brain/git/x"):
+        (places.vault / name).parent.mkdir(parents=True, exist_ok=True)
+        (places.vault / name).write_text("x")
+    given = places.given(["Brain/.git/hooks/", "Brain/.*/**", "Brain/git/**", "Brain/.new/**"], writable=True)
+    assert {mount.target: mount.writable for mount in given.sorted()} == {
+        "/vault/Brain/.git": False,
+        "/vault/Brain/.vscode": False,
+        "/vault/Brain/git": True,
+    }
+    assert not (places.vault / "Brain/.new").exists()
+    assert sum("only for reading" in sentence for sentence in given.left_out) == 3
+
+
 @pytest.mark.parametrize("path", [".parachute/", ".hidden/x.md", ".claude/**", ".*/**"])
 def test_what_belongs_to_the_computer_is_refused(places: Places, path: str) -> None:
     with pytest.raises(NotAllowed, match="belongs to the computer itself"):

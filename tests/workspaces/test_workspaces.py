@@ -54,6 +54,9 @@ async def test_changes_keep_the_slug_and_what_is_not_named(office: Office) -> No
     assert (cleared.working_directory, cleared.model, cleared.limits) == (None, None, Limits())
     assert cleared.capabilities.mcps == "all"
     assert cleared.name == "House"
+    assert (await office.update("garden", default_trust_level="direct")).default_trust_level == "direct"
+    assert (await office.update("garden", description="Beds.")).default_trust_level == "direct"
+    assert (await office.update("garden", default_trust_level=None)).default_trust_level == "sandboxed"
 
 
 async def test_a_folder_that_went_away_does_not_stand_in_the_way_of_other_changes(office: Office) -> None:

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 
 GIT = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null", "PATH": os.environ["PATH"]}
+INCLUDES = (["config", "include.path", "../tools/gitconfig"], ["config", "includeIf.onbranch:x.path", "missing"])
+PLACEHOLDERS = (b".\n", b"# This file holds a place")
 EXCHANGE = 'import ctypes; ctypes.CDLL(None).renameat2(-100, b".git", -100, b"tools", 2)'
 
 
@@ -18,11 +20,12 @@ def repository(folder: Path) -> Path:
         ".vscode/tasks.json": "{}",
         ".envrc": "true",
         "tools/hooks/post-commit": "",
+        "tools/gitconfig": "[include]\npath = more.config\n",
         "notes.md": "a note",
     }.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
-    for command in (["init", "-q"], ["config", "core.hooksPath", "tools/hooks"], ["add", "notes.md"]):
+    for command in (["init", "-q"], ["config", "core.hooksPath", "tools/hooks"], *INCLUDES, ["add", "notes.md"]):
         subprocess.run(["git", *command], cwd=folder, env=GIT, check=True)
     return folder
 
@@ -40,6 +43,12 @@ ATTACKS = (
     "ln -f notes.md .git/hooks/link",
     "ln .git/config notes2.md && echo x >> notes2.md",
     "ln -s /project/evil .git/hooks/evil",
+    "mkdir evil && cp -r .git/objects .git/refs .git/HEAD evil; touch evil/config; echo ../evil > .git/commondir",
+    "mv .git/commondir .git/old",
+    "echo '[core]' >> tools/gitconfig",
+    "mv tools/gitconfig tools/old",
+    "echo '[core]' >> tools/more.config",
+    "echo '[core]' >> .git/missing",
     "echo x > .mcp.json",
     "rm .mcp.json",
     "mv .mcp.json old.json",
@@ -61,14 +70,15 @@ ATTACKS = (
 
 
 def watched(project: Path) -> dict[str, bytes]:
-    """All that must not change."""
+    """All that must not change; what only holds the place of a missing file counts as missing."""
     places = [*(".git/hooks", ".claude", ".vscode", ".idea", "tools/hooks"), ".git/config", ".mcp.json", ".envrc"]
+    places += ["tools/gitconfig", "tools/more.config", ".git/missing", ".git/commondir"]
     found = {}
     for place in places:
         path = project / place
         for file in [path] if path.is_file() else sorted(path.rglob("*")):
             found[str(file.relative_to(project))] = file.read_bytes()
-    return found
+    return {name: content for name, content in found.items() if not content.startswith(PLACEHOLDERS)}
 
 
 def main() -> None:
