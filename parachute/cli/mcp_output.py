@@ -7,14 +7,12 @@ from typing import Any
 import typer
 
 from parachute.cli.api import Api, quoted
+from parachute.cli.commands import NOT_ANSWERED
 from parachute.cli.output import clean, print_json, print_note
 from parachute.mcp_servers.catalog import Catalog, Listed, Review
 from parachute.settings.home import Home
 
 RUNS = {"approved": "yes", "waiting": "not approved", "invalid": "cannot"}
-
-_NOT_ANSWERED = 3
-"""The exit code when somebody has to say yes, and nobody is there to ask."""
 
 
 def catalog() -> Catalog:
@@ -82,7 +80,7 @@ def let_run(
             if as_json:
                 print_json(facts_as_json(found.get(name)))
             print_note(f"{name} was not approved. `parachute mcp approve {name} --yes` approves without being asked.")
-            raise typer.Exit(_NOT_ANSWERED)
+            raise typer.Exit(NOT_ANSWERED)
         if not typer.confirm("Let it run in a sandbox of its own, and agents use its tools?"):
             raise typer.Exit(1)
     found.approve(review)

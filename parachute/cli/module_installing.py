@@ -2,14 +2,12 @@
 
 import typer
 
+from parachute.cli.commands import NOT_ANSWERED
 from parachute.cli.module_output import ask, can_ask, tell_core
 from parachute.cli.output import clean, print_json, print_note
 from parachute.modules.installation import Installation
 from parachute.modules.service import Modules
 from parachute.settings.home import Home
-
-NOT_ANSWERED = 3
-"""The exit code when somebody has to say yes, and nobody is there to ask."""
 
 
 def put_in_place(installation: Installation, yes: bool, as_json: bool) -> bool:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import Any, TextIO
 
 _CONTROL = {number: None for number in (*range(32), *range(127, 160)) if number not in (9, 10)}
+# Those that turn the direction of what follows: a line could show another order than it has.
+_CONTROL |= dict.fromkeys((*range(8234, 8239), *range(8294, 8298)))
 
 
 def clean(text: str) -> str:

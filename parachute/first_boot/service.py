@@ -67,14 +67,17 @@ class FirstBoot:
                 self._store.write(replace(progress, used=True))
 
     def finish(self) -> None:
-        """Set-up is done: the first key is revoked. Error: Conflict if no other key was made, SetupUnreadable, OSError."""
+        """Set-up is done: the first key is revoked.
+
+        Errors: Conflict if no other key with admin rights was made, SetupUnreadable, OSError.
+        """
         with locked(self._store.path):
             progress = self._store.read() or Progress()
             if progress.done_at is not None:
                 return
-            if not self._others():
+            if not any(key.is_admin for key in self._others()):
                 raise Conflict(
-                    "There is no other key yet, so that no device could call this computer any more.",
+                    "There is no other key with admin rights yet, so that nobody could administer this computer any more.",
                     "Make a key for your app first.",
                     key="no_other_key",
                 )
@@ -109,4 +112,5 @@ class FirstBoot:
     def _revoke(self, keep: str | None = None) -> None:
         for key in self._keys.list():
             if key.label == FIRST_BOOT and key.id != keep:
-                self._keys.revoke(key.id)
+                # The others may be revoked at this very moment.
+                self._keys.revoke(key.id, keep_admin=True)

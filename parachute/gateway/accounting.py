@@ -17,12 +17,13 @@ class UsageReader:
         self.usage = Usage(requests=1)
         self._streaming = streaming
         self._rest = b""
+        self._answer = bytearray()
 
     def feed(self, data: bytes) -> None:
         """Look at the next piece."""
         if not self._streaming:
-            if len(self._rest) <= _ANSWER_LIMIT:
-                self._rest += data
+            if len(self._answer) <= _ANSWER_LIMIT:
+                self._answer += data
             return
         *lines, rest = (self._rest + data).split(b"\n")
         # A line longer than this is text; usage lines are short.
@@ -34,9 +35,9 @@ class UsageReader:
     def finish(self) -> None:
         """The answer is complete."""
         if not self._streaming:
-            self._take(self._rest)
+            self._take(self._answer)
 
-    def _take(self, text: bytes) -> None:
+    def _take(self, text: bytes | bytearray) -> None:
         try:
             value: Any = json.loads(text)
         except (ValueError, RecursionError):

@@ -9,6 +9,7 @@ _FIELDS = ("mcp_servers", "container")
 _INLINE = frozenset({"base64", "text", "content"})
 _OWN_TOOLS = "custom"
 _SEARCH = "web_search_"
+_DEEPEST = 8
 
 
 def refusal(body: dict[str, Any], *, searches: bool = True) -> str | None:
@@ -23,16 +24,18 @@ def refusal(body: dict[str, Any], *, searches: bool = True) -> str | None:
             return f"Tools of the type {str(kind)[:60]!r} run at the provider and are not open to agents."
     for message in (*_list(body.get("messages")), {"content": body.get("system")}):
         if kind := _reaching(message.get("content")):
-            return f"Content by {kind} makes the provider fetch it, and is not open to agents."
+            return f"Content by {kind} could make the provider fetch something, and is not open to agents."
     return None
 
 
 def _reaching(content: Any, depth: int = 0) -> str | None:
     for block in _list(content):
+        if depth > _DEEPEST:
+            return "nesting"  # no answer of a tool is so deep, and what is in it was not looked at
         source = block.get("source")
         if isinstance(source, dict) and source.get("type") not in _INLINE:
             return str(source.get("type"))[:60]
-        if depth < 4 and (found := _reaching(block.get("content"), depth + 1) or _reaching([source], depth + 1)):
+        if found := _reaching(block.get("content"), depth + 1) or _reaching([source], depth + 1):
             return found
     return None
 

@@ -46,8 +46,8 @@ async def create_key(body: NewKey, service: KeysDependency) -> dict[str, Any]:
 
 @router.delete("/keys/{identifier}")
 async def revoke_key(identifier: str, service: KeysDependency) -> dict[str, bool]:
-    """Take a key's rights away, at once."""
-    await asyncio.to_thread(service.revoke, identifier)
+    """Take a key's rights away, at once; 409 for the last one with admin rights."""
+    await asyncio.to_thread(service.revoke, identifier, keep_admin=True)
     return {"success": True}
 
 

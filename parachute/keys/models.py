@@ -82,6 +82,11 @@ class Key:
     created_at: datetime
     last_used_at: datetime | None = None
 
+    @property
+    def is_admin(self) -> bool:
+        """Whether its holder may make and revoke keys."""
+        return allows(self.scopes, "auth", "admin")
+
 
 @dataclass(frozen=True, slots=True)
 class Caller:

@@ -37,6 +37,12 @@ class _Cached:
     problem: tuple[str, str | None] | None = None
 
 
+class LastAdminKey(Conflict):
+    """Without this key nobody could administer the computer from elsewhere any more; without any it keeps off the network."""
+
+    key = "last_admin_key"
+
+
 class Keys:
     """The keys of one installation; safe to use from several threads and beside other programs."""
 
@@ -79,8 +85,11 @@ class Keys:
             keys = self._current().keys
             return tuple(_used(key, self._last_used.get(key.id)) for _, key in keys)
 
-    def revoke(self, name: str) -> Key:
-        """Remove the key with this id, or else the only one with this label, and return it."""
+    def revoke(self, name: str, *, keep_admin: bool = False) -> Key:
+        """Remove the key with this id, or else the only one with this label, and return it.
+
+        Errors: NotFound, Conflict, and with `keep_admin` LastAdminKey if no other key with admin rights would stay.
+        """
         removed: Key | None = None
 
         def without(keys: tuple[Key, ...]) -> tuple[Key, ...]:
@@ -92,7 +101,14 @@ class Keys:
                 ids = ", ".join(key.id for key in found)
                 raise Conflict(f"{len(found)} keys have the label {name[:100]!r}.", f"Name one of the ids: {ids}")
             removed = found[0]
-            return tuple(key for key in keys if key is not removed)
+            rest = tuple(key for key in keys if key is not removed)
+            if keep_admin and removed.is_admin and not any(key.is_admin for key in rest):
+                raise LastAdminKey(
+                    f"{removed.label} is the last key with admin rights: without one nobody could make another from "
+                    "elsewhere, and a computer without keys does not listen on the network when it starts again.",
+                    "Make another key with admin rights first, then revoke this one with it.",
+                )
+            return rest
 
         self.store.change(without)
         assert removed is not None

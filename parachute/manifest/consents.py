@@ -105,7 +105,7 @@ class Consent:
         for title, entries in self.sections():
             if entries:
                 lines += ["", f"{title}:", *(f"  {entry}" for entry in entries)]
-        return lines
+        return [_one_line(line) for line in lines]
 
     def sections(self) -> list[tuple[str, list[str]]]:
         """Every section with its lines, in the order of the screen."""
@@ -198,7 +198,12 @@ def _flat(value: Consent) -> list[str]:
         else:
             by_name = [(title, entries)]
         lines += [f"{what}: {entry.removeprefix(_DETAIL)}" for what, entries in by_name for entry in entries]
-    return lines
+    return [_one_line(line) for line in lines]
+
+
+def _one_line(text: str) -> str:
+    # A description with lines of its own could look like sections of this screen.
+    return text.replace("\n", " ")
 
 
 def _agent_consent(name: str, agent: AgentConfig) -> AgentConsent:

@@ -152,7 +152,8 @@ async def remove(name: str, service: ModulesDependency, purge: bool = False) -> 
 
 def _question(service: Modules, name: str) -> dict[str, Any]:
     with service.approving(name) as installation:
-        files = [change.as_json() for change in service.changes(name)]
+        # Of what is staged: the vault may have changed since.
+        files = [change.as_json() for change in installation.changes()]
         return {**installation.question.as_json(), "files": files, "unchanged": installation.is_unchanged}
 
 

@@ -17,6 +17,8 @@ _FILE_BYTES = 256 * 1024
 _FILE_LINES = 5_000
 _ALL_LINES = 10_000
 _LINE = 500
+"""Characters of a line that are shown; what is left out is counted."""
+
 _BINARY_BYTES = 200 * 1024 * 1024
 
 
@@ -70,18 +72,38 @@ def _change(path: str, old: Path | None, new: Path | None, left: int) -> FileCha
         return FileChange(path, kind, note=note) if note else None
     if b"\0" in before or b"\0" in after:
         return FileChange(path, kind, note=f"binary, {len(before):,} bytes before, {len(after):,} bytes now")
-    texts = [content.decode(errors="replace").splitlines() for content in (before, after)]
+    texts = [_lines(content) for content in (before, after)]
     if max(len(before), len(after)) > _FILE_BYTES or max(map(len, texts)) > _FILE_LINES:
         return FileChange(
             path, kind, note=f"{len(texts[0]):,} lines before, {len(texts[1]):,} lines now: too long to show"
         )
     names = (f"a/{path}" if old else "/dev/null", f"b/{path}" if new else "/dev/null")
-    lines = [line[:_LINE] for line in difflib.unified_diff(texts[0], texts[1], names[0], names[1], lineterm="")]
+    lines = [_shown(line) for line in difflib.unified_diff(texts[0], texts[1], names[0], names[1], lineterm="")]
     if len(lines) > left:
         return FileChange(path, kind, note=f"{len(lines):,} lines of difference: too long to show with the others")
-    if not lines:
-        note = note or "differs in the ends of its lines"
+    if old and new and not lines:
+        ends = before.removesuffix(b"\n") == after.removesuffix(b"\n")
+        note = note or ("differs in the end of its last line" if ends else "differs in bytes that are no text")
     return FileChange(path, kind, tuple(lines), note)
+
+
+def _lines(content: bytes) -> list[str]:
+    # Not all that Python calls the end of a line: a carriage return is none to a shell, a form feed ends no comment.
+    text = content.decode(errors="replace").removesuffix("\n")
+    return text.split("\n") if content else []
+
+
+def _shown(line: str) -> str:
+    """The line with nothing in it that a person could overlook: no sign that moves or hides others, and no far end."""
+    left = len(line) - _LINE
+    cut = f" … and {left:,} more characters" if left > 0 else ""
+    return "".join(map(_visible, line[:_LINE])) + cut
+
+
+def _visible(character: str) -> str:
+    if character.isprintable() or character == "\t":
+        return character
+    return character.encode("unicode_escape").decode()
 
 
 def _kind_of(path: Path) -> str:

@@ -82,9 +82,13 @@ class Question:
         if self.module.trust is Trust.UNTRUSTED and self.asked.scheduled:
             lines.append("As long as it is untrusted, its agents that work once a day do not run.")
         if self.module.dev:
-            lines.append(f"It runs in place, from {self.module.dev}: its changes are not asked about again.")
+            lines.append(
+                f"It runs in place, from {self.module.dev}: its changes are not asked about again, unless what it may do changes."
+            )
         if not is_enforced():
-            lines.append("On this computer nothing enforces these limits: it has neither bubblewrap nor systemd.")
+            lines.append(
+                "Without bubblewrap nothing enforces these limits here, unless systemd runs the computer as services."
+            )
         return lines
 
 

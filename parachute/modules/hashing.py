@@ -7,6 +7,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from parachute.errors import InvalidInput
@@ -66,16 +67,19 @@ def verify(folder: Path, expected: str) -> TreeHash:
     return found
 
 
-def copy_verified(source: Path, target: Path, without: frozenset[str] = frozenset()) -> str:
+def copy_verified(
+    source: Path, target: Path, without: frozenset[str] = frozenset(), *, for_the_user: bool = False
+) -> str:
     """Copy a folder into a new one and return the hash of what was copied; `without` as in `tree_hash`. Error: HashNotPossible.
 
     Every byte is read once, so that a file that changes meanwhile is hashed as it was copied. Files become read-only and
-    belong to us, empty folders are left out. After an error the part that was copied is still there.
+    belong to us, unless they are `for_the_user` to edit; empty folders are left out. After an error the part that was
+    copied is still there.
     """
-    target.mkdir(mode=0o700)
+    target.mkdir(mode=0o755 if for_the_user else 0o700)
     descriptor = os.open(target, _FOLDER)
     try:
-        return _Walk(descriptor, complete=False, without=without).run(source).text
+        return _Walk(descriptor, complete=False, without=without, for_the_user=for_the_user).run(source).text
     finally:
         os.close(descriptor)
 
@@ -83,10 +87,18 @@ def copy_verified(source: Path, target: Path, without: frozenset[str] = frozense
 class _Walk:
     """One pass through a tree. Everything is opened relative to its folder, so that no part can become a link meanwhile."""
 
-    def __init__(self, target: int | None, complete: bool, without: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        target: int | None,
+        complete: bool,
+        without: frozenset[str] = frozenset(),
+        *,
+        for_the_user: bool = False,
+    ) -> None:
         self._target = target
         self._complete = complete
         self._without = without
+        self._for_the_user = for_the_user
         self._files: dict[str, str] = {}
         self._lines: list[tuple[bytes, bytes]] = []
         self._entries = 0
@@ -116,7 +128,8 @@ class _Walk:
                 raise HashNotPossible(f"{path[:80]}… lies more than {_DEEPEST} folders deep.")
             with _said(path), _opened(root, path) as folder:
                 with os.scandir(folder) as entries:
-                    names = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+                    found = islice(entries, _MOST_ENTRIES + 1)
+                    names = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in found]
                 for name, is_folder in names:
                     inside = f"{path}/{name}" if path else name
                     if self._is_left_out(name, inside):
@@ -195,7 +208,10 @@ class _Walk:
             copy = os.open(inside.rpartition("/")[2], _NEW_FILE, 0o600, dir_fd=target)
             try:
                 digest = self._read(descriptor, inside, copy)
-                os.fchmod(copy, 0o555 if executable else 0o444)
+                if self._for_the_user:
+                    os.fchmod(copy, 0o755 if executable else 0o644)
+                else:
+                    os.fchmod(copy, 0o555 if executable else 0o444)
                 os.fsync(copy)
             finally:
                 os.close(copy)
@@ -209,7 +225,7 @@ class _Walk:
         for part in path.split("/") if path else []:
             made = f"{made}/{part}" if made else part
             try:
-                os.mkdir(made, 0o700, dir_fd=self._target)
+                os.mkdir(made, 0o755 if self._for_the_user else 0o700, dir_fd=self._target)
             except FileExistsError:
                 pass
         with _opened(self._target, path) as folder:

@@ -11,6 +11,7 @@ from parachute.errors import Conflict, InvalidInput, NotFound
 from parachute.manifest import Consent, Manifest, load
 from parachute.modules import dependencies, sources
 from parachute.modules.approved import check_fits_installed
+from parachute.modules.changes import FileChange, file_changes
 from parachute.modules.check import check_agents, check_entry
 from parachute.modules.consent import Question, consent_of
 from parachute.modules.hashing import copy_verified, tree_hash
@@ -76,6 +77,13 @@ class Installation:
     def question(self) -> Question:
         """What the user is asked."""
         return Question(self.asked, self.module, self.previous, self.lock)
+
+    def changes(self) -> list[FileChange]:
+        """What the staged files have that the approved copy has not: exactly what `finish` puts in place. Error: OSError."""
+        if self.previous is None or self.module.dev or self.previous.hash == self.module.hash:
+            return []
+        approved = self.workshop.places.copy(self.previous.name, self.previous.digest)
+        return file_changes(approved / CODE, self.workshop.version / CODE)
 
     def finish(self) -> InstalledModule:
         """Unpack the packages, put everything in place, and write the registry last; the user has said yes.

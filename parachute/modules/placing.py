@@ -1,12 +1,11 @@
 """Putting a staged module where it belongs, so that a crash at any point can be finished or taken back."""
 
 import os
-import shutil
 from pathlib import Path
 
 from parachute.errors import Conflict, InvalidInput, ParachuteError
 from parachute.files import private_folder, sync_names, sync_tree
-from parachute.modules.hashing import tree_hash
+from parachute.modules.hashing import copy_verified, tree_hash
 from parachute.modules.models import InstalledModule, Places
 from parachute.modules.staging import INCOMING, PREVIOUS, Journal, token_of
 from parachute.modules.tree import remove
@@ -22,11 +21,8 @@ def place_source(places: Places, staging: Path, files: Path, module: InstalledMo
     token = token_of(staging)
     target = places.source(module.name)
     incoming, previous = folder / f"{INCOMING}{token}", folder / f"{PREVIOUS}{token}"
-    shutil.copytree(files, incoming, symlinks=True)
-    for path in incoming.rglob("*"):
-        if not path.is_symlink():
-            # The user may edit what is in the vault, whatever the source said.
-            path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o111 else 0o644)
+    # Relative to open folders, as everything is that agents may write beside us. The user may edit it, whatever the source said.
+    copy_verified(files, incoming, for_the_user=True)
     inode = incoming.stat().st_ino
     names = (str(target), str(incoming), str(previous))
     Journal(module.name, module.approved_at.isoformat(), *names, inode).write(staging)

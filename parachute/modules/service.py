@@ -106,7 +106,9 @@ class Modules:
         if status.state is State.DISABLED:
             raise Conflict(f"The module {name} is disabled.", f"parachute modules enable {name}", key="module_disabled")
         if status.state in (State.PENDING, State.MISSING):
-            raise NotApproved(status.reason or "", f"`parachute modules diff {name}` shows what changed.")
+            raise NotApproved(
+                status.reason or "", None if module.dev else f"`parachute modules diff {name}` shows what changed."
+            )
         if status.state is State.READY and not dependencies.fits(self.places.copy(name, module.digest)):
             module = self._rebuilt(name)
         return verify(self.places, module)
@@ -114,10 +116,13 @@ class Modules:
     def approved(self, name: str) -> Runnable:
         """What the unit of a module is made of, not looked at: its host verifies every file before it loads one.
 
-        Packages are unpacked again for another interpreter. Errors: NotFound, NameNotAllowed, RegistryUnreadable.
+        Packages are unpacked again for another interpreter. Errors: NotFound, NameNotAllowed, RegistryUnreadable, OSError, and
+        NotApproved for one that runs in place and is to have other rights than the user agreed to.
         """
         check_name(name)
         module = self.registry.module(name)
+        if module.dev and (other := _other_rights(module, module.dev)):
+            raise NotApproved(other)
         copy = self.places.copy(name, module.digest)
         if not dependencies.fits(copy):
             module = self._rebuilt(name)
@@ -306,6 +311,8 @@ class Modules:
                 return State.PENDING, f"The folder {folder} cannot be read: {error}", None
             if current != module.hash:
                 return State.PENDING, f"The module {name} was changed and waits for your approval.", current
+        elif other := _other_rights(module, module.dev):
+            return State.PENDING, other, None
         copy = self.places.copy(name, module.digest)
         if not copy.is_dir():
             return State.DAMAGED, f"The verified copy {copy} of the module {name} is gone.", None
@@ -334,3 +341,18 @@ class Modules:
             module = self.registry.replace(name, lambda found: replace(found, packages_hash=digest))
             dependencies.mark_rebuilt(folder)
             return module
+
+
+def _other_rights(module: InstalledModule, folder: Path) -> str | None:
+    """Why a module that runs in place may not start as it is now: its code is its author's, its rights are the user's."""
+    again = f"To agree to that: parachute modules install {folder} --dev"
+    before = approved_consent(module)
+    if before is None:
+        return f"What the module {module.name} may do was approved in another version of this program. {again}"
+    try:
+        changes = difference(before, consent_of(folder, load(folder)))
+    except (ParachuteError, OSError):
+        return None  # then it does not start either, and says itself why
+    if not changes:
+        return None
+    return f"What the module {module.name} may do is not what you agreed to ({'; '.join(changes.as_text())}). {again}"

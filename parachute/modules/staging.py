@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+import logging
 import os
 import secrets
 import time
@@ -25,6 +26,8 @@ _JOURNAL = "journal.json"
 _JOURNAL_BYTES = 65536
 _SPECIFICATION_BYTES = 1024 * 1024
 _PAUSE = 0.1
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +122,24 @@ def clean(places: Places) -> None:
     """
     registry = Registry(places.registry).load()
     for folder in places.copies.glob(f"{_STAGING}*"):
-        _undo(places, folder)
-        remove(folder)
-    for folder in places.sources.glob(f"{INCOMING}*"):
-        remove(folder)
+        with _going_on(folder):
+            _undo(places, folder)
+            remove(folder)
+    # Whoever writes the vault may have put these there, and what is behind a link is not ours to remove.
+    if not places.sources.is_symlink():
+        for folder in places.sources.glob(f"{INCOMING}*"):
+            with _going_on(folder):
+                remove(folder)
     _prune(places, registry)
+
+
+@contextmanager
+def _going_on(folder: Path) -> Iterator[None]:
+    """What cannot be removed stays for the next time, and keeps no module from starting."""
+    try:
+        yield
+    except OSError as error:
+        log.warning("What an installation left in %s cannot be removed: %s", folder, error)
 
 
 def _prune(places: Places, registry: dict[str, InstalledModule]) -> None:

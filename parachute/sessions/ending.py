@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from parachute.clock import as_text
+from parachute.errors import ParachuteError
 from parachute.events.service import SESSION_END, Events
 from parachute.sessions.store import IDLE_PAGE, SessionStore
 
@@ -59,9 +60,16 @@ class SessionEnding:
         await self._store.set_mark(idle[-1].updated_at if len(idle) >= IDLE_PAGE else until)
 
     async def _sweep_for_ever(self) -> None:
+        said: str | None = None
         while True:
             try:
                 await self.sweep()
+                said = None
+            except ParachuteError as error:
+                # A disk stays full for longer than a sweep: once is enough.
+                if said != error.message:
+                    said = error.message
+                    log.error("Sessions that ended cannot be noticed: %s They are as soon as this is over.", said)
             except Exception:
                 log.exception("Sessions that ended could not be looked up.")
             await asyncio.sleep(min(_SWEEP_SECONDS, max(self._idle.total_seconds() / 4, 0.5)))

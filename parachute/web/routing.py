@@ -46,6 +46,7 @@ RULES = (
     Rule("/api/modules/{module}/prompt", "{module}"),
     # To tell what they may do they are staged, one look at a time: a page that asked often would hold up everybody.
     Rule("/api/modules/official", "modules", read="admin", write="admin"),
+    Rule("/api/modules/{module}/approval", "modules", read="admin", write="admin"),
     Rule("/api/modules", "modules", write="admin"),
     Rule("/api/settings", "settings", write="admin"),
     # Which server gets to see what is said to agents, and which key pays for it.

@@ -127,6 +127,13 @@ async def test_keys(owner: httpx2.AsyncClient, house: Computer) -> None:
     assert settings.key_count == len(listed.keys)
     async with house.client(headers={"x-api-key": key.key}) as phone:
         check_response(models.SessionList, await phone.get("/api/chat?limit=1"))
+    for other in listed.keys:
+        if other.id != key.id:
+            assert (await owner.delete(f"/api/auth/keys/{other.id}")).status_code == 200
+    kept = await owner.delete(f"/api/auth/keys/{key.id}")
+    assert "Make another key with admin rights first" in kept.json()["hint"]
+    assert "does not listen on the network" in check_error(kept, 409)
+    await owner.post("/api/auth/keys", json={"label": "Tablet"})
     assert (await owner.delete(f"/api/auth/keys/{key.id}")).status_code == 200
     async with house.client(headers={"x-api-key": key.key}) as phone:
         check_error(await phone.get("/api/chat"), 401)

@@ -122,6 +122,7 @@ async def _rightly(house: Household, client: httpx2.AsyncClient, model: Messages
     await call("GET /api/auth/settings")
     key = await call("POST /api/auth/keys", {"label": "Phone"})
     await call("GET /api/auth/keys")
+    await call("POST /api/auth/keys", {"label": "Tablet"})
     await call("DELETE /api/auth/keys/{identifier}", identifier=key["id"])
     await call("POST /api/ask", {"prompt": "Is it late?"})
     for path in ("/api/events/dead-letters", "/api/hooks", "/api/hooks/errors"):

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from parachute.keys.service import Keys
 from parachute.settings.home import Home
+from tests.support.terminal import Terminal
 
 from .scripted_core import ScriptedCore
-from .terminal import Terminal
 
 SECRET = "sk-ant-" + "x" * 40
 
@@ -37,6 +37,27 @@ def test_a_key_without_scopes_has_all_rights(parachute: Terminal) -> None:
     made = json.loads(parachute.ok("keys", "create", "Laptop", "--json"))
     assert made["scopes"] == ["*:read,write,admin"]
     assert made["key"].startswith("para_")
+
+
+def test_the_last_key_with_admin_rights_goes_only_after_a_question(parachute: Terminal) -> None:
+    parachute.ok("keys", "create", "Phone")
+    parachute.ok("keys", "create", "Kitchen", "--scope", "daily:read")
+    refused = parachute("keys", "revoke", "Phone")
+    assert refused.code == 3
+    assert "last key with admin rights" in refused.err
+    assert "say --yes" in refused.err
+    with parachute.screen("keys", "revoke", "Phone") as screen:
+        screen.until("[y/N]")
+        screen.type("n\n")
+        assert screen.end() == 1
+    assert len(json.loads(parachute.ok("keys", "list", "--json"))) == 2
+    with parachute.screen("keys", "revoke", "Phone") as screen:
+        screen.until("[y/N]")
+        screen.type("y\n")
+        assert screen.end() == 0
+    parachute.ok("keys", "create", "Tablet")
+    parachute.ok("keys", "revoke", "Tablet", "--yes")
+    assert [key["name"] for key in json.loads(parachute.ok("keys", "list", "--json"))] == ["Kitchen"]
 
 
 def test_wrong_keys_are_refused(parachute: Terminal) -> None:

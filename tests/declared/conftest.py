@@ -1,16 +1,13 @@
 """The command in a home of its own with a declaration, and computers that have one."""
 
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from parachute.declared.file import VARIABLE
-from tests.cli.nursery import Nursery
-from tests.cli.terminal import Terminal
+from tests.support.terminal import Terminal
 
 from .declaring import DeclaredHousehold, write
 
@@ -23,22 +20,12 @@ def undisturbed(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.delenv(name)
 
 
-@pytest.fixture(scope="session")
-def nursery() -> Iterator[Nursery]:
-    """Where quick processes come from."""
-    found = Nursery()
-    yield found
-    found.close()
-
-
 @pytest.fixture
-def parachute(nursery: Nursery) -> Iterator[Terminal]:
+def parachute(parachute: Terminal) -> Terminal:
     """The command, with a declaration that says nothing."""
-    folder = Path(tempfile.mkdtemp(prefix="pdec", dir="/tmp"))
-    terminal = Terminal(folder, nursery)
-    terminal.environment[VARIABLE] = str(write(folder / "declared.json"))
-    yield terminal
-    shutil.rmtree(folder)
+    folder = Path(parachute.environment["HOME"])
+    parachute.environment[VARIABLE] = str(write(folder / "declared.json"))
+    return parachute
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ Each time the user has installed OLD and edited it, and NEW is declared; what th
 
 import json
 import os
-import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from parachute.modules.applying import apply
 from parachute.modules.models import Limits, Silent
 from parachute.modules.service import Modules
 from parachute.settings.home import Home
-from tests.modules.crashing import CHANGES
+from tests.support.crashing import at_every_step
 
 from .declaring import module, write
 
@@ -25,10 +25,8 @@ def main() -> None:
     home, vault, old, new = Home(Path(sys.argv[1])), *map(Path, sys.argv[2:5])
     declaration = vault.with_name("declared.json")
     os.environ[VARIABLE] = str(declaration)
-    found = []
-    step = 0
-    while True:
-        step += 1
+
+    def prepare() -> None:
         write(declaration)
         users = _modules(home, vault)
         apply(users, Silent(), lambda: None)
@@ -39,41 +37,20 @@ def main() -> None:
             installation.finish()
         (users.places.source("hello") / "mine.txt").write_text("mine")
         write(declaration, modules={"hello": module(new)})
-        child = os.fork()
-        if child == 0:
-            _killed(_modules(home, vault), step)
-            os._exit(0)
-        _, status = os.waitpid(child, 0)
-        ended = os.waitstatus_to_exitcode(status)
-        assert ended in (0, -signal.SIGKILL), ended
-        found.append({"step": step, "ended": ended, **_look(_modules(home, vault), new)})
-        if ended == 0:
-            break
-    json.dump(found, sys.stdout)
+
+    def applied(begin: Callable[[], None]) -> None:
+        modules = _modules(home, vault)
+        begin()
+        apply(modules, Silent(), lambda: None)
+
+    json.dump(at_every_step(prepare, applied, lambda: _look(_modules(home, vault))), sys.stdout)
 
 
 def _modules(home: Home, vault: Path) -> Modules:
     return Modules(home, vault, Limits(wait_seconds=10))
 
 
-def _killed(modules: Modules, step: int) -> None:
-    left = step
-
-    def killing(event: str, arguments: Any) -> None:
-        nonlocal left
-        is_change = event in CHANGES or (
-            event == "open" and isinstance(arguments[2], int) and arguments[2] & os.O_CREAT
-        )
-        if is_change and left:
-            left -= 1
-            if not left:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-    sys.addaudithook(killing)
-    apply(modules, Silent(), lambda: None)
-
-
-def _look(modules: Modules, new: Path) -> dict[str, Any]:
+def _look(modules: Modules) -> dict[str, Any]:
     """What a person finds after the next start."""
     outcomes = [outcome.as_json() for outcome in apply(modules, Silent(), lambda: None)]
     (status,) = modules.list()

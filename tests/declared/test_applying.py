@@ -13,8 +13,8 @@ import yaml
 from parachute.modules.hashing import tree_hash
 from parachute.modules.service import Modules
 from parachute.settings.home import Home
-from tests.cli.terminal import Terminal
 from tests.modules.building import write_module
+from tests.support.terminal import Terminal
 
 from .declaring import module, write
 

@@ -14,8 +14,8 @@ from parachute.declared import file
 from parachute.declared.file import DEFAULT, MAXIMUM_BYTES, VARIABLE, load
 from parachute.declared.models import NOTHING, DeclarationInvalid
 from parachute.workspaces.declared import declared_workspaces
-from tests.cli.terminal import Terminal
 from tests.support.computer import free_port
+from tests.support.terminal import Terminal
 
 from .declaring import USER, write
 

@@ -10,7 +10,7 @@ import yaml
 from parachute.declared.models import Declared
 from parachute.settings.home import Home
 from parachute.suggestions.own_settings import OwnSettings
-from tests.cli.terminal import Terminal
+from tests.support.terminal import Terminal
 
 from .declaring import write
 

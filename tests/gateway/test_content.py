@@ -12,6 +12,12 @@ def _message(*content: object) -> dict[str, object]:
     return {"messages": [{"role": "user", "content": list(content)}]}
 
 
+def _nested(times: int, block: object) -> object:
+    for _ in range(times):
+        block = {"type": "tool_result", "tool_use_id": "a", "content": [block]}
+    return block
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -36,6 +42,8 @@ def test_what_the_program_sends_passes(body: dict[str, object]) -> None:
         _message({"type": "tool_result", "tool_use_id": "a", "content": [ADDRESS]}),
         _message({"type": "document", "source": {"type": "file", "file_id": "x"}}),
         _message({"type": "document", "source": {"type": "content", "content": [ADDRESS]}}),
+        _message(_nested(6, ADDRESS)),
+        _message(_nested(60, ADDRESS)),
         {**_message(), "system": [ADDRESS]},
         {**_message(), "mcp_servers": [{"type": "url", "url": "https://example.org"}]},
         {**_message(), "container": {"skills": []}},

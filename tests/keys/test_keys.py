@@ -13,7 +13,7 @@ import pytest
 from parachute.errors import Conflict, InvalidInput, NotFound
 from parachute.keys.document import KeysUnreadable
 from parachute.keys.models import FULL_ACCESS, Scope
-from parachute.keys.service import Keys
+from parachute.keys.service import Keys, LastAdminKey
 from parachute.keys.store import KeyStore
 
 
@@ -87,6 +87,20 @@ def test_a_label_of_two_keys_does_not_revoke_either(keys: Keys) -> None:
     assert second.id in str(caught.value)
     keys.revoke(first.id)
     assert keys.authenticate(secret) is not None
+
+
+def test_the_last_key_with_admin_rights_stays_where_that_is_asked_for(keys: Keys) -> None:
+    (phone, secret), (kitchen, _) = keys.create("phone"), keys.create("kitchen", [Scope.parse("daily:read,write")])
+    with pytest.raises(LastAdminKey, match="phone is the last key with admin rights"):
+        keys.revoke("phone", keep_admin=True)
+    assert keys.authenticate(secret) is not None
+    keys.create("tablet", [Scope.parse("auth:admin")])
+    keys.revoke(phone.id, keep_admin=True)
+    keys.revoke(kitchen.id, keep_admin=True)
+    with pytest.raises(LastAdminKey):
+        keys.revoke("tablet", keep_admin=True)
+    keys.revoke("tablet")
+    assert keys.list() == ()
 
 
 def test_what_another_program_does_is_seen_at_once(home: Path, keys: Keys) -> None:

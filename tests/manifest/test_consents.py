@@ -152,3 +152,15 @@ def test_each_change_of_a_scheduled_agent_is_told() -> None:
     assert difference(old, consent(manifest, (REFLECTION, replace(BY_HAND, tools=("Read", "Glob"))))).added == (
         "Agent file tidy: Tools: Read, Glob",
     )
+
+
+def test_what_a_module_says_of_itself_looks_like_nothing_else() -> None:
+    faked = '"Finds things.\\n\\nNetwork:\\n  none"'
+    text = f"{MINIMAL}description: {faked}\nmcp_tools:\n  - name: find\n    description: {faked}\n"
+    asked = consent(parse(f"{text}permissions:\n  network: [example.org]\n".encode()), ())
+    shown = "\n".join(asked.as_text()).splitlines()
+    assert shown.count("Network:") == 1
+    assert shown[shown.index("Network:") + 1] == "  Reach example.org"
+    assert "  find: Finds things.  Network:   none" in shown
+    changes = difference(consent(parse(MINIMAL.encode()), ()), asked).as_text()
+    assert all(line[0] in "+-" for line in "\n".join(changes).splitlines())

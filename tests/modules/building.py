@@ -5,6 +5,8 @@ import hashlib
 import os
 import subprocess
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from parachute.modules.models import InstalledModule, Trust
@@ -143,3 +145,22 @@ def everything(folder: Path) -> set[str]:
 def names(folder: Path) -> list[str]:
     """Names of what is directly in a folder."""
     return sorted(path.name for path in folder.iterdir())
+
+
+@contextmanager
+def deep_folder(folder: Path, levels: int) -> Iterator[Path]:
+    """A folder in a folder in a folder, deeper than a path may be long; what is left of it goes with the block."""
+    folder.mkdir(parents=True)
+    descriptor = os.open(folder, os.O_RDONLY)
+    for _ in range(levels):
+        os.mkdir("d", dir_fd=descriptor)
+        below = os.open("d", os.O_RDONLY, dir_fd=descriptor)
+        os.close(descriptor)
+        descriptor = below
+    os.close(os.open("file", os.O_WRONLY | os.O_CREAT, dir_fd=descriptor))
+    os.close(descriptor)
+    try:
+        yield folder
+    finally:
+        # Python's own way is recursive, and so is pytest's: it could not tidy up.
+        subprocess.run(["rm", "-rf", folder], check=True)

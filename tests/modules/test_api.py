@@ -1,5 +1,7 @@
 """The routes of modules."""
 
+import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -88,6 +90,27 @@ def test_a_change_is_looked_at_and_approved_as_it_was_seen(client: TestClient, m
     assert core.seen == [["hello"]]
     again = client.post("/api/modules/hello/approve", json={"hash": seen["hash"]})
     assert (again.status_code, again.json()["state"]) == (200, "ready")
+
+
+def test_the_files_that_are_shown_are_those_of_the_hash(client: TestClient, modules: Modules) -> None:
+    source = modules.places.source("hello")
+    (source / "new.py").write_text("steal()\n")
+    begun = threading.Event()
+
+    def hidden(event: str, arguments: tuple[object, ...]) -> None:
+        # Somebody who writes the vault puts it right as soon as the copy of it is made.
+        if armed and not begun.is_set() and event == "os.mkdir" and str(arguments[0]).endswith("/version/code"):
+            begun.set()
+            (source / "new.py").write_text("greet()\n")
+
+    armed = True
+    sys.addaudithook(hidden)
+    try:
+        seen = client.get("/api/modules/hello/approval").json()
+    finally:
+        armed = False
+    assert begun.is_set()
+    assert "+steal()" in seen["files"][0]["diff"]
 
 
 @pytest.mark.parametrize("body", [{}, {"hash": "x"}, {"hash": "sha256:" + "0" * 64, "more": 1}, {"hash": None}])

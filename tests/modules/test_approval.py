@@ -1,6 +1,7 @@
 """Changes in the vault, and in the copies that run: none of them runs unseen."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -172,3 +173,21 @@ def test_packages_that_nobody_approved_do_not_start(modules: Modules, hello: Pat
     (modules.runnable("hello").packages / "json.py").write_text("evil")
     with pytest.raises(Damaged, match="nobody approved"):
         modules.runnable("hello")
+
+
+def test_what_runs_in_place_gets_no_rights_that_nobody_agreed_to(modules: Modules, tmp_path: Path) -> None:
+    source = write_module(tmp_path / "m", more="permissions:\n  read:\n    - Notes/**\n")
+    install(modules, source, dev=True)
+    (source / "more.py").write_text("")
+    assert state(modules) is State.READY, "its code is its author's"
+    write_module(source, more='permissions:\n  write:\n    - "**"\n  network:\n    - example.org\n')
+    status = modules.status("hello")
+    assert status.state is State.PENDING
+    assert "Read and write: **" in (status.reason or "")
+    assert "Reach example.org" in (status.reason or "")
+    for attempt in (modules.runnable, modules.approved):
+        with pytest.raises(NotApproved, match=re.escape(f"parachute modules install {source} --dev")):
+            attempt("hello")
+    install(modules, source, dev=True)
+    assert state(modules) is State.READY
+    assert modules.approved("hello").code == source

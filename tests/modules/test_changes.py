@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from parachute.modules.changes import file_changes
 
 
@@ -35,7 +37,7 @@ def test_what_is_too_long_is_named(tmp_path: Path) -> None:
     found = {change.path: change for change in file_changes(old, new)}
     assert "6,000 lines before, 6,000 lines now" in (found["long.py"].note or "")
     assert "too long" in (found["wide.py"].note or "")
-    assert all(len(line) <= 500 for line in found["line.py"].lines)
+    assert found["line.py"].lines[-1] == "+" + "z" * 499 + " … and 1,501 more characters"
     assert sum(len(change.lines) for change in found.values()) <= 10_000
     assert "too long to show with the others" in (found["new3.py"].note or "")
     assert len(found) == 7
@@ -45,6 +47,10 @@ def test_ends_of_lines_links_and_binaries_are_told(tmp_path: Path) -> None:
     old, new = folders(tmp_path)
     (old / "ends.py").write_bytes(b"a\nb\n")
     (new / "ends.py").write_bytes(b"a\r\nb\r\n")
+    (old / "last.py").write_text("a")
+    (new / "last.py").write_text("a\n")
+    (old / "bytes.py").write_bytes(b"\xfe\n")
+    (new / "bytes.py").write_bytes(b"\xff\n")
     (old / "kind").write_text("a file")
     (new / "kind").symlink_to("ends.py")
     (old / "link").symlink_to("a")
@@ -55,9 +61,31 @@ def test_ends_of_lines_links_and_binaries_are_told(tmp_path: Path) -> None:
     (old / "same.py").write_text("same")
     (new / "same.py").write_text("same")
     found = {change.path: change for change in file_changes(old, new)}
-    assert found["ends.py"].note == "differs in the ends of its lines"
+    assert found["ends.py"].lines[3:] == ("-a", "-b", "+a\\r", "+b\\r")
+    assert found["last.py"].note == "differs in the end of its last line"
+    assert found["bytes.py"].note == "differs in bytes that are no text"
     assert found["kind"].note == "was a file, is a link"
     assert "+-> b" in found["link"].lines
     assert found["native.so"].note == "binary, 6 bytes before, 7 bytes now"
     assert (found["empty.py"].kind, found["empty.py"].lines) == ("added", ())
     assert "same.py" not in found
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "line"),
+    [
+        # The second line becomes a part of the comment, and Python takes it for a line of its own.
+        ("# first\nverify()\n", "# first\x0cverify()\n", "+# first\\x0cverify()"),
+        ("# first\nverify()\n", "# first\u2028verify()\n", "+# first\\u2028verify()"),
+        ("# harmless\n", "# harmless\rsteal()\n", "+# harmless\\rsteal()"),
+        ("x = 1\n", "x = 1" + " " * 600 + "; steal()\n", "+x = 1" + " " * 494 + " … and 115 more characters"),
+        ("x = 1\n", "x = 1  # \u202esteal\x1b[8m\n", "+x = 1  # \\u202esteal\\x1b[8m"),
+    ],
+    ids=["form feed", "line separator", "carriage return", "far to the right", "hidden by the terminal"],
+)
+def test_nothing_hides_in_a_line(tmp_path: Path, before: str, after: str, line: str) -> None:
+    old, new = folders(tmp_path)
+    (old / "module.py").write_bytes(before.encode())
+    (new / "module.py").write_bytes(after.encode())
+    (change,) = file_changes(old, new)
+    assert change.lines[-1] == line

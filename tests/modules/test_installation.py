@@ -1,7 +1,6 @@
 """Installing, updating, approving and removing modules, in a real home and a real vault."""
 
 import os
-import shutil
 import stat
 from pathlib import Path
 
@@ -10,13 +9,14 @@ import pytest
 from parachute.errors import Conflict, InvalidInput, NotFound, ParachuteError
 from parachute.manifest import ManifestInvalid
 from parachute.modules.document import RegistryUnreadable
+from parachute.modules.hashing import HashNotPossible
 from parachute.modules.models import State, Trust
 from parachute.modules.names import NameNotAllowed
 from parachute.modules.service import Modules, NotApproved
 from parachute.modules.tree import TreeNotAllowed
 from parachute.settings.home import Home
 
-from .building import Repository, everything, names, needing, write_module
+from .building import Repository, deep_folder, everything, names, needing, write_module
 from .steps import approve, install, state
 
 
@@ -260,7 +260,7 @@ def test_a_vault_that_cannot_be_written_leaves_nothing(modules: Modules, source:
         (installation.workshop.files / "deep/file.py").symlink_to("/nonexistent")
         (installation.workshop.files / "module.py").chmod(0o000)
         os.mkfifo(installation.workshop.files / "pipe")
-        with pytest.raises((OSError, shutil.Error)):
+        with pytest.raises(HashNotPossible):
             installation.finish()
     assert names(vault / ".modules") == []
     assert names(modules.places.copies) == [".lock"]
@@ -321,3 +321,26 @@ def test_two_installations_do_not_mix(modules: Modules, source: Path, tmp_path: 
             pass
         first.finish()
     assert state(modules) is State.READY
+
+
+def test_what_lies_in_the_vault_as_if_it_were_ours_keeps_nothing_from_starting(
+    modules: Modules, hello: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/kept").write_text("")
+    left = hello.parent / ".incoming-0123456789ab"
+    with deep_folder(left / "deep", 2_000):
+        (left / "link").symlink_to(tmp_path / "elsewhere")
+        (hello.parent / ".incoming-link").symlink_to(tmp_path / "elsewhere")
+        assert modules.recover()
+        assert names(hello.parent) == ["hello"]
+    assert names(tmp_path / "elsewhere") == ["kept"]
+
+
+def test_what_is_behind_a_link_in_the_place_of_the_sources_is_not_cleaned_up(
+    modules: Modules, vault: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "elsewhere/.incoming-mine").mkdir(parents=True)
+    (vault / ".modules").symlink_to(tmp_path / "elsewhere")
+    assert modules.recover()
+    assert names(tmp_path / "elsewhere") == [".incoming-mine"]

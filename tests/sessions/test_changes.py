@@ -279,3 +279,29 @@ async def test_the_end_of_idle_sessions_is_told_once(shelf: Shelf) -> None:
     assert sorted(told) == sorted(f"session.end s{number}" for number in range(1100))
     await ending.sweep()
     assert len(told) == 1100
+
+
+async def test_a_disk_that_takes_nothing_is_told_in_one_line(shelf: Shelf, caplog: pytest.LogCaptureFixture) -> None:
+    await shelf.store.set_mark("2025-01-01T00:00:00.000Z")
+    await shelf.add("one")
+    async with shelf.database.transaction() as connection:
+        await connection.execute("PRAGMA query_only=ON")
+    looks, looked_often = 0, asyncio.Event()
+
+    def is_active(session: str) -> bool:
+        nonlocal looks
+        looks += 1
+        if looks == 3:
+            looked_often.set()
+        return True
+
+    ending = SessionEnding(shelf.store, shelf.service._events, 0.01, is_active)
+    ending.start()
+    try:
+        async with asyncio.timeout(60):
+            await looked_often.wait()
+    finally:
+        await ending.close()
+    (record,) = [record for record in caplog.records if record.name == "parachute.sessions.ending"]
+    assert "sessions.db cannot be written: the file is read-only" in record.getMessage()
+    assert record.exc_info is None

@@ -7,22 +7,11 @@ import pytest
 
 from parachute.keys.cli_token import CliToken
 from parachute.keys.service import Keys
+from tests.support.trust import home, keys
 
 from .gate import Gate, Server
 
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    folder = tmp_path / "trust"
-    folder.mkdir(mode=0o700)
-    return folder
-
-
-@pytest.fixture
-def keys(home: Path) -> Iterator[Keys]:
-    made = Keys(home)
-    yield made
-    made.close()
+__all__ = ["home", "keys"]
 
 
 @pytest.fixture

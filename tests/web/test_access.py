@@ -223,6 +223,8 @@ ADMIN_ROUTES = [
     ("POST", "/api/auth/keys"),
     ("DELETE", "/api/auth/keys/x"),
     ("PUT", "/api/auth/settings"),
+    ("GET", "/api/modules/official"),
+    ("GET", "/api/modules/brain/approval"),
     ("POST", "/api/modules/brain/approve"),
     ("PUT", "/api/modules/brain/settings/password"),
     ("DELETE", "/api/modules/brain/settings/password"),

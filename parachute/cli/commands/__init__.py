@@ -10,6 +10,9 @@ import pkgutil
 
 import typer
 
+NOT_ANSWERED = 3
+"""The exit code when somebody has to say yes, and nobody is there to ask."""
+
 
 def group(name: str, summary: str, bare: bool = False) -> typer.Typer:
     """A group of commands; `bare` means that it also does something without one of them."""

@@ -4,13 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from parachute.cli.commands import group
+from parachute.cli.commands import NOT_ANSWERED, group
 
 if TYPE_CHECKING:
     from parachute.cli.api import Api
-
-_NOT_ANSWERED = 3
-"""The exit code when somebody has to say yes, and nobody is there to ask."""
 
 _WAIT_SECONDS = 200.0
 
@@ -84,7 +81,7 @@ def approve(
             if as_json:
                 print_json({"approved": [], "waiting": [_key(each) for each in waiting]})
             print_note("Nothing was approved. `--yes` approves without being asked.")
-            raise typer.Exit(_NOT_ANSWERED)
+            raise typer.Exit(NOT_ANSWERED)
         if not typer.confirm("Let these run with what their modules may read?"):
             raise typer.Exit(1)
     for each in waiting:

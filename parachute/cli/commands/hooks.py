@@ -5,13 +5,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from parachute.cli.commands import group
+from parachute.cli.commands import NOT_ANSWERED, group
 
 if TYPE_CHECKING:
     from parachute.hooks.service import Hooks, Listed, Tested
-
-_NOT_ANSWERED = 3
-"""The exit code when somebody has to say yes, and nobody is there to ask."""
 
 _JSON = typer.Option(False, "--json", help="Print JSON.")
 
@@ -86,7 +83,7 @@ def approve(
             if as_json:
                 print_json({"approved": [], "waiting": [each.hook.name for each in waiting]})
             print_note("Nothing was approved. `--yes` approves without being asked.")
-            raise typer.Exit(_NOT_ANSWERED)
+            raise typer.Exit(NOT_ANSWERED)
         if not typer.confirm("Let these run with all your rights?"):
             raise typer.Exit(1)
     asyncio.run(hooks.approve(waiting))

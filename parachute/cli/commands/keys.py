@@ -2,7 +2,7 @@
 
 import typer
 
-from parachute.cli.commands import group
+from parachute.cli.commands import NOT_ANSWERED, group
 
 
 def register(app: typer.Typer) -> None:
@@ -74,10 +74,26 @@ def create(
     print_note(f"This is the key {key.label} ({key.id}) with {' '.join(granted)}. It is not shown again.")
 
 
-def revoke(name: str = typer.Argument(help="Name or id of the key.")) -> None:
-    """Make a key worthless, at once."""
-    from parachute.keys.service import Keys
+def revoke(
+    name: str = typer.Argument(help="Name or id of the key."),
+    yes: bool = typer.Option(False, "--yes", "-y", help="Revoke it also if it is the last key with admin rights."),
+) -> None:
+    """Make a key worthless, at once; the last one with admin rights only after a question."""
+    from parachute.cli.module_output import ask, can_ask
+    from parachute.cli.output import print_note
+    from parachute.keys.service import Keys, LastAdminKey
     from parachute.settings.home import Home
 
-    key = Keys(Home.find().root).revoke(name)
+    keys = Keys(Home.find().root)
+    try:
+        key = keys.revoke(name, keep_admin=not yes)
+    except LastAdminKey as error:
+        print_note(f"{error.message} `parachute keys create NAME` makes another one.")
+        if not can_ask(False):
+            print_note("Nothing was revoked: say --yes.")
+            raise typer.Exit(NOT_ANSWERED) from None
+        if not ask("Revoke it all the same?"):
+            print_note("Nothing was revoked.")
+            raise typer.Exit(1) from None
+        key = keys.revoke(name)
     print(f"The key {key.label} ({key.id}) is revoked.")

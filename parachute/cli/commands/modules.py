@@ -5,14 +5,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from parachute.cli.commands import group
+from parachute.cli.commands import NOT_ANSWERED, group
 
 if TYPE_CHECKING:
     from parachute.modules.service import Modules
     from parachute.settings.home import Home
-
-_NOT_ANSWERED = 3
-"""The exit code when somebody has to say yes, and nobody is there to ask."""
 
 _JSON = typer.Option(False, "--json", help="Print JSON.")
 _YES = typer.Option(False, "--yes", "-y", help="Say yes to what would be asked.")
@@ -99,14 +96,17 @@ def install(
 
 
 def approve(name: str = _NAME, yes: bool = _YES, as_json: bool = _JSON) -> None:
-    """Approve the changes of a module; `parachute modules diff` shows them."""
+    """Approve the changes of a module, after a look at them."""
     from parachute.cli.module_installing import print_installed, put_in_place
-    from parachute.cli.module_output import Steps
+    from parachute.cli.module_output import Steps, print_changes
 
     home, modules = _modules()
     steps = Steps(as_json)
     try:
         with modules.approving(name, steps, modules.limits.wait_seconds) as installation:
+            if not as_json:
+                # Again, and of what is staged: what is in the vault may not be what `diff` showed.
+                print_changes(installation.changes())
             changed = put_in_place(installation, yes, as_json)
     finally:
         steps.close()
@@ -187,7 +187,7 @@ def remove(
             print_note("There are changes in that folder which were never approved; they are lost.")
         if not can_ask(False):
             print_note("Nothing was removed: say --yes.")
-            raise typer.Exit(_NOT_ANSWERED)
+            raise typer.Exit(NOT_ANSWERED)
         if not ask(f"Remove the module {name}?"):
             raise typer.Exit(1)
         purge = purge or (bool(private) and ask("Remove its private data too?"))

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from parachute.cli.commands import group
+from parachute.cli.commands import NOT_ANSWERED, group
 
 if TYPE_CHECKING:
     from parachute.cli.api import Api
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 _JSON = typer.Option(False, "--json", help="Print JSON.")
 _YES = typer.Option(False, "--yes", "-y", help="Say yes to what would be asked.")
 _ID = typer.Argument(metavar="ID", help="Id of the suggestion.")
-_NOT_ANSWERED = 3
 _MOST = 200
 _SECONDS = 120.0
 _SECONDS_OF_MANY = 3600.0
@@ -235,7 +234,7 @@ def _confirm(found: list[dict[str, Any]], question: str, yes: bool, as_json: boo
         print("\n\n".join(shown(each) for each in found))
     if as_json or not sys.stdin.isatty():
         print_note("Nothing was applied. `--yes` applies without being asked.")
-        raise typer.Exit(_NOT_ANSWERED)
+        raise typer.Exit(NOT_ANSWERED)
     if not typer.confirm(question):
         raise typer.Exit(1)
 

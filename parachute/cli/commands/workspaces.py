@@ -4,13 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from parachute.cli.commands import group
+from parachute.cli.commands import NOT_ANSWERED, group
 
 if TYPE_CHECKING:
     from parachute.cli.api import Api
-
-_NOT_ANSWERED = 3
-"""The exit code when somebody has to say yes, and nobody is there to ask."""
 
 _JSON = typer.Option(False, "--json", help="Print JSON.")
 _SLUG = typer.Argument(metavar="SLUG", help="Slug of the workspace, as `list` shows it.")
@@ -150,7 +147,7 @@ def _confirm(question: str, yes: bool) -> None:
         return
     if not sys.stdin.isatty():
         print_note("Nothing was changed. `--yes` goes on without being asked.")
-        raise typer.Exit(_NOT_ANSWERED)
+        raise typer.Exit(NOT_ANSWERED)
     if not typer.confirm(question):
         raise typer.Exit(1)
 

@@ -1,0 +1,3 @@
+from tests.support.trust import home, keys
+
+__all__ = ["home", "keys"]

@@ -1,0 +1,99 @@
+"""Folders that somebody else fills: how they are looked at, and how they are removed."""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from parachute.modules import tree
+from parachute.modules.tree import TreeNotAllowed, remove, signature
+
+from .building import deep_folder
+
+_AS_SOMEBODY = """\
+import os, sys
+from pathlib import Path
+from parachute.modules.tree import remove
+
+if os.geteuid() == 0:
+    os.setuid(65534)  # root may everything everywhere
+folder = Path(sys.argv[1])
+(folder / "tree/empty").mkdir(parents=True)
+(folder / "tree/closed").mkdir()
+(folder / "tree/closed/file").write_text("")
+(folder / "tree/read only").mkdir()
+(folder / "tree/read only/file").write_text("")
+(folder / "tree/closed").chmod(0)
+(folder / "tree/read only/file").chmod(0)
+(folder / "tree/read only").chmod(0o500)
+(folder / "tree").chmod(0o500)
+remove(folder / "tree")
+print(sorted(path.name for path in folder.iterdir()))
+"""
+
+
+def test_what_its_owner_has_locked_is_removed() -> None:
+    # The folders above pytest's own are closed to the user whom the program becomes.
+    with tempfile.TemporaryDirectory(prefix="ptree-", dir="/tmp") as folder:
+        Path(folder).chmod(0o777)
+        command = [sys.executable, "-c", _AS_SOMEBODY, folder]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        assert (ended.stdout, ended.stderr) == ("[]\n", "")
+
+
+def test_a_tree_that_is_deeper_than_a_path_is_long_is_removed(tmp_path: Path) -> None:
+    with deep_folder(tmp_path / "deep", 3_000) as deep:
+        (deep / "beside").write_text("")
+        remove(deep)
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_links_are_removed_and_what_they_lead_to_is_not(tmp_path: Path) -> None:
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept/file").write_text("")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder/link").symlink_to(tmp_path / "kept")
+    (tmp_path / "link").symlink_to(tmp_path / "kept")
+    (tmp_path / "file").write_text("")
+    for name in ("folder", "link", "file", "never there", "never there/below"):
+        remove(tmp_path / name)
+    assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+    assert (tmp_path / "kept/file").exists()
+
+
+def test_a_folder_that_becomes_a_link_meanwhile_leads_nowhere(tmp_path: Path) -> None:
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept/file").write_text("")
+    (tmp_path / "folder/below").mkdir(parents=True)
+    (tmp_path / "folder/below/file").write_text("")
+    armed = True
+
+    def swapped(event: str, arguments: tuple[object, ...]) -> None:
+        nonlocal armed
+        if armed and event == "open" and arguments[0] == "below":
+            armed = False
+            (tmp_path / "folder/below").rename(tmp_path / "away")
+            (tmp_path / "folder/below").symlink_to(tmp_path / "kept")
+
+    sys.addaudithook(swapped)
+    try:
+        with pytest.raises(OSError, match="below"):
+            remove(tmp_path / "folder")
+        assert not armed
+    finally:
+        armed = False
+    assert (tmp_path / "kept/file").exists()
+
+
+def test_no_more_is_looked_at_than_a_module_can_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tree, "_MOST_ENTRIES", 100)
+    for number in range(10):
+        (tmp_path / f"{number}").mkdir()
+        for inner in range(9):
+            (tmp_path / f"{number}/{inner}").write_text("")
+    assert len(signature(tmp_path)) == 90
+    (tmp_path / "one more").write_text("")
+    with pytest.raises(TreeNotAllowed, match="more than 100 files"):
+        signature(tmp_path)

@@ -1,0 +1,158 @@
+"""The real command as a process, in a home of its own."""
+
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from .nursery import Nursery
+
+DEADLINE = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+class Terminal:
+    """Runs `parachute` with an environment of which nothing comes from the machine but its programs."""
+
+    def __init__(self, folder: Path, nursery: Nursery) -> None:
+        self._nursery = nursery
+        self.home = folder / "p"
+        self.environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(folder),
+            "PARACHUTE_HOME": str(self.home),
+            "LANG": "C.UTF-8",
+            "TERM": "xterm",
+        }
+
+    def __call__(self, *arguments: str, stdin: str = "", **environment: str) -> Result:
+        """Run a command to its end, with its standard streams in files."""
+        all_variables = {**self.environment, **environment}
+        result = Result(*self._nursery.run(arguments, all_variables, self.environment["HOME"], stdin, DEADLINE))
+        assert "Traceback" not in result.err, result.err
+        return result
+
+    def ok(self, *arguments: str, stdin: str = "", **environment: str) -> str:
+        """Run a command that must end well, and return its output."""
+        result = self(*arguments, stdin=stdin, **environment)
+        assert result.code == 0, result
+        return result.out
+
+    def fails(self, *arguments: str, code: int = 1, **environment: str) -> str:
+        """Run a command that must fail with a sentence, and return what it says."""
+        result = self(*arguments, **environment)
+        assert result.code == code, result
+        assert "Error: " in result.err, result
+        return result.err
+
+    @contextmanager
+    def background(self, *arguments: str, stdin: int = subprocess.DEVNULL) -> Iterator[subprocess.Popen[str]]:
+        """Run a command beside the test; it is ended with the block."""
+        process = subprocess.Popen(
+            self.command(*arguments),
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=self.environment,
+            cwd=self.environment["HOME"],
+        )
+        with process:
+            try:
+                yield process
+            finally:
+                process.kill()
+
+    @contextmanager
+    def screen(self, *arguments: str) -> Iterator["Screen"]:
+        """Run a command on a terminal of its own; it is ended with the block."""
+        process, descriptor = pty.fork()
+        if process == 0:
+            # A shell starts its background jobs with this signal ignored, and the tests may be one of them.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            os.chdir(self.environment["HOME"])
+            os.execve(sys.executable, self.command(*arguments), self.environment)
+        screen = Screen(process, descriptor)
+        try:
+            yield screen
+        finally:
+            screen.close()
+
+    @staticmethod
+    def command(*arguments: str) -> list[str]:
+        """The command line."""
+        return [sys.executable, "-m", "parachute.cli", *arguments]
+
+
+class Screen:
+    """A person's side of a terminal."""
+
+    def __init__(self, process: int, descriptor: int) -> None:
+        self._process: int | None = process
+        self._descriptor = descriptor
+        self.seen = ""
+
+    def type(self, text: str) -> None:
+        """Press keys; `\\x03` is Ctrl-C and `\\x04` Ctrl-D."""
+        os.write(self._descriptor, text.encode())
+
+    def until(self, text: str) -> str:
+        """Wait until the text is on the screen, and return all that came up to then."""
+        deadline = time.monotonic() + DEADLINE
+        while text not in self.seen:
+            if not self._read(deadline):
+                raise AssertionError(f"{text!r} did not come: {self.seen!r}")
+        before, _, self.seen = self.seen.partition(text)
+        return before + text
+
+    def end(self, pressing: str = "") -> int:
+        """Wait until the command has ended, and return its exit code; `pressing` a key again and again as people do.
+
+        CPython's input() loses a Ctrl-C that comes between the prompt and the wait behind it.
+        """
+        deadline = time.monotonic() + DEADLINE
+        while self._has_more(deadline, pressing):
+            pass
+        assert self._process is not None
+        _, status = os.waitpid(self._process, 0)
+        self._process = None
+        return os.waitstatus_to_exitcode(status)
+
+    def _has_more(self, deadline: float, pressing: str) -> bool:
+        while pressing and not select.select([self._descriptor], [], [], 0.5)[0] and time.monotonic() < deadline:
+            self.type(pressing)
+        return self._read(deadline)
+
+    def close(self) -> None:
+        """End the command if it still runs."""
+        if self._process is not None:
+            os.kill(self._process, signal.SIGKILL)
+            os.waitpid(self._process, 0)
+            self._process = None
+        os.close(self._descriptor)
+
+    def _read(self, deadline: float) -> bool:
+        ready, _, _ = select.select([self._descriptor], [], [], max(0.0, deadline - time.monotonic()))
+        if not ready:
+            raise AssertionError(f"nothing more came: {self.seen!r}")
+        try:
+            data = os.read(self._descriptor, 65536)
+        except OSError:
+            return False  # on Linux, reading behind the end of the other side is an error
+        self.seen += data.decode(errors="replace")
+        return bool(data)
