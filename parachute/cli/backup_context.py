@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
-from parachute.backup import access, process
+from parachute.backup import access, backups, process
 from parachute.backup.access import Access
-from parachute.backup.backups import Retention
+from parachute.backup.backups import Backup, Retention
 from parachute.backup.places import Places
 from parachute.backup.repository import Repository
+from parachute.backup.state import State
 from parachute.cli import lifecycle
 from parachute.cli.output import clean, styled
 from parachute.errors import Conflict
@@ -54,6 +55,11 @@ class Context:
     def retention(self) -> Retention | None:
         """What `create` keeps; None if it is to remove nothing."""
         return self.keeping if self.settings.prune else None
+
+    def chosen(self, name: str) -> Backup:
+        """A backup by its name, `latest` for the newest; errors: NotFound, those of `Repository`."""
+        found = backups.grouped(self.repository.snapshots())
+        return backups.chosen(found, name, self.places.owner, State.read(self.home.root).last_made)
 
     @contextlib.contextmanager
     def not_running(self) -> Iterator[None]:

@@ -31,13 +31,8 @@ def check_possible(home: Home) -> None:
     """Errors: Unavailable where there is no user manager, Conflict where the computer runs without one."""
     if not shutil.which("systemctl"):
         raise Unavailable("There is no systemd on this machine.", "`parachute start` runs the computer without it.")
-    answer = _run("systemctl", "--user", "show", "--property=Version")
-    if answer.returncode != 0:
-        raise Unavailable(
-            f"The user manager of systemd does not answer: {answer.stderr.strip()}.",
-            "Log in as this user itself, not with su or sudo, and try again.",
-        )
-    if f"ConditionUser={pwd.getpwuid(os.getuid()).pw_name}" in _of_the_system():
+    _check_manager()
+    if _are_of_the_system():
         raise Conflict(
             "The system's configuration has these services already.",
             "Change it where they come from: on NixOS in `services.parachute`.",
@@ -147,10 +142,35 @@ def remove_timers() -> list[Path]:
     return files
 
 
-def _of_the_system() -> list[str]:
-    """The lines of the supervisor's unit in /etc, none if there is none."""
+def are_installed(home: Home) -> bool:
+    """Whether there are services of this user, from `install` or from the system's configuration, for this folder of trust."""
+    folder = installed.SYSTEM if _are_of_the_system() else installed.folder()
+    return f"Environment={installed.environment_of(home)}" in _lines(folder / installed.SUPERVISOR)
+
+
+def start() -> None:
+    """Start what is installed, and wait until core serves; error: Unavailable."""
+    _check_manager()
+    _systemctl("reset-failed", *installed.NAMES, check=False)
+    _systemctl("start", *installed.NAMES)
+
+
+def _check_manager() -> None:
+    answer = _run("systemctl", "--user", "show", "--property=Version")
+    if answer.returncode != 0:
+        raise Unavailable(
+            f"The user manager of systemd does not answer: {answer.stderr.strip()}.",
+            "Log in as this user itself, not with su or sudo, and try again.",
+        )
+
+
+def _are_of_the_system() -> bool:
+    return f"ConditionUser={pwd.getpwuid(os.getuid()).pw_name}" in _lines(installed.SYSTEM / installed.SUPERVISOR)
+
+
+def _lines(file: Path) -> list[str]:
     try:
-        return (installed.SYSTEM / installed.SUPERVISOR).read_text().splitlines()
+        return file.read_text().splitlines()
     except FileNotFoundError:
         return []
 

@@ -15,15 +15,13 @@ LIBRARIES = "/opt/parachute/lib"
 
 # What the host process imports outside of Python's own library.
 _PACKAGES = ("parachute", "parachute_runner", "yaml", "_yaml", "uvicorn", "h11", "httptools", "click")
-_START = (
-    f"import sys; sys.path.append({LIBRARIES!r}); sys.argv[0] = 'parachute.host'; "
-    "from parachute.host.__main__ import run; run()"
-)
+_START = f"import sys; sys.path.append({LIBRARIES!r}); sys.argv[0] = 'parachute.host'; import parachute.host.__main__"
 _PIPE_OUT, _PIPE_IN = 8, 9  # a shell knows descriptors of one digit only
 _FIRST_OF_VAULT = 20
 # bubblewrap passes no signal on: without this the box would be killed, and the module in the middle of what it does. A shell,
 # since it stays for as long as the module does and takes less than a megabyte. The pipe stays open: bubblewrap writes on after
-# the line that is looked for.
+# the line that is looked for. The signal is repeated, since the first process of a namespace does not get the one that comes
+# before it has asked for it.
 _FORWARD = f"""
 bwrap "$@" {_PIPE_OUT}<&- &
 box=$!
@@ -31,7 +29,7 @@ exec {_PIPE_IN}>&-
 while read -r name value; do
     case $name in '"child-pid":') host=${{value%,}}; break;; esac
 done <&{_PIPE_OUT}
-trap 'kill -TERM "$host"' TERM INT
+trap 'while kill -TERM "$host" 2>/dev/null; do sleep 0.1; done &' TERM INT
 while :; do
     wait "$box"
     code=$?

@@ -7,6 +7,7 @@ connection is one program: 4 bytes of length with the three standard streams, th
 text, and whoever closes the connection ends the program.
 """
 
+import contextlib
 import json
 import os
 import resource
@@ -48,7 +49,8 @@ def serve(listener: socket.socket, idle_seconds: float) -> None:
             running -= _ended()
         if listener.fileno() in events:
             connection, _ = listener.accept()
-            with connection:
+            # Without room for one more process only this connection ends, and not with us all that runs.
+            with connection, contextlib.suppress(OSError):
                 process = os.fork()
                 if process == 0:
                     _own(connection, listener)

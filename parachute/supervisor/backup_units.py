@@ -3,7 +3,7 @@
 import sys
 
 from parachute.settings.home import Home
-from parachute.supervisor import rendering
+from parachute.supervisor import installed, rendering
 
 BACKUP, DRILL = "parachute-backup", "parachute-backup-drill"
 SERVICES = (f"{BACKUP}.service", f"{DRILL}.service")
@@ -26,7 +26,7 @@ def render(home: Home, time: str, drill: str) -> dict[str, str]:
 
 
 def _service(home: Home, command: str, described: str, after: list[str]) -> str:
-    program = " ".join(map(rendering.quoted, (sys.executable, "-m", "parachute.cli", "backup", command)))
+    program = rendering.command_line((sys.executable, "-m", "parachute.cli", "backup", command))
     order = [*after, f"After={SERVICES[0]}"] if after else []
     lines = [
         "[Unit]",
@@ -38,7 +38,7 @@ def _service(home: Home, command: str, described: str, after: list[str]) -> str:
         f"ExecStart={program}",
         "# Python imports from the folder it is started in, which would be the home.",
         "WorkingDirectory=/",
-        f"Environment={rendering.quoted(f'PARACHUTE_HOME={home.root}', dollars=False)}",
+        f"Environment={installed.environment_of(home)}",
         "# A first backup to a slow place takes hours.",
         "TimeoutStartSec=infinity",
         "# It is asked first: it ends restic, and removes what it has copied.",

@@ -45,6 +45,11 @@ def render(home: Home, host: str, port: int, *, lingers_for_us: bool, confined: 
     return {SUPERVISOR: _supervisor(home, host, port, lingers_for_us, hardened), **files}
 
 
+def environment_of(home: Home) -> str:
+    """What says to a unit whose it is."""
+    return rendering.quoted(f"PARACHUTE_HOME={home.root}", dollars=False)
+
+
 def enabled_linger() -> bool:
     """Whether installing has made the user linger, so that uninstalling should end it."""
     try:
@@ -72,10 +77,10 @@ def _supervisor(home: Home, host: str, port: int, lingers_for_us: bool, hardened
         "StartLimitBurst=5",
         "",
         "[Service]",
-        f"ExecStart={' '.join(map(rendering.quoted, command))}",
+        f"ExecStart={rendering.command_line(command)}",
         "# Python imports from the folder it is started in, which would be the home.",
         "WorkingDirectory=/",
-        f"Environment={rendering.quoted(f'PARACHUTE_HOME={home.root}', dollars=False)}",
+        f"Environment={environment_of(home)}",
         "Type=notify",
         "NotifyAccess=main",
         "# Long enough for a machine that has just started.",

@@ -102,7 +102,7 @@ def _grown(folder: Path) -> list[Path]:
     try:
         with os.scandir(folder) as entries:
             return [Path(entry.path) for entry in entries if entry.name.endswith(".log") and _is_grown(entry)]
-    except FileNotFoundError:
+    except OSError:  # it is looked at again soon: too many open files, for instance, are not there for ever
         return []
 
 

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from typing import NoReturn
 
-from parachute.errors import ParachuteError
+from parachute.errors import ParachuteError, Unavailable
 from parachute.panic.brake import Brake
 from parachute.settings.home import Home
 from parachute.supervisor import control, units
@@ -82,11 +82,13 @@ async def _run(home: Home, credentials: Credentials, host: str, port: int, kind:
             if port == _MAIN_PORT:
                 web = await _serve_web(home, supervisor, port + 1)
             ready = asyncio.create_task(launcher.ready("core"))
-            ended = asyncio.create_task(supervisor.ended.wait())
-            await asyncio.wait({ready, ended}, return_when=asyncio.FIRST_COMPLETED)
+            over = {asyncio.create_task(supervisor.ended.wait()), asyncio.create_task(launcher.lost())}
+            await asyncio.wait({ready, *over}, return_when=asyncio.FIRST_COMPLETED)
             if ready.done() and ready.exception() is None:
                 notify("READY=1")
-            await ended
+            await asyncio.wait(over, return_when=asyncio.FIRST_COMPLETED)
+            if not supervisor.ended.is_set():
+                raise Unavailable("The connection to systemd is lost.", "The next supervisor takes over what runs.")
         finally:
             notify("STOPPING=1")
             server.close()

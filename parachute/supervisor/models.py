@@ -107,7 +107,10 @@ class Launcher(Protocol):
     confines: bool
 
     async def open(self, unit: Unit) -> None:
-        """Open the sockets and, unless the unit is on demand, start it; one that is open and has failed gets another chance."""
+        """Open the sockets and, unless the unit is on demand, start it.
+
+        One that is open and has failed gets another chance; what is different about one that runs counts from its next start.
+        """
 
     async def start(self, name: str) -> None:
         """Start a unit that is open but down."""
@@ -123,6 +126,9 @@ class Launcher(Protocol):
 
     async def close(self, name: str) -> None:
         """End the unit's process and close its sockets."""
+
+    async def lost(self) -> None:
+        """Return when it can do nothing any more, and another supervisor has to take over what runs."""
 
     def status(self) -> list[Status]:
         """All open units."""

@@ -62,8 +62,9 @@ class ProcessLauncher:
     async def open(self, unit: Unit) -> None:
         async with self._lock(unit.name):
             if entry := self._entries.get(unit.name):
+                entry.unit = unit  # from its next start on, as with systemd
                 if entry.status.state is State.FAILED:
-                    entry.failures.clear()
+                    self._forgive(entry)
                     self._ignore_connections(entry)
                     self._begin(entry)
                 return
@@ -76,7 +77,7 @@ class ProcessLauncher:
         async with self._lock(name):
             entry = self._entry(name)
             entry.wanted = True
-            entry.failures.clear()
+            self._forgive(entry)
             if entry.status.process is None:
                 self._spawn(entry)
         await self.ready(name)
@@ -114,6 +115,9 @@ class ProcessLauncher:
             reason = entry.status.reason or f"{name} did not answer within {seconds:.0f} seconds."
             raise Unavailable(reason, f"Its log is {log_path(self._home, name)}.")
 
+    async def lost(self) -> None:
+        await asyncio.Event().wait()
+
     def status(self) -> list[Status]:
         return [entry.status for entry in self._entries.values()]
 
@@ -124,6 +128,11 @@ class ProcessLauncher:
 
     def _lock(self, name: str) -> asyncio.Lock:
         return self._locks.setdefault(name, asyncio.Lock())
+
+    def _forgive(self, entry: _Entry) -> None:
+        entry.failures.clear()
+        entry.short_lives = 0
+        entry.status.reason = None
 
     def _begin(self, entry: _Entry) -> None:
         if entry.unit.on_demand:
@@ -148,12 +157,24 @@ class ProcessLauncher:
             self._loop.remove_reader(listener)
 
     def _spawn(self, entry: _Entry) -> None:
-        unit = entry.unit
         self._ignore_connections(entry)
         self._cancel_timers(entry)
         entry.exited.clear()
         entry.ready.clear()
         entry.ended_because = None
+        try:
+            entry.status.process = self._spawned(entry)
+        except OSError as error:  # also of its log or its notify socket: nobody else would start it again
+            entry.exited.set()
+            self._failed(entry, f"{entry.unit.name} could not be started: {error}.")
+            return
+        self._set(entry, State.STARTING if entry.unit.notifies else State.RUNNING)
+        if entry.unit.notifies:
+            self._expect(entry, entry.unit.start_seconds, "did not become ready")
+
+    def _spawned(self, entry: _Entry) -> int:
+        """The process of a unit, just started; error: OSError."""
+        unit = entry.unit
         inherited = {name: value for name, value in os.environ.items() if name not in _OWN_VARIABLES}
         environment = {**inherited, **unit.environment, "PARACHUTE_HOME": str(self._home.root)}
         actions: list[tuple[int, ...] | tuple[int, int, str, int, int]] = []
@@ -170,30 +191,21 @@ class ProcessLauncher:
             environment["NOTIFY_SOCKET"] = str(entry.notify.path)
             if unit.watchdog_seconds:
                 environment["WATCHDOG_USEC"] = str(int(unit.watchdog_seconds * 1_000_000))
-        secret: int | None = None
-        if unit.with_credentials:
-            secret = listeners.raised(self._credentials.pipe())
-            number = _FIRST_FD + len(entry.sockets)
-            actions.append((os.POSIX_SPAWN_DUP2, secret, number))
-            environment[CREDENTIALS_FD] = str(number)
-        log = listeners.raised(os.open(log_path(self._home, unit.name), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
-        actions += [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)]
-        actions += [(os.POSIX_SPAWN_DUP2, log, 1), (os.POSIX_SPAWN_DUP2, log, 2)]
-        try:
-            entry.status.process = os.posix_spawn(
+        with contextlib.ExitStack() as stack:
+            if unit.with_credentials:
+                secret = listeners.raised(self._credentials.pipe())
+                stack.callback(os.close, secret)
+                number = _FIRST_FD + len(entry.sockets)
+                actions.append((os.POSIX_SPAWN_DUP2, secret, number))
+                environment[CREDENTIALS_FD] = str(number)
+            log = os.open(log_path(self._home, unit.name), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            log = listeners.raised(log)
+            stack.callback(os.close, log)
+            actions += [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)]
+            actions += [(os.POSIX_SPAWN_DUP2, log, 1), (os.POSIX_SPAWN_DUP2, log, 2)]
+            return os.posix_spawn(
                 unit.command[0], unit.command, environment, file_actions=actions, setpgroup=0, setsigmask=()
             )
-        except OSError as error:
-            entry.exited.set()
-            self._failed(entry, f"{unit.name} could not be started: {error}.")
-            return
-        finally:
-            os.close(log)
-            if secret is not None:
-                os.close(secret)
-        self._set(entry, State.STARTING if unit.notifies else State.RUNNING)
-        if unit.notifies:
-            self._expect(entry, unit.start_seconds, "did not become ready")
 
     def _notified(self, entry: _Entry, text: str) -> None:
         if entry.status.process is None or entry.status.state is State.STOPPING:

@@ -2,6 +2,7 @@
 
 import ipaddress
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from parachute.errors import InvalidInput
@@ -125,9 +126,8 @@ def _outermost(folders: set[Path]) -> list[Path]:
 
 
 def _service(unit: Unit, home: Home, log: Path, instance: str, wanted_at_boot: bool) -> str:
-    command = [quoted(argument) for argument in _without_parent(unit.command)]
-    if instance:
-        command[-1] = "%i"
+    arguments = _without_parent(unit.command)
+    command = command_line(arguments[:-1] if instance else arguments) + (" %i" if instance else "")
     environment = {**unit.environment, "PARACHUTE_HOME": str(home.root)}
     if unit.hardened:
         environment[SOCKET] = str(socket_path(home.root))
@@ -144,7 +144,7 @@ def _service(unit: Unit, home: Home, log: Path, instance: str, wanted_at_boot: b
         f"StartLimitBurst={unit.attempts}",
         "",
         "[Service]",
-        f"ExecStart={' '.join(command)}",
+        f"ExecStart={command}",
         "# Python imports from the folder it is started in, which would be the home.",
         "WorkingDirectory=/",
         *(f"Environment={quoted(f'{name}={value}', dollars=False)}" for name, value in sorted(environment.items())),
@@ -258,7 +258,9 @@ def _endpoint(host: str, port: int) -> str:
         address = ipaddress.ip_address("127.0.0.1" if host == "localhost" else host)
     except ValueError as error:
         raise InvalidInput(f"host: {host!r} is not an address; a service needs one, such as 127.0.0.1.") from error
-    return f"[{address}]:{port}" if address.version == 6 else f"{address}:{port}"
+    # The name of an interface stands behind a per cent sign.
+    text = str(address).replace("%", "%%")
+    return f"[{text}]:{port}" if address.version == 6 else f"{text}:{port}"
 
 
 def absolute(path: Path) -> str:
@@ -268,6 +270,12 @@ def absolute(path: Path) -> str:
         raise InvalidInput(f"{text!r} cannot be named in a unit: expected an absolute path without quotes or colons.")
     # %i is ours; a per cent sign of the path itself is not.
     return "/".join(part if part == "%i" else part.replace("%", "%%") for part in text.split("/"))
+
+
+def command_line(arguments: Sequence[str]) -> str:
+    """A program with its arguments, so that they arrive as they are; error: InvalidInput."""
+    # In the program's own path systemd looks for no variables, and two dollar signs stay two.
+    return " ".join((quoted(arguments[0], dollars=False), *map(quoted, arguments[1:])))
 
 
 def quoted(text: str, *, dollars: bool = True) -> str:

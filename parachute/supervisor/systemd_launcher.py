@@ -63,6 +63,9 @@ class SystemdLauncher:
         """Leave the units to themselves: the next supervisor adopts them."""
         self._manager.disconnect()
 
+    async def lost(self) -> None:
+        await self._manager.lost()
+
     async def open(self, unit: Unit) -> None:
         async with self._lock(unit.name):
             entry = self._entries.get(unit.name)
@@ -74,6 +77,7 @@ class SystemdLauncher:
                 entry = await self._watch(unit.name, unit)
             entry.unit = unit
             if entry.status.state is State.FAILED:
+                self._forgive(entry)
                 await self._manager.reset(*self._names(unit))
             try:
                 await self._begin(unit)
@@ -153,7 +157,9 @@ class SystemdLauncher:
     async def _adopt(self) -> None:
         """Take over what an earlier supervisor left running, and remove the files of what does not run any more."""
         loaded = await self._manager.loaded(f"{rendering.PREFIX}*.service", f"{rendering.PREFIX}*.socket")
-        names = {found.removeprefix(rendering.PREFIX).rpartition(".")[0] for found in loaded} - {"supervisor"}
+        found = {unit.removeprefix(rendering.PREFIX).rpartition(".")[0] for unit in loaded}
+        # Others have names like ours, and are not ours to end: a backup that is being made, for instance.
+        names = {name for name in found if name == "core" or self._has_written(name)}
         for name in sorted(names):
             await self._watch(name, None)
         kept = {f"{kind}@" for kind, at, _ in (name.partition("@") for name in names) if at} | names
@@ -163,13 +169,18 @@ class SystemdLauncher:
                 if name not in kept:
                     _remove(path)
 
+    def _has_written(self, name: str) -> bool:
+        base, at, _ = name.partition("@")
+        return any((self._folder / rendering.service_name(own)).exists() for own in (name, base + at))
+
     async def _watch(self, name: str, unit: Unit | None) -> _Entry:
         entry = _Entry(unit, Status(name, since=time.time()))
-        self._entries[name] = entry
         for full, kept in ((rendering.service_name(name), entry.service), (rendering.socket_name(name), entry.socket)):
             if unit is None or unit.listen or kept is entry.service:
                 changed = _Changes(self, entry, kept)
                 entry.watches.append(await self._manager.watch(full, changed))
+        # Not before: one that nobody watches would be taken for open, and never be begun.
+        self._entries[name] = entry
         return entry
 
     async def _write(self, unit: Unit) -> None:

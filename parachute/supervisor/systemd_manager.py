@@ -1,6 +1,7 @@
 """systemd's user manager, over D-Bus: jobs, properties and reloads, and nothing about what the units are."""
 
 import asyncio
+import contextlib
 import os
 import re
 from collections.abc import Callable
@@ -61,6 +62,11 @@ class Manager:
     def disconnect(self) -> None:
         """Leave; units go on."""
         self._bus.disconnect()
+
+    async def lost(self) -> None:
+        """Return when the connection has ended; it does not come back."""
+        with contextlib.suppress(Exception):  # whatever it was, and however the library calls it
+            await self._bus.wait_for_disconnect()  # type: ignore[no-untyped-call]
 
     async def call(self, member: str, signature: str = "", *arguments: Any) -> list[Any]:
         """Call a method of the manager; error: Unavailable with what it says."""

@@ -57,7 +57,7 @@ def by_name(home: Home, name: str, environment: Mapping[str, str] | None = None,
         raise InvalidInput(f"{name} takes no such settings: {', '.join(sorted(environment))}.")
     if name == "direct":
         command = _direct_runner()
-        return Unit(name, command, listen=(_socket(home.run / "direct" / "agent.sock"),), on_demand=True)
+        return Unit(name, command, listen=(direct_socket(home),), on_demand=True)
     if name == "model":
         return Unit(
             name, _child("parachute.offline"), listen=(model_socket(home),), on_demand=True, environment=environment
@@ -92,7 +92,7 @@ def agent_socket(home: Home, session: str) -> Path:
 
 def direct_socket(home: Home) -> Path:
     """Where the runner of direct sessions listens."""
-    return home.run / "direct" / "agent.sock"
+    return _socket(home.run / "direct" / "agent.sock")
 
 
 def module_socket(home: Home, name: str) -> Path:

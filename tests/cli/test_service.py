@@ -2,7 +2,11 @@
 
 from pathlib import Path
 
-from .terminal import Terminal
+import pytest
+
+from parachute.settings.home import Home
+from parachute.supervisor import installed
+from tests.support.terminal import Terminal
 
 
 def test_without_systemd_nothing_is_written_and_the_answer_says_what_to_do(parachute: Terminal, tmp_path: Path) -> None:
@@ -10,6 +14,29 @@ def test_without_systemd_nothing_is_written_and_the_answer_says_what_to_do(parac
     assert "There is no systemd on this machine." in said
     assert "parachute start" in said
     assert not Path(parachute.environment["HOME"], ".config").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ((), "The user manager of systemd does not answer"),
+        (("--port", "4444"), "The computer is installed as services"),
+        (("--host", "127.0.0.1"), "The computer is installed as services"),
+        (("--foreground",), "The computer is installed as services"),
+    ],
+)
+def test_where_services_are_installed_nothing_is_started_beside_them(
+    parachute: Terminal, home: Home, options: tuple[str, ...], reason: str
+) -> None:
+    folder = Path(parachute.environment["HOME"], ".config/systemd/user")
+    folder.mkdir(parents=True)
+    for name, text in installed.render(home, "127.0.0.1", 3333, lingers_for_us=False).items():
+        (folder / name).write_text(text)
+    nowhere = {"XDG_RUNTIME_DIR": str(folder), "DBUS_SESSION_BUS_ADDRESS": f"unix:path={folder}/bus"}
+    assert reason in parachute.fails("start", *options, **nowhere)
+    if not options:
+        assert reason in parachute.fails("restart", **nowhere)
+    assert not home.pid_file.exists()
 
 
 def test_uninstalling_what_is_not_installed_says_so(parachute: Terminal) -> None:

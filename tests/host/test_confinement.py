@@ -1,10 +1,13 @@
 """A hostile module in its box: what the consent screen said is all that it can reach."""
 
 import os
+import signal
 import socket
+import subprocess
 import threading
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.conftest import needs_bubblewrap
@@ -258,6 +261,21 @@ def test_it_is_told_to_stop_and_finishes_what_it_does() -> None:
         assert answers[0].status == 200
         wait_until(lambda: probe.exits == [0], "the process ends")
         assert (data / "stopped").exists()
+
+
+def test_it_can_be_stopped_before_it_has_started() -> None:
+    """Nobody hears a signal for the first process of a namespace that has not asked for it yet."""
+    with hosted("probe", PROBE, manifest=MANIFEST, box=True) as probe:
+        process = probe.spawn(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            family = psutil.Process(process.pid)
+            wait_until(lambda: len(family.children(recursive=True)) > 1, "the box has its first process")
+            process.terminate()
+            # The second where even the shell around it had not asked for it.
+            assert process.wait(DEADLINE) in (0, -signal.SIGTERM)
+        finally:
+            process.kill()
+            process.wait()
 
 
 def test_it_ends_when_idle_and_starts_again() -> None:

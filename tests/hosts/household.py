@@ -107,9 +107,16 @@ class Household(Computer):
 
     def host_process(self, name: str) -> int | None:
         """The process that the supervisor has started for a module, if it runs."""
+        process: int | None = self._unit(name).get("process")
+        return process
+
+    def unit_state(self, name: str) -> str | None:
+        """What the unit of a module is doing, if it is open."""
+        return self._unit(name).get("state")
+
+    def _unit(self, name: str) -> dict[str, Any]:
         units = self.ask_supervisor("status")["units"]
-        found: int | None = next((unit["process"] for unit in units if unit["name"] == f"module@{name}"), None)
-        return found
+        return next((unit for unit in units if unit["name"] == f"module@{name}"), {})
 
     def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run the command line of this computer."""

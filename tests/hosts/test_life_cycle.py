@@ -1,6 +1,7 @@
 """Installed, enabled, disabled, removed; and core that comes and goes while modules run."""
 
 import contextlib
+import os
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -35,7 +36,7 @@ BUSY = """
 @route("GET", "/busy")
 async def busy(self):
     await self.core.publish("busy.began", {})
-    await asyncio.sleep(0.5)
+    await asyncio.to_thread(lambda: Path("go").open().readline())
     return {"done": True}
 
 @route("GET", "/began")
@@ -76,7 +77,9 @@ def test_calls_of_the_life_cycle(household: Household) -> None:
 
 
 def test_a_module_that_is_removed_while_it_works_leaves_nothing(household: Household) -> None:
-    household.install("busy", BUSY, top="import asyncio\n", hooks=[{"event": "busy.began"}])
+    household.install("busy", BUSY, top="import asyncio\nfrom pathlib import Path\n", hooks=[{"event": "busy.began"}])
+    pipe = household.home.root / "module-data" / "busy" / "go"
+    os.mkfifo(pipe)
     answers = []
     thread = threading.Thread(target=lambda: answers.append(household.get("/api/busy/busy")))
     thread.start()
@@ -84,10 +87,16 @@ def test_a_module_that_is_removed_while_it_works_leaves_nothing(household: House
     host = household.host_process("busy")
     assert host is not None
     family = [psutil.Process(host), *psutil.Process(host).children(recursive=True)]
-    assert household.ask("DELETE", "/api/modules/busy?purge=true").json() == {"success": True}
-    thread.join(30)
-    (answer,) = answers
-    assert answer.status_code in (200, 502), answer.text
+    removing = threading.Thread(target=lambda: answers.append(household.ask("DELETE", "/api/modules/busy?purge=true")))
+    removing.start()
+    household.wait_until(lambda: household.unit_state("busy") == "stopping", "it is told to end")
+    with pipe.open("r+b", buffering=0) as go:
+        go.write(b"\n")
+        thread.join(30)
+    removing.join(30)
+    answer, removed = answers
+    assert (answer.status_code, answer.json()) == (200, {"done": True})
+    assert removed.json() == {"success": True}
     _, alive = psutil.wait_procs(family, timeout=10)
     assert not alive
     assert not (household.home.run / "module" / "busy").exists()
@@ -163,19 +172,31 @@ def test_a_module_outlives_core(alone: Household) -> None:
     @event("lasting.told")
     async def on_told(self, number: int):
         if number == 1:
-            await asyncio.sleep(0.5)
+            await self.core.storage.set("begun", True)
+            await GO.wait()
         await self.core.storage.set(f"told/{number}", True)
+
+    @route("GET", "/begun")
+    async def begun(self):
+        return {"begun": await self.core.storage.get("begun", False)}
+
+    @route("POST", "/go")
+    async def go(self):
+        GO.set()
     """
-    top = "import asyncio\nimport os\nimport time\nSTARTED = time.time()\n"
+    top = "import asyncio\nimport os\nimport time\nSTARTED = time.time()\nGO = asyncio.Event()\n"
     alone.install_quietly("quiet", COUNTING)
     alone.install("lasting", body, top=top, hooks=[{"event": "lasting.told"}])
     before = alone.value("/api/lasting/process")
     host = alone.host_process("lasting")
     for number in (1, 2, 3):
         alone.post(f"/api/lasting/tell/{number}")
+    alone.eventually("/api/lasting/begun", lambda value: value["begun"], "the first event is being taken")
     alone.kill_core()
     assert alone.value("/api/lasting/process") == before
     assert alone.host_process("lasting") == host
+    assert alone.value("/api/lasting/heard") == {"heard": []}
+    alone.post("/api/lasting/go")
     alone.eventually("/api/lasting/heard", lambda value: len(value["heard"]) == 3, "all events arrive")
     units = {unit["name"]: unit["state"] for unit in alone.ask_supervisor("status")["units"]}
     assert units["module@lasting"] == "running"

@@ -31,13 +31,13 @@ class Service:
         self.listener.bind(str(self.path))
         self.listener.listen()
 
-    def start(self, idle_seconds: float) -> None:
-        """Start it, once."""
+    def start(self, idle_seconds: float, *python: str) -> None:
+        """Start it, once; `python` are arguments in the place of its path."""
         with self.listener:
             self.process = subprocess.Popen(
                 [
                     *(sys.executable, "-ISc", _PASS_ON, str(self.listener.fileno())),
-                    *(sys.executable, "-IS", str(SERVER), FOLDER, str(idle_seconds)),
+                    *(sys.executable, "-IS", *(python or (str(SERVER),)), FOLDER, str(idle_seconds)),
                 ],
                 env={"LISTEN_FDS": "1", "PATH": os.defpath, "OF_THE_SERVICE": "1"},
                 pass_fds=(self.listener.fileno(),),
@@ -135,6 +135,39 @@ def test_the_service_ends_when_idle_and_not_before(monkeypatch: pytest.MonkeyPat
             running.start(0.1)
             assert asking.wait(60) == 0
         assert running.process.wait(60) == 0
+
+
+def test_where_there_is_no_room_for_one_more_those_that_run_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second process of three cannot be made: root has no limit of its own that could be lowered for this."""
+    script = f"""
+import os, runpy
+fork, answers = os.fork, [True, False, True]
+def limited():
+    if answers.pop(0):
+        return fork()
+    raise BlockingIOError(11, "Resource temporarily unavailable")
+os.fork = limited
+runpy.run_path({str(SERVER)!r}, run_name="__main__")
+"""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        running = Service(Path(folder))
+        running.start(60, "-c", script)
+        monkeypatch.setenv(SOCKET, str(running.path))
+        try:
+            first = subprocess.Popen(outside(["cat"]), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            assert first.stdin is not None
+            assert first.stdout is not None
+            first.stdin.write("begun\n")
+            first.stdin.flush()
+            assert first.stdout.readline() == "begun\n"
+            refused = shell("echo never")
+            assert (refused.returncode, refused.stdout) == (69, "")
+            assert shell("echo again").stdout == "again\n"
+            assert first.communicate("end\n", timeout=20)[0] == "end\n"
+            assert first.returncode == 0
+        finally:
+            running.process.kill()
+            running.process.wait()
 
 
 def test_without_the_service_nothing_runs_and_somebody_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

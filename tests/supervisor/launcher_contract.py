@@ -132,7 +132,10 @@ async def test_a_unit_that_keeps_failing_is_given_up_with_a_reason_and_refuses(u
     assert len(starts.read_text()) == 5
     # Somebody has repaired it: opening it again is another chance.
     await open_echo(units, 1, "bad")
-    assert (await units.unit("bad"))["state"] == "listening"
+    again = await units.unit("bad")
+    assert (again["state"], again["reason"]) == ("listening", None)
+    assert (await ask(path)).endswith(b" hello"), "it is what it was opened as last"
+    assert (await until(units, "bad", "listening"))["restarts"] == unit["restarts"]
 
 
 async def test_starting_brings_a_failed_unit_back(units: Launcher) -> None:
@@ -252,8 +255,11 @@ async def test_each_module_has_a_log_of_its_own(units: Launcher) -> None:
 
 async def test_the_program_gets_its_arguments_as_they_are(units: Launcher) -> None:
     said = units.folder / "said"
+    program = units.folder / "a$b c%d"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    program.chmod(0o700)
     arguments = ("a b", 'quo"te', "$HOME", "%i %t", "back\\slash", "line\nbreak", "'", "")
     script = 'import json, sys; json.dump(sys.argv[2:], open(sys.argv[1], "w")); sys.exit(0)'
-    await units.open("plain", sys.executable, "-ISc", script, str(said), *arguments, on_demand=False)
+    await units.open("plain", str(program), "-ISc", script, str(said), *arguments, on_demand=False)
     wait_until(lambda: said.exists() and said.read_text().endswith("]"), "it has run")
     assert tuple(json.loads(said.read_text())) == arguments

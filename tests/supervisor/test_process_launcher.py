@@ -59,6 +59,18 @@ async def test_stopping_leaves_the_socket_and_starting_answers_those_who_waited(
     assert answer != first
 
 
+async def test_a_log_that_cannot_be_written_is_a_reason_and_a_further_try(units: Launcher) -> None:
+    log = units.home.logs / "echo.log"
+    log.mkdir()
+    path = await open_echo(units, 5)
+    answering = asyncio.create_task(ask(path))
+    async with asyncio.timeout(20):
+        while "could not be started" not in str((await units.unit("echo"))["reason"]):
+            await asyncio.sleep(0.01)
+    log.rmdir()
+    assert (await answering).endswith(b" hello")
+
+
 async def test_opening_and_closing_at_once_end_in_one_of_both(units: Launcher) -> None:
     for _ in range(5):
         path = await open_echo(units, 1)

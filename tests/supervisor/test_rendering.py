@@ -51,7 +51,13 @@ def test_an_instance_with_something_of_its_own_has_files_of_its_own() -> None:
 
 def test_core_listens_as_it_is_told_and_nothing_secret_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-api03-secret")
-    for host, stream in (("127.0.0.1", "127.0.0.1:3333"), ("::1", "[::1]:3333"), ("localhost", "127.0.0.1:3333")):
+    addresses = {
+        "127.0.0.1": "127.0.0.1:3333",
+        "::1": "[::1]:3333",
+        "localhost": "127.0.0.1:3333",
+        "fe80::1%lan0": "[fe80::1%%lan0]:3333",
+    }
+    for host, stream in addresses.items():
         files = render(units.core(host, 3333), HOME, LOG, wanted_at_boot=True)
         assert f"ListenStream={stream}" in files["parachute-core.socket"].splitlines()
         assert not any("sk-ant" in text for text in files.values())
@@ -63,6 +69,11 @@ def test_core_listens_as_it_is_told_and_nothing_secret_is_written(monkeypatch: p
 def test_a_sandbox_is_given_up_sooner_than_others() -> None:
     service = lines_of(render(_sandbox(SESSION), HOME, LOG)["parachute-sandbox@.service"])
     assert {"StartLimitBurst=3", "StartLimitIntervalSec=300", "Restart=on-failure"} <= set(service)
+
+
+def test_only_arguments_have_variables_and_so_only_theirs_are_escaped() -> None:
+    lines = lines_of(render(Unit("odd", ("/opt/a$b c%d/program", "$HOME", "%i")), HOME, LOG)["parachute-odd.service"])
+    assert 'ExecStart="/opt/a$b c%%d/program" "$$HOME" "%%i"' in lines
 
 
 def test_a_host_has_to_be_an_address() -> None:

@@ -9,6 +9,7 @@ from parachute.cli.commands import group
 
 if TYPE_CHECKING:
     from parachute.backup.backups import Backup
+    from parachute.backup.models import Owner
 
 INCOMPLETE = 3
 """The exit code of a backup that was made, but lacks files that could not be read, as restic has it."""
@@ -38,9 +39,9 @@ def init(as_json: bool = _JSON) -> None:
         print_json({"repository": context.access.shown, "password_file": str(path), "password_made": made})
         return
     print(f"The repository {context.access.shown} is ready.")
-    if made:
-        print(f"Its password is in {path}. Keep a copy elsewhere, on paper or in a password manager:")
-        print("without it nobody can read the backups, and it is in none of them.")
+    # Also of one that was there: who was killed between the two steps was not told.
+    print(f"Its password is in {path}. Keep a copy elsewhere, on paper or in a password manager:")
+    print("without it nobody can read the backups, and it is in none of them.")
     print_note("`parachute backup create` makes a backup; `parachute service install` makes one each night.")
 
 
@@ -73,7 +74,8 @@ def list_(as_json: bool = _JSON) -> None:
     from parachute.cli.output import print_json, print_table
     from parachute.clock import as_text
 
-    found = backups.grouped(Context.find().repository.snapshots())
+    context = Context.find()
+    found, owner = backups.grouped(context.repository.snapshots()), context.places.owner
     if as_json:
         print_json(
             [
@@ -81,13 +83,14 @@ def list_(as_json: bool = _JSON) -> None:
                     "id": each.id,
                     "made_at": as_text(each.made_at),
                     "computer": each.computer,
+                    "own": each.is_of(owner),
                     "finished": each.is_finished,
                 }
                 for each in found
             ]
         )
     elif found:
-        print_table(["Backup", "Made", "Computer", "State"], [_row(each) for each in found])
+        print_table(["Backup", "Made", "Computer", "State"], [_row(each, owner) for each in found])
     else:
         print("There is no backup in the repository yet.")
 
@@ -98,13 +101,12 @@ def verify(
     as_json: bool = _JSON,
 ) -> None:
     """Read a backup from the repository, and compare every file with the manifest."""
-    from parachute.backup import backups
     from parachute.backup import verify as verifying
     from parachute.cli.backup_context import Context
     from parachute.cli.output import print_json
 
     context = Context.find()
-    found = backups.chosen(backups.grouped(context.repository.snapshots()), name, context.places.owner)
+    found = context.chosen(name)
     with context.progress() as progress:
         result = verifying.verify(context.places, context.repository, found, progress, quick=quick)
     if as_json:
@@ -125,7 +127,6 @@ def restore(
     """Put a backup in the place of the vault, which is kept beside it; the computer must not run."""
     from dataclasses import asdict
 
-    from parachute.backup import backups
     from parachute.backup import restore as restoring
     from parachute.cli import backup_output
     from parachute.cli.backup_context import Context
@@ -143,7 +144,7 @@ def restore(
             raise InvalidInput(
                 f"{to} lies in the vault, where agents could read the keys.", "Name a folder outside of it."
             )
-    found = backups.chosen(backups.grouped(context.repository.snapshots()), name, context.places.owner)
+    found = context.chosen(name)
     if to is None and not yes:
         backup_output.confirm_restore(found, context.places, trust)
     with context.progress() as progress:
@@ -201,7 +202,8 @@ def prune(
         )
     elif found:
         print("These backups would go:" if dry_run else "These backups are gone:")
-        print_table(["Backup", "Made", "Computer", "State"], [_row(each) for each in found])
+        owner = context.places.owner
+        print_table(["Backup", "Made", "Computer", "State"], [_row(each, owner) for each in found])
     else:
         print("Every backup is to be kept.")
 
@@ -227,6 +229,7 @@ def status(as_json: bool = _JSON) -> None:
         raise typer.Exit(1)
 
 
-def _row(backup: "Backup") -> list[str]:
+def _row(backup: "Backup", owner: "Owner") -> list[str]:
     made = f"{backup.made_at.astimezone():%Y-%m-%d %H:%M}"
-    return [backup.id, made, backup.computer, "" if backup.is_finished else "unfinished"]
+    states = {"unfinished": not backup.is_finished, "of another installation": not backup.is_of(owner)}
+    return [backup.id, made, backup.computer, ", ".join(name for name, holds in states.items() if holds)]

@@ -25,17 +25,17 @@ def start(
     from parachute.settings.home import Home
 
     home = Home.find()
-    if foreground:
-        with lifecycle.one_at_a_time(home):
-            if _runs_already(home):
-                return
-            target = _target(home, host, port)
-        typer.echo(f"Starting on {_address(target[0], target[1])}; Ctrl-C ends it.", err=True)
-        lifecycle.run_in_foreground(home, *target)
     with lifecycle.one_at_a_time(home):
         if _runs_already(home):
             return
-        lifecycle.start(home, *_target(home, host, port))
+        if not foreground:
+            _start(home, host, port)
+        else:
+            _refuse_beside_services(home)
+            target = _target(home, host, port)
+    if foreground:
+        typer.echo(f"Starting on {_address(target[0], target[1])}; Ctrl-C ends it.", err=True)
+        lifecycle.run_in_foreground(home, *target)
     _print_running(home)
     _offer_modules(home)
 
@@ -70,8 +70,35 @@ def restart() -> None:
             load(home)  # a mistake in the settings must not end what runs well
             lifecycle.restart(home)
         else:
-            lifecycle.start(home, *_target(home, None, None))
+            _start(home, None, None)
     _print_running(home)
+
+
+def _start(home: "Home", host: str | None, port: int | None) -> None:
+    from parachute.cli import lifecycle, user_services
+    from parachute.cli.output import print_note
+    from parachute.supervisor.credentials import Credentials
+
+    if host is not None or port is not None:
+        _refuse_beside_services(home)
+    if not user_services.are_installed(home):
+        lifecycle.start(home, *_target(home, host, port))
+        return
+    if Credentials.in_environment():
+        print_note(f"Services get no credentials from a shell: write them into {home.credentials}.")
+    user_services.start()
+
+
+def _refuse_beside_services(home: "Home") -> None:
+    from parachute.cli import user_services
+    from parachute.errors import Conflict
+
+    if user_services.are_installed(home):
+        raise Conflict(
+            "The computer is installed as services, which are started as they were installed.",
+            "`parachute start` without options does so; `parachute service uninstall`, or the system's configuration where "
+            "they come from there, removes them.",
+        )
 
 
 def _runs_already(home: "Home") -> bool:

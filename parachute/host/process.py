@@ -1,0 +1,145 @@
+"""The process of one module, started with its listening socket as descriptor 3."""
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NoReturn
+
+from parachute.core import runtime
+from parachute.core.application import Application
+from parachute.errors import InvalidInput, ParachuteError
+from parachute.host import calls, limits, memory
+from parachute.host.app import HostApp
+from parachute.host.client import CoreClient
+from parachute.host.enabling import Enabling
+from parachute.host.exhaustion import end_when_exhausted, has_memory
+from parachute.host.loading import load, verified
+from parachute.host.outside import open_proxy
+from parachute.host.refusing import refuse_waiting
+from parachute.host.starting import ask_to_start, check_confined
+from parachute.supervisor.activation import adopt_listener
+from parachute.supervisor.activity import Activity
+from parachute.supervisor.host_specification import HostSpecification
+from parachute.supervisor.idle_server import IdleServer
+from parachute.supervisor.main_process import announce
+from parachute.supervisor.notify import notify, watchdog_interval
+
+log = logging.getLogger("parachute.module")
+
+BOX, UNIT = "--box", "--unit"
+_THREADS = 8
+_STOP_SECONDS = 8  # less than the supervisor waits, so that on_stop is called
+_ON_STOP_SECONDS = 1.5
+
+
+async def serve(specification: HostSpecification, confinement: str | None) -> None:
+    """Load the module and answer until idle or told to stop; error: ParachuteError when it cannot be loaded.
+
+    `confinement` is BOX in bubblewrap, UNIT in what systemd enforces, None where nothing holds the module back.
+    """
+    memory.keep_little()
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS))
+    # First, so that nothing that the module starts inherits it.
+    listener = adopt_listener(os.environ)
+    activity = Activity()
+    app = HostApp(activity)
+    server = IdleServer(app, listener, activity, specification.idle_seconds, _STOP_SECONDS)
+    # Imports the rest of what we need. After that the module may bring other versions of the same libraries for itself.
+    server.config.load()
+    # Kept by this name: a server that nobody refers to may be collected.
+    proxy = await open_proxy(Path(specification.core_socket)) if confinement else None
+    try:
+        application, enabling = await _loaded(specification, confinement)
+        app.open(application, enabling)
+        await app.refresh()
+        await enabling.start()
+    except ParachuteError as error:
+        refuse_waiting(specification.name, listener, error)
+        raise
+    watchdog = asyncio.ensure_future(_feed_watchdog())
+    # Also for the moments before and after it serves, so that on_stop is called, and called to its end.
+    signal.signal(signal.SIGTERM, server.handle_exit)
+    notify("READY=1")
+    try:
+        await server.serve(sockets=[listener])
+    finally:
+        notify("STOPPING=1")
+        watchdog.cancel()
+        await asyncio.gather(watchdog, return_exceptions=True)
+        await _stop(enabling, application)
+        if proxy is not None:
+            proxy.close()
+
+
+async def _loaded(specification: HostSpecification, confinement: str | None) -> tuple[Application, Enabling]:
+    core = CoreClient(Path(specification.core_socket))
+    if confinement == UNIT:
+        check_confined(specification)
+    await ask_to_start(specification, core)
+    # A unit's processes are counted by its control group.
+    limits.take_on(specification.memory, specification.pids if confinement == BOX else None)
+    end_when_exhausted(asyncio.get_running_loop())
+    calls.refuse(programs=specification.programs)
+    application = load(specification, core, verified(specification))
+    runtime.enter(application.module.core, whole_process=True)
+    return application, Enabling(application, Path(specification.data), specification.hash)
+
+
+async def _stop(enabling: Enabling, application: Application) -> None:
+    try:
+        async with asyncio.timeout(_ON_STOP_SECONDS):
+            await enabling.stop()
+    except (ParachuteError, TimeoutError) as error:
+        log.warning("on_stop did not end well: %s", error or "it took too long")
+    application.module.core.storage.close()
+
+
+async def _feed_watchdog() -> None:
+    if (interval := watchdog_interval()) is not None:
+        while True:
+            if has_memory():
+                notify("WATCHDOG=1")
+            await asyncio.sleep(interval)
+
+
+def main() -> int:
+    """Exit code 0 after an idle time or a signal, 2 when it was started wrongly, 3 when the module cannot be loaded.
+
+    The process ends with 4 when its memory is used up.
+    """
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    log.setLevel(logging.INFO)
+    try:
+        *options, name = sys.argv[1:] or [""]
+        if options not in ([], [BOX], [UNIT]):
+            raise InvalidInput("The name of a module is expected: `python -m parachute.host NAME`.")
+        specification = HostSpecification.load(name)
+    except ParachuteError as error:
+        print(error, file=sys.stderr)  # noqa: T201 - this is where the supervisor keeps what a process says
+        return 2
+    if options == [UNIT]:
+        announce(os.environ)
+    # Nothing of what an author writes begins with the name of a program.
+    sys.argv = [specification.name]
+    try:
+        # Not asyncio.run: in the end it would wait for every thread of the module.
+        asyncio.new_event_loop().run_until_complete(serve(specification, options[0] if options else None))
+    except ParachuteError as error:
+        print(error, file=sys.stderr)  # noqa: T201
+        return 3
+    return 0
+
+
+def run() -> NoReturn:
+    """`main` as a process."""
+    code = main()
+    with contextlib.suppress(OSError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    # Threads of the module that still run would keep a process that nobody can reach.
+    os._exit(code)
