@@ -1,12 +1,16 @@
 """Fixtures that many tests share."""
 
 import shutil
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI
+from tests.support.nursery import Nursery
+from tests.support.terminal import Terminal
 
 needs_bubblewrap = pytest.mark.skipif(
     not shutil.which("bwrap"), reason="needs the system package bubblewrap: `make test-deps` installs it"
@@ -26,3 +30,19 @@ def computer(api: MessagesAPI) -> Iterator[Computer]:
     environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-real", "ANTHROPIC_BASE_URL": api.url}
     with Computer(environment=environment) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def nursery() -> Iterator[Nursery]:
+    """Where quick processes come from."""
+    found = Nursery()
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def parachute(nursery: Nursery) -> Iterator[Terminal]:
+    """The command, in a home where nothing was set yet; directly below /tmp, because its sockets have room for 107 bytes."""
+    folder = Path(tempfile.mkdtemp(prefix="pcli", dir="/tmp"))
+    yield Terminal(folder, nursery)
+    shutil.rmtree(folder)

@@ -37,6 +37,16 @@ VARIABLES = frozenset(
 """What the environment file may name; nothing by which restic would run another program or take another password."""
 
 _REMOTE = re.compile(r"(sftp|rest|s3|b2|azure|gs|swift|rclone):")
+_STARTING = re.compile(r"(sftp|rclone):")
+_HARMLESS = re.compile(
+    # restic takes the host behind the second @, or in a URL behind the last one.
+    r"sftp:(?!//)([^@:/]*@){0,2}[^@:/-][^@:/]*:.*|sftp://([^/]*@)?[^@/-][^@/]*(/.*)?"
+    # A remote that rclone's own configuration describes: others can name a program in their options.
+    r"|rclone:[\w.+][\w.+@ -]*:.*",
+    re.DOTALL,
+)
+"""Addresses for which ssh and rclone start nothing that the address itself names."""
+
 _LIMIT = 64 * 1024
 
 
@@ -66,9 +76,11 @@ def find(places: Places, repository: str | None, password_file: Path | None, env
             "No place for backups is set.",
             "`parachute config set backup.repository /media/usb/backup` names one, then `parachute backup init`.",
         )
-    if re.match(r"sftp:(//)?([^@/]*@)?-|rclone:-", repository):
+    if _STARTING.match(repository) and not _HARMLESS.fullmatch(repository):
         raise InvalidInput(
-            "backup.repository: the name of a host or remote cannot begin with `-`, which ssh and rclone take for an option."
+            "backup.repository: this address could have ssh or rclone start a program.",
+            "It looks like sftp:me@host:/folder, sftp://me@host:22/folder or rclone:NAME:folder, with a NAME of rclone's own "
+            "configuration; no host or remote begins with `-`.",
         )
     for setting, path in (("password_file", password_file), ("environment_file", environment_file)):
         if path is not None and path.resolve().is_relative_to(places.vault.resolve()):

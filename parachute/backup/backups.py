@@ -10,7 +10,7 @@ from parachute.backup.repository import Snapshot
 from parachute.errors import NotFound
 
 FILES, CLOSED = "files", "closed"
-_RUN = "run-"
+_RUN, _INSTALLATION = "run-", "installation-"
 _ALWAYS_KEPT = 3
 
 
@@ -51,8 +51,14 @@ class Backup:
         return self.snapshots[-1].computer
 
     def is_of(self, owner: Owner) -> bool:
-        """Whether an installation has made it; its vault may have moved since then."""
-        return self.computer == owner.computer and any(each.path in owner.folders for each in self.snapshots)
+        """Whether an installation has made it; its name and folders may have changed since then."""
+        return any(f"{_INSTALLATION}{owner.installation}" in each.tags for each in self.snapshots)
+
+    def may_be_of(self, owner: Owner) -> bool:
+        """Whether it is of the time before snapshots named their installation, of a computer of this name and these folders."""
+        is_named = any(tag.startswith(_INSTALLATION) for each in self.snapshots for tag in each.tags)
+        is_alike = self.computer == owner.computer and any(each.path in owner.folders for each in self.snapshots)
+        return is_alike and not is_named
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +69,17 @@ class Retention:
     weekly: int
     monthly: int
 
-    def removable(self, backups: Sequence[Backup], owner: Owner) -> list[Backup]:
+    def removable(self, backups: Sequence[Backup], owner: Owner, keep: str | None = None) -> list[Backup]:
         """What no rule keeps, of this owner: others look after theirs. The newest three stay whatever their dates say.
 
-        Unfinished ones go as soon as there is a newer finished one.
+        Unfinished ones go as soon as there is a newer finished one. `keep` stays: by a clock that was set back the backup
+        that was just made looks like the oldest.
         """
         own = sorted(
             (backup for backup in backups if backup.is_of(owner)), key=lambda found: found.made_at, reverse=True
         )
         finished = [backup for backup in own if backup.is_finished]
-        kept = {backup.run for backup in finished[:_ALWAYS_KEPT]}
+        kept = {keep, *(backup.run for backup in finished[:_ALWAYS_KEPT])}
         for count, form in ((self.daily, "%Y-%m-%d"), (self.weekly, "%G-%V"), (self.monthly, "%Y-%m")):
             periods: dict[str, str] = {}
             for backup in finished:
@@ -92,9 +99,9 @@ def new_run() -> str:
     return secrets.token_hex(4)
 
 
-def tags(part: str, kind: str, run: str) -> tuple[str, ...]:
-    """What tells a snapshot's place in a backup."""
-    return (part, kind, f"{_RUN}{run}")
+def tags(part: str, kind: str, run: str, installation: str) -> tuple[str, ...]:
+    """What tells a snapshot's place in a backup, and who has made it."""
+    return (part, kind, f"{_RUN}{run}", f"{_INSTALLATION}{installation}")
 
 
 def grouped(snapshots: Sequence[Snapshot]) -> list[Backup]:
@@ -115,17 +122,19 @@ def grouped(snapshots: Sequence[Snapshot]) -> list[Backup]:
     return sorted(found.values(), key=lambda backup: backup.made_at)
 
 
-def chosen(backups: Sequence[Backup], name: str, owner: Owner) -> Backup:
+def chosen(backups: Sequence[Backup], name: str, owner: Owner, last: str | None = None) -> Backup:
     """The backup that a person names, `latest` for the newest finished one; error: NotFound.
 
-    The newest is that of the owner; of others only where the owner has none, as on a new computer.
+    The newest is that of the owner; of others only where the owner has none, as on a new computer. `last` is the one that
+    the owner knows to have made last, whatever the clock said then.
     """
     finished = [backup for backup in backups if backup.is_finished]
     if name == "latest":
         if not finished:
             raise NotFound("There is no backup in the repository yet.", "`parachute backup create` makes one.")
         own = [backup for backup in finished if backup.is_of(owner)]
-        return (own or finished)[-1]
+        alike = [backup for backup in finished if backup.may_be_of(owner)]
+        return next((backup for backup in own if backup.run == last), (own or alike or finished)[-1])
     if found := next((backup for backup in finished if backup.run == name), None):
         return found
     raise NotFound(f"There is no finished backup {name!r}.", "`parachute backup list` shows them all.")

@@ -66,7 +66,7 @@ def create(places: Places, repository: Repository, retention: Retention | None, 
         if retention is not None:
             progress.step("Removing old backups")
             try:
-                created.removed = len(_prune(places, repository, retention))
+                created.removed = len(_prune(places, repository, retention, keep=created.id))
             except ParachuteError as error:
                 created.not_removed = error.message
         return created
@@ -80,16 +80,19 @@ def prune(places: Places, repository: Repository, retention: Retention, *, reall
         return _prune(places, repository, retention, really=really)
 
 
-def _prune(places: Places, repository: Repository, retention: Retention, *, really: bool = True) -> list[Backup]:
-    found = retention.removable(backups.grouped(repository.snapshots()), places.owner)
+def _prune(
+    places: Places, repository: Repository, retention: Retention, *, keep: str | None = None, really: bool = True
+) -> list[Backup]:
+    keep = keep or state.State.read(places.home).last_made
+    found = retention.removable(backups.grouped(repository.snapshots()), places.owner, keep)
     if found and really:
         repository.forget([snapshot for backup in found for snapshot in backup.snapshots])
     return found
 
 
 def _create(places: Places, repository: Repository, progress: Progress) -> Created:
-    if not places.vault.is_dir():
-        raise NotFound(f"There is no vault at {places.vault}.", "`parachute vault set <path>` names another folder.")
+    _check_vault(places)
+    installation = places.installation
     # First, so that what is wrong with the repository is told before anything is read.
     repository.check_there()
     repository.unlock_own()
@@ -98,7 +101,7 @@ def _create(places: Places, repository: Repository, progress: Progress) -> Creat
         with _staging(places, part) as folder:
             progress.step(f"Looking at {_CALLED[part.name]}")
             try:
-                report = _store(places, repository, part, folder, created.id, progress)
+                report = _store(places, repository, part, folder, (created.id, installation), progress)
             except OSError as error:
                 raise BackupFailed(
                     f"The backup cannot be made: {error.strerror or error}{f' ({error.filename})' if error.filename else ''}.",
@@ -108,21 +111,42 @@ def _create(places: Places, repository: Repository, progress: Progress) -> Creat
     return created
 
 
-def _store(places: Places, repository: Repository, part: Part, folder: Path, run: str, progress: Progress) -> Report:
+def _check_vault(places: Places) -> None:
+    """See that the vault is there. A disk that is not mounted leaves an empty folder, and its backups would replace the good."""
+    if not places.vault.is_dir():
+        raise NotFound(f"There is no vault at {places.vault}.", "`parachute vault set <path>` names another folder.")
+    if (places.home / "trust.db").exists() and not (places.vault / ".parachute").is_dir():
+        raise NotFound(
+            f"The vault {places.vault} has no conversations, though this computer was used before.",
+            "It may be the empty place at which a disk was mounted: mount it, or `parachute vault set <path>`.",
+        )
+
+
+def _store(
+    places: Places, repository: Repository, part: Part, folder: Path, names: tuple[str, str], progress: Progress
+) -> Report:
+    """`names` are those of the run and of the installation."""
     report = Report()
     found = collect.scan(part.root, part, _known(places.hashes(part.name)))
     closing = Closing(part, folder, report)
     closing.copy_databases(found)
     progress.step(f"Storing {_CALLED[part.name]}")
-    troubled = repository.store(part.root, backups.tags(part.name, FILES, run), part.excludes, progress)
+    troubled = repository.store(part.root, backups.tags(part.name, FILES, *names), part.excludes, progress)
     entries = closing.settle(found, {path.removeprefix(f"{part.root}/") for path in troubled})
+    _check_vault(places)  # its disk may have gone meanwhile
     report.files = sum(entry.kind == "file" for entry in entries.values())
     report.bytes = sum(entry.size for entry in entries.values())
-    about = {"part": part.name, "run": run, "root": str(part.root), "made_at": now(), "computer": socket.gethostname()}
+    about = {
+        "part": part.name,
+        "run": names[0],
+        "root": str(part.root),
+        "made_at": now(),
+        "computer": socket.gethostname(),
+    }
     about |= {"parachute": __version__}
     manifest.write(Manifest(about, entries), folder / manifest.FILE)
     progress.step("Closing")
-    repository.store(folder, backups.tags(part.name, CLOSED, run), progress=progress)
+    repository.store(folder, backups.tags(part.name, CLOSED, *names), progress=progress)
     _remember(places.hashes(part.name), found)
     return report
 

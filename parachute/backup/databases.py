@@ -14,8 +14,22 @@ def copy(source: Path, target: Path) -> None:
     Nobody who writes the database waits for it. Errors: sqlite3.DatabaseError if it is none, or damaged; OSError.
     """
     os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-    # A URI, so that nothing in a name ends the path; read-only, so that a copy changes nothing of it.
-    address = f"{source.absolute().as_uri()}?mode=ro"
+    try:
+        # Read-only, so that a copy changes nothing of it.
+        _copy(source, target, "ro")
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode != sqlite3.SQLITE_READONLY_ROLLBACK:
+            raise
+        # Its writer was killed in a transaction, which lies half done in the file: who opens it next takes that back.
+        _copy(source, target, "rw")
+    # The log of the copy is empty; a file beside it would be taken for a part of it.
+    for kind in ("wal", "shm", "journal"):
+        target.with_name(f"{target.name}-{kind}").unlink(missing_ok=True)
+
+
+def _copy(source: Path, target: Path, mode: str) -> None:
+    # A URI, so that nothing in a name ends the path.
+    address = f"{source.absolute().as_uri()}?mode={mode}"
     with (
         contextlib.closing(sqlite3.connect(address, uri=True, timeout=_BUSY_SECONDS)) as reading,
         contextlib.closing(sqlite3.connect(target)) as writing,
@@ -23,9 +37,6 @@ def copy(source: Path, target: Path) -> None:
         writing.execute("PRAGMA synchronous=OFF")
         # All pages in one step: page by page it would begin anew whenever somebody writes.
         reading.backup(writing)
-    # The log of the copy is empty; a file beside it would be taken for a part of it.
-    for kind in ("wal", "shm", "journal"):
-        target.with_name(f"{target.name}-{kind}").unlink(missing_ok=True)
 
 
 def problem(path: Path) -> str | None:

@@ -39,7 +39,9 @@ def drill(places: Places, repository: Repository, progress: Progress, *, place: 
                     f"{folder.parent} is on a disk that knows no rights: others could read the keys that are restored there.",
                     "Name a folder on another disk.",
                 )
-            found = backups.chosen(backups.grouped(repository.snapshots()), "latest", places.owner)
+            repository.unlock_own()
+            last = state.State.read(places.home).last_made
+            found = backups.chosen(backups.grouped(repository.snapshots()), "latest", places.owner, last)
             result = Drilled(found.id)
             for part in places.parts():
                 progress.step(f"Restoring {part.name}")

@@ -36,6 +36,11 @@ def is_broken_off(said: str) -> bool:
     return any(pattern.search(said) for pattern in (_FULL, _UNREACHABLE, _REFUSED))
 
 
+def is_gone(access: Access) -> bool:
+    """Whether a repository on this machine is not there any more, as when its disk was unplugged."""
+    return access.folder is not None and not (access.folder / "config").exists()
+
+
 def failure(access: Access, doing: str, code: int, said: str) -> ParachuteError:
     """The error for a restic that has ended with a code other than 0; `doing` completes `restic could not …`."""
     where = access.shown
@@ -63,6 +68,8 @@ def failure(access: Access, doing: str, code: int, said: str) -> ParachuteError:
     if code == _MISSING or (_ABSENT.search(said) and not _CLOSED.search(said)):
         return missing(access)
     if _DAMAGED.search(said):
+        if is_gone(access):
+            return missing(access)
         return Damaged(
             f"The repository {where} is damaged: {_last(said)}.",
             "Look at the disk it lies on. `parachute backup verify` names what is damaged; older backups may be whole.",
@@ -87,7 +94,7 @@ def _locked(where: str, said: str) -> Locked:
     holder = re.search(r"locked (?:exclusively )?by (.+?)(?: by .*)?$", said, re.MULTILINE)
     return Locked(
         f"The repository {where} is in use{f', by {holder[1]}' if holder else ''}.",
-        "Wait until that has ended, and try again. What a crash of this computer has left is removed by itself.",
+        "Wait until that has ended, and try again. What a crash has left is removed by itself, after half an hour at the latest.",
     )
 
 

@@ -12,6 +12,8 @@ from parachute.backup.models import Damaged, Entry
 FILE = "manifest.jsonl"
 _VERSION = 1
 _LINE = 64 * 1024
+_FARTHEST = (1 << 63) * 1_000_000_000
+"""Of a time, in ns: the system counts seconds in 64 bits."""
 _DEFAULTS = {field.name: field.default for field in fields(Entry)}
 
 
@@ -90,4 +92,6 @@ def _entry(value: Mapping[str, Any]) -> Entry:
         raise ValueError(f"{entry.path!r} has no mode or size")
     if entry.size < 0 or not isinstance(entry.modified, int | None) or not isinstance(entry.twin, str | None):
         raise ValueError(f"{entry.path!r} is described as no file can be")
+    if abs(entry.modified or 0) >= _FARTHEST:
+        raise ValueError(f"{entry.path!r} has a time that no file can have")
     return entry

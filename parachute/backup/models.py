@@ -94,8 +94,9 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Whose backups are meant: a computer by its name, and the folders of one installation on it."""
+    """Whose backups are meant: an installation's, which earlier versions told by the computer's name and its folders."""
 
+    installation: str
     computer: str
     folders: frozenset[str]
 

@@ -3,15 +3,19 @@
 import contextlib
 import fcntl
 import os
+import re
+import secrets
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from parachute.backup.models import Locked, Owner, Part, trust_part, vault_part
-from parachute.files import private_folder
+from parachute.errors import InvalidInput
+from parachute.files import atomic_write, locked, private_folder, read_regular
 
 FOLDER = "backup"
+_NAME_LIMIT = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,11 @@ class Places:
         """Copies that are being backed up. The name is part of a snapshot, so it stays the same."""
         return self.home / FOLDER / "staging"
 
+    @property
+    def processes(self) -> Path:
+        """Which processes of restic were started here."""
+        return self.home / FOLDER / "processes"
+
     def hashes(self, part: str) -> Path:
         """What the last backup of a part has hashed."""
         return self.home / FOLDER / f"hashes-{part}.jsonl"
@@ -50,10 +59,31 @@ class Places:
         return vault_part(self.vault), trust_part(self.home)
 
     @property
+    def installation(self) -> str:
+        """A random name that no other installation has, made when it is first asked for; error: InvalidInput.
+
+        Computers that were set up from one image have the same name and the same folders. It is in no backup: a new computer
+        that restores one is another installation.
+        """
+        path = self.folder / "installation"
+        with locked(path):
+            try:
+                found = read_regular(path, _NAME_LIMIT).decode(errors="replace").strip()
+            except FileNotFoundError:
+                found = secrets.token_hex(8)
+                atomic_write(path, f"{found}\n")
+        if not re.fullmatch(r"[0-9a-f]{16}", found):
+            raise InvalidInput(
+                f"{path} does not hold the name of an installation.",
+                "Remove it: a new one is made then, and the backups made so far count as those of another computer.",
+            )
+        return found
+
+    @property
     def owner(self) -> Owner:
         """Which backups are those of this installation; others may be in the same repository."""
         folders = {str(part.root) for part in self.parts()} | {str(self.staging / part.name) for part in self.parts()}
-        return Owner(socket.gethostname(), frozenset(folders))
+        return Owner(self.installation, socket.gethostname(), frozenset(folders))
 
     @contextlib.contextmanager
     def alone(self, what: str = "create") -> Iterator[None]:

@@ -12,11 +12,12 @@ from typing import IO
 from parachute.backup import failures
 from parachute.backup.access import Access, check_password
 from parachute.backup.models import BackupFailed
+from parachute.backup.noted import Noted
 from parachute.backup.places import Places
 from parachute.errors import Unavailable
 from parachute.files import private_folder
 
-_NOT_FOUND = 127
+_NOT_FOUND, _KILLED = 127, 128
 _KEPT = 64 * 1024
 _LARGEST = 1 << 62
 _END_SECONDS = 10
@@ -45,6 +46,7 @@ class Running:
         self._process = process
         assert process.stdout is not None
         self.output: IO[bytes] = process.stdout
+        self._was_ended = False
         self._errors = b""
         # Both at once: a child whose other pipe is full would wait for ever.
         self._reader = threading.Thread(target=self._read, name="restic's errors", daemon=True)
@@ -58,14 +60,20 @@ class Running:
         self._reader.join()
         return code, self._errors.decode(errors="replace")
 
+    @property
+    def ended_by_itself(self) -> bool:
+        """Whether restic came to an end in which it removes its lock; call it when it has ended."""
+        return not self._was_ended and 0 <= self._process.returncode < _KILLED
+
     def stop(self) -> None:
         """Ask it to end, and what it has started itself; what waits for its output then gets the end of it."""
+        self._was_ended = True
         self._process.terminate()
 
     def end(self) -> None:
         """End it, and what it has started itself, if it still runs."""
         if self._process.poll() is None:
-            self._process.terminate()
+            self.stop()
             try:
                 self._process.wait(_END_SECONDS)
             except subprocess.TimeoutExpired:
@@ -93,6 +101,7 @@ class Restic:
         self._cache = places.cache
         self._patience = patience
         self.access = access
+        self.noted = Noted(places.processes)
 
     @contextlib.contextmanager
     def started(self, *arguments: str, told: Callable[[str], None] = lambda line: None) -> Iterator[Running]:
@@ -100,8 +109,11 @@ class Restic:
         check_password(self.access)
         # It ends everything below it when we end, also by kill -9: ssh and rclone are restic's own children.
         child = [sys.executable, "-I", "-m", "parachute.modules.child", str(os.getpid()), str(_LARGEST)]
+        # Where it takes a lock.
+        note = None if "--no-lock" in arguments else self.noted.new()
+        noting = [sys.executable, "-I", "-m", "parachute.backup.noted", str(note)] if note else []
         process = subprocess.Popen(
-            [*child, "restic", *arguments],
+            [*child, *noting, "restic", *arguments],
             env=self._environment(),
             cwd="/",
             stdin=subprocess.DEVNULL,
@@ -115,6 +127,8 @@ class Restic:
             yield running
         finally:
             running.end()
+            if note and running.ended_by_itself:
+                note.unlink(missing_ok=True)
 
     def run(self, *arguments: str, doing: str) -> None:
         """Run it to its end; errors: those of `failure`."""

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 import socket
 import tarfile
 from collections.abc import Iterator, Sequence
@@ -13,6 +12,7 @@ from typing import Any
 
 from parachute.backup import failures
 from parachute.backup.models import BackupFailed, Progress, Silent
+from parachute.backup.noted import is_alive
 from parachute.backup.process import Restic, Running
 
 TAG = "parachute"
@@ -31,6 +31,24 @@ class Snapshot:
     computer: str
     path: str
     tags: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Lock:
+    """Who holds the repository, and when the lock was renewed last."""
+
+    computer: str
+    process: int
+    renewed_at: datetime
+
+    @property
+    def is_stale(self) -> bool:
+        return datetime.now(UTC) - self.renewed_at > _STALE
+
+    @property
+    def seems_dead(self) -> bool:
+        """Whether it names this computer, and a process that is not there."""
+        return self.computer == socket.gethostname() and not is_alive(self.process)
 
 
 class Repository:
@@ -86,6 +104,8 @@ class Repository:
         with self._restic.started("restore", snapshot.id, "--target", str(target)) as running:
             code, said = running.wait()
             folder = target / snapshot.path.lstrip("/")
+            if code and failures.is_gone(self.access):
+                raise failures.missing(self.access)
             # Errors with single files end with 1 as well, and are for the comparison to find.
             if code != 1 or not folder.is_dir() or failures.is_broken_off(said):
                 self._restic.check(code, said, doing="restore the backup")
@@ -121,24 +141,28 @@ class Repository:
         self._restic.run("forget", "--prune", *(each.id for each in snapshots), doing="remove old backups")
 
     def unlock_own(self) -> None:
-        """Remove the locks that programs of this computer have left which are no more, as after a power cut."""
+        """Remove the locks that our own processes have left which are no more, as after a power cut."""
         folder = self.access.folder
         if folder is not None and (folder / "locks").is_dir() and not any((folder / "locks").iterdir()):
+            self._restic.noted.forget(())
             return
         names = self._restic.ask("list", "locks", "--no-lock", doing="look for locks").decode(errors="replace").split()
-        if any(self._is_left(name) for name in names):
+        locks = [lock for name in names if (lock := self._lock(name))]
+        ours = self._restic.noted.processes()
+        left = [lock for lock in locks if lock.is_stale or (lock.process in ours and lock.seems_dead)]
+        # Of a computer with our name, which works: restic would not find its process here, and take the lock away.
+        others = [lock for lock in locks if lock.seems_dead and lock not in left]
+        if left and not others:
             # Of others it removes only those that were not renewed for half an hour.
             self._restic.run("unlock", doing="remove a lock that was left")
+        self._restic.noted.forget({lock.process for lock in locks})
 
-    def _is_left(self, name: str) -> bool:
+    def _lock(self, name: str) -> "_Lock | None":
         try:
-            lock = json.loads(self._restic.ask("cat", "lock", name, "--no-lock", doing="look at a lock"))
-            if lock["hostname"] != socket.gethostname():
-                return False
-            age = datetime.now(UTC) - _moment(lock["time"])
-            return age > _STALE or not _is_alive(int(lock["pid"]))
+            found = json.loads(self._restic.ask("cat", "lock", name, "--no-lock", doing="look at a lock"))
+            return _Lock(str(found["hostname"]), int(found["pid"]), _moment(found["time"]))
         except (BackupFailed, ValueError, KeyError, TypeError):
-            return False  # its owner has removed it meanwhile
+            return None  # its owner has removed it meanwhile
 
     def _explain(self, running: Running) -> None:
         self._restic.check(*running.wait(), doing="read the backup")
@@ -182,13 +206,3 @@ def _moment(text: str) -> datetime:
         return datetime.fromisoformat(text).astimezone(UTC)
     digits = fraction[: len(fraction) - len(fraction.lstrip("0123456789"))]
     return datetime.fromisoformat(f"{head}.{digits[:6]:0<6}{fraction[len(digits) :]}").astimezone(UTC)
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -43,10 +43,10 @@ def restore(
 
     Errors: Conflict if the computer runs, Damaged, BackupFailed, InvalidInput for a disk, Locked, those of `Repository`.
     """
-    with guard():
-        pass  # before anything is fetched
-    with places.alone():
-        result = Restored(backup.id, recovered=recover(places))
+    with places.alone(), places.alone("drill"):
+        with guard():  # before anything is fetched
+            result = Restored(backup.id, recovered=recover(places))
+        repository.unlock_own()
         parts = [vault_part(places.vault), *([trust_part(places.home)] if trust else [])]
         for part in parts:
             swap.check_can_move(part.root)
@@ -59,7 +59,7 @@ def restore(
                 _check(backup, part.name, found)
                 done.append((part, found))
             if trust:
-                _prepare_trust(places, done[-1][1].root)
+                _prepare_trust(places, repository.access.password_file, done[-1][1].root)
             progress.step("Putting it in place")
             stack.enter_context(guard())
             for part, found in done:
@@ -74,6 +74,7 @@ def restore_into(repository: Repository, backup: Backup, target: Path, progress:
     BackupFailed, those of `Repository`.
     """
     check_empty(target)
+    repository.unlock_own()
     target.mkdir(mode=0o700, parents=True, exist_ok=True)
     result = Restored(backup.id)
     problem: Damaged | None = None
@@ -92,11 +93,14 @@ def restore_into(repository: Repository, backup: Backup, target: Path, progress:
 
 
 def recover(places: Places) -> str | None:
-    """Finish or drop what a restore has left that was cut off, and remove its folder; what was done, in a sentence."""
+    """Finish or drop what a restore has left that was cut off, and remove its folder; what was done, in a sentence.
+
+    Error: Conflict if something is left that may be what was there before.
+    """
     said = swap.recover(places.home)
     for part in places.parts():
+        swap.check_free(part.root)
         remove(_beside(part.root))
-        remove(swap.restored_name(part.root))
     return said
 
 
@@ -136,30 +140,31 @@ def _beside(root: Path) -> Path:
 
 
 def _swap(places: Places, part: Part, found: Rebuilt, result: Restored) -> None:
-    # Its own name first: what it lies in is removed.
-    new = swap.restored_name(part.root)
-    inode = found.root.stat().st_ino
+    # A power cut after the swap must not leave empty files: restic waits for no disk.
+    os.sync()
+    planned = swap.Swap.planned(part.root, found.root, datetime.now(UTC))
     try:
-        found.root.rename(new)
-        planned = swap.Swap.planned(part.root, new, datetime.now(UTC))
-        # A power cut after the swap must not leave empty files: restic waits for no disk.
-        os.sync()
         kept = swap.perform(places.home, planned)
     except OSError as error:
-        if part.root.exists() and part.root.stat().st_ino == inode:
+        done = "".join(f" {place} is restored already." for place in result.places.values())
+        if planned.is_done:
             # They have changed places already: what is called new now is the folder of before.
             raise BackupFailed(
-                f"{part.root} is restored, but what was there before could not be renamed: {error.strerror}.",
-                f"It is {new}; the next `parachute backup restore` renames it.",
+                f"{part.root} is restored, but what was there before could not be renamed: {error.strerror}.{done}",
+                f"It is {planned.new}; the next `parachute backup restore` renames it.",
             ) from error
-        remove(new)
+        if planned.has_moved:
+            raise BackupFailed(
+                f"{part.root} was moved to {planned.kept}, and the restored folder could not be put there: {error.strerror}.{done}",
+                f"It is {planned.new}; the next `parachute backup restore` puts it in place.",
+            ) from error
         raise BackupFailed(
-            f"{part.root} cannot be replaced: {error.strerror}.", "Nothing of it was changed."
+            f"{part.root} cannot be replaced: {error.strerror}.{done}", "Nothing of it was changed."
         ) from error
     result.places[part.name], result.kept[part.name] = str(part.root), str(kept) if kept else None
 
 
-def _prepare_trust(places: Places, root: Path) -> None:
+def _prepare_trust(places: Places, password: Path, root: Path) -> None:
     """Take over what belongs to this moment, and have the packages of modules unpacked anew."""
     folder = private_folder(root / FOLDER)
     for path in places.folder.iterdir():
@@ -169,6 +174,12 @@ def _prepare_trust(places: Places, root: Path) -> None:
         # Who has stopped all agents has not let them go by restoring.
         with contextlib.suppress(FileNotFoundError):
             shutil.copy2(places.home / name, root / name)
+    if password.resolve().is_relative_to(places.home.resolve()):
+        # The repository may have got another one since.
+        target = root / password.resolve().relative_to(places.home.resolve())
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        target.unlink(missing_ok=True)
+        shutil.copy2(password, target)
     for lock in root.glob("modules/*/*/lock.txt"):
         first, _, rest = lock.read_bytes().partition(b"\n")
         if first.startswith(_MARK):

@@ -25,7 +25,8 @@ _CALLED = {CREATE: "backup", VERIFY: "verification of a backup", DRILL: "drill o
 class State:
     """By operation (`create`, `verify`, `drill`): `at` (ISO 8601 in UTC), `result` (`ok`, `incomplete` or `failed`),
 
-    `message` (a sentence, or null), `backup` (its id, or null), and `succeeded_at`, the last time that it was well.
+    `message` (a sentence, or null), `backup` (its id, or null), `succeeded_at`, the last time that it was well, and `last`,
+    the id of the last backup that it came to an end with.
     """
 
     operations: Mapping[str, Mapping[str, Any]]
@@ -40,6 +41,12 @@ class State:
         except (OSError, ValueError, TypeError, RecursionError, ParachuteError):
             return cls({})
 
+    @property
+    def last_made(self) -> str | None:
+        """The backup that was made last, None if that is not known."""
+        found = self.operations.get(CREATE, {}).get("last")
+        return found if isinstance(found, str) else None
+
     def concerns(self, moment: datetime | None = None) -> list[str]:
         """What somebody should know, a sentence each: what failed, and what was not done for too long."""
         moment = moment or datetime.now(UTC)
@@ -53,7 +60,8 @@ class State:
             if last is None:
                 if name == CREATE and name not in self.operations:
                     found.append("No backup was made yet.")
-            elif moment - datetime.fromisoformat(last) > longest:
+            # One of the future is of a clock that was wrong, and would hide for years that none is made any more.
+            elif abs(moment - datetime.fromisoformat(last)) > longest:
                 found.append(f"The last {_CALLED[name]} that went well is of {last[:10]}.")
         return found
 
@@ -66,13 +74,15 @@ def record(
     with locked(path):
         before = State.read(home).operations
         moment = now()
-        succeeded = moment if result == OK else before.get(operation, {}).get("succeeded_at")
+        earlier = before.get(operation, {})
+        succeeded = moment if result == OK else earlier.get("succeeded_at")
         entry = {
             "at": moment,
             "result": result,
             "message": message,
             "backup": backup,
             "succeeded_at": succeeded,
+            "last": backup if backup and result != FAILED else earlier.get("last"),
             **facts,
         }
         atomic_write(path, json.dumps({"version": _VERSION, **before, operation: entry}, indent=2))

@@ -10,8 +10,9 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from parachute.backup.rebuild import remove
 from parachute.errors import Conflict, InvalidInput
-from parachute.files import atomic_write, read_regular
+from parachute.files import atomic_write, read_regular, sync_names
 
 _LIMIT = 64 * 1024
 _LONGEST = 200
@@ -23,17 +24,32 @@ _NOT_HERE = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP)
 
 @dataclass(frozen=True, slots=True)
 class Swap:
-    """What is to be done: `new` goes to `current`, and what is there now to `kept`; `inode` is that of `new`."""
+    """What is to be done: `source` goes to `new`, then `new` to `current`, and what is there now to `kept`.
+
+    `inode` is that of the restored folder, under whichever of the names it is.
+    """
 
     current: str
     new: str
     kept: str
     inode: int
+    source: str = ""
 
     @classmethod
-    def planned(cls, current: Path, new: Path, moment: datetime) -> "Swap":
-        """The swap of a folder; what is there now is kept beside it."""
-        return cls(str(current), str(new), str(kept_name(current, moment)), new.stat().st_ino)
+    def planned(cls, current: Path, source: Path, moment: datetime) -> "Swap":
+        """The swap of a folder with the restored one; what is there now is kept beside it. Error: OSError."""
+        new, kept = restored_name(current), kept_name(current, moment)
+        return cls(str(current), str(new), str(kept), source.stat().st_ino, str(source))
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the restored folder is in its place."""
+        return _is(Path(self.current), self.inode)
+
+    @property
+    def has_moved(self) -> bool:
+        """Whether what was there before is not where it was."""
+        return self.is_done or (os.path.lexists(self.kept) and not os.path.lexists(self.current))
 
 
 def restored_name(current: Path) -> Path:
@@ -66,17 +82,19 @@ def check_can_move(current: Path) -> None:
 
 
 def perform(home: Path, swap: Swap) -> Path | None:
-    """Do it; where the folder before is now, None if there was none. Errors: OSError, and then nothing has changed.
+    """Do it; where the folder before is now, None if there was none. Error: OSError; `has_moved` says what that has left.
 
-    What is to be done is written down first, for `recover` with the same folder of trust.
+    What is to be done is written down first, for `recover` with the same folder of trust: no folder has a name of a swap
+    that is not in it.
     """
     journal = _journal(home)
-    atomic_write(journal, json.dumps(asdict(swap)))
     current, new, kept = Path(swap.current), Path(swap.new), Path(swap.kept)
+    atomic_write(journal, json.dumps(asdict(swap)))
     try:
+        Path(swap.source).rename(new)
         if not os.path.lexists(current):
             new.rename(current)
-            _sync(current.parent)
+            sync_names(current.parent)
             journal.unlink(missing_ok=True)
             return None
         if _exchange(new, current):
@@ -84,12 +102,12 @@ def perform(home: Path, swap: Swap) -> Path | None:
             new.rename(kept)
         else:
             current.rename(kept)
-            _sync(current.parent)
+            sync_names(current.parent)
             _put(new, current, lambda: kept.rename(current))
-        _sync(current.parent)
+        sync_names(current.parent)
     except OSError:
-        if not _is(current, swap.inode):
-            journal.unlink(missing_ok=True)
+        if not swap.has_moved:
+            _drop(swap, journal)
         raise
     journal.unlink(missing_ok=True)
     return kept
@@ -98,8 +116,7 @@ def perform(home: Path, swap: Swap) -> Path | None:
 def recover(home: Path) -> str | None:
     """Finish or drop a swap that was cut off; what was done, in a sentence, None if nothing was to do.
 
-    A dropped one leaves its folder under `restored_name`. Error: Conflict if somebody has made a folder in the place
-    meanwhile.
+    Error: Conflict if it cannot be told which folder is which, or somebody has made one in the place meanwhile.
     """
     journal = _journal(home)
     try:
@@ -111,38 +128,61 @@ def recover(home: Path) -> str | None:
             f"A restore was cut off, and what it was about to do cannot be read: {journal}.",
             "Look which of the folders beside it is the one that you want, then remove that file.",
         ) from error
-    said = _recovered(swap)
-    journal.unlink(missing_ok=True)
-    return said
+    return _recovered(swap, journal)
 
 
-def _recovered(swap: Swap) -> str:
+def check_free(current: Path) -> None:
+    """Error: Conflict if something has the name under which a restored folder waits: it may be what was there before."""
+    name = restored_name(current)
+    if os.path.lexists(name):
+        raise Conflict(
+            f"There is {name} of a restore that was cut off, and whether it is the folder of before cannot be told.",
+            f"Look into it. Rename {name} to keep it, or remove it; then try again.",
+        )
+
+
+def _recovered(swap: Swap, journal: Path) -> str:
     current, new, kept = Path(swap.current), Path(swap.new), Path(swap.kept)
-    if _is(current, swap.inode):
+    dropped = f"A restore of {current} was cut off before it changed anything, and is dropped."
+    if swap.is_done:
         if os.path.lexists(new):
             kept = kept_name(current, datetime.now(UTC)) if os.path.lexists(kept) else kept
             new.rename(kept)
+        # Without it a power cut could bring the name back of which nothing is written down any more.
+        sync_names(current.parent)
+        journal.unlink(missing_ok=True)
         return (
             f"A restore was cut off after its last step but one; it is complete now. What was there before is {kept}."
         )
     if not _is(new, swap.inode):
-        if os.path.lexists(new):
-            # Some file systems number their files anew with each mount: it may be what was there before.
-            raise Conflict(
-                f"A restore of {current} was cut off, and whether {new} is the folder of before cannot be told.",
-                f"Look into both. Rename {new} to keep it, or remove it; then try again.",
-            )
-        return f"A restore of {current} was cut off before it changed anything, and is dropped."
+        if swap.source and _is(Path(swap.source), swap.inode):
+            journal.unlink(missing_ok=True)
+            return dropped
+        # Its disk may not be mounted. Some file systems number their files anew with each mount.
+        raise Conflict(
+            f"A restore of {current} was cut off, and whether {new} is the folder of before cannot be told.",
+            f"Is the disk mounted on which it is? If so, look into {current}, {new} and {kept}, whichever are there. When each "
+            f"has the name that you want, and {new} is gone, remove {journal}; then try again.",
+        )
     if not os.path.lexists(current):
         new.rename(current)
-        _sync(current.parent)
+        sync_names(current.parent)
+        journal.unlink(missing_ok=True)
         return f"A restore was cut off between its two steps; it is complete now. What was there before is {kept}."
     if os.path.lexists(kept):
         raise Conflict(
             f"A restore was cut off between its two steps, and meanwhile something has made a new {current}.",
             f"The restored folder is {new}, what was there before is {kept}. Move {current} away, and try again.",
         )
-    return f"A restore of {current} was cut off before it changed anything, and is dropped."
+    _drop(swap, journal)
+    return dropped
+
+
+def _drop(swap: Swap, journal: Path) -> None:
+    """Remove the restored folder, and then what was to be done with it."""
+    if _is(Path(swap.new), swap.inode):
+        remove(Path(swap.new))
+    journal.unlink(missing_ok=True)
 
 
 def _journal(home: Path) -> Path:
@@ -179,11 +219,3 @@ def _exchange(one: Path, other: Path) -> bool:
     if number in _NOT_HERE:
         return False
     raise OSError(number, os.strerror(number), str(other))
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -20,6 +20,7 @@ from parachute.backup.places import Places
 from parachute.backup.process import Restic
 from parachute.backup.repository import Repository, Snapshot
 from parachute.backup.restore import Restored
+from parachute.backup.state import State
 
 KEEP_ALL = Retention(1000, 1000, 1000)
 
@@ -49,7 +50,11 @@ class Household:
         self.vault = self.folder / "Parachute"
         self.repository_folder = self.folder / "usb" / "backup"
         self.places = Places(self.home, self.vault)
-        self.access = access.find(self.places, str(self.repository_folder), None, None)
+        self.use_password(None)
+
+    def use_password(self, path: Path | None) -> None:
+        """Open the repository with the password in this file, None for the file where it is by itself."""
+        self.access = access.find(self.places, str(self.repository_folder), path, None)
         self.repository = Repository(Restic(self.places, self.access))
 
     def close(self) -> None:
@@ -62,7 +67,7 @@ class Household:
 
     def latest(self) -> Backup:
         """The newest finished backup."""
-        return backups.chosen(self.backups(), "latest", self.places.owner)
+        return backups.chosen(self.backups(), "latest", self.places.owner, State.read(self.home).last_made)
 
     def backups(self) -> list[Backup]:
         """All of them."""

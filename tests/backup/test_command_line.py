@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,6 +11,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from parachute.backup.backups import CLOSED, FILES, Retention, tags
+from parachute.backup.models import PARTS
 from tests.support.computer import Computer
 
 from .household import Household
@@ -125,6 +128,60 @@ def test_help_and_status_need_no_restic(household: Household, tmp_path: Path) ->
     assert "drill" in parachute(household, "backup", "--help", path=str(tmp_path))[0]
     assert "No backup was made yet." in parachute(household, "backup", "status", code=1, path=str(tmp_path))[1]
     assert "restic is not installed" in parachute(household, "backup", "create", code=1, path=str(tmp_path))[1]
+
+
+def test_keys_are_not_brought_into_the_vault(household: Household) -> None:
+    household.create()
+    link = household.folder / "link"
+    link.symlink_to(household.vault)
+    for target in (household.vault / "back", link / "back", household.vault / "a" / ".." / "back"):
+        said = parachute(household, "backup", "restore", "--trust", "--to", str(target), code=1)[1]
+        assert "lies in the vault, where agents could read the keys" in said
+    assert not (household.vault / "back").exists()
+    parachute(household, "backup", "restore", "--trust", "--to", str(household.folder / "back"))
+    assert (household.folder / "back" / "trust" / "config.yaml").exists()
+
+
+def test_two_computers_of_one_name_and_the_same_folders_share_a_repository(household: Household) -> None:
+    (household.vault / "diary").write_text("mine")
+    mine = household.create()
+    # The other one has all from the same image: name, folders, repository and password, but never ran here.
+    aside = household.home.rename(household.folder / "aside"), household.vault.rename(household.folder / "my vault")
+    household.home.mkdir(mode=0o700)
+    (household.vault / ".parachute").mkdir(parents=True)
+    shutil.copy2(aside[0] / "config.yaml", household.home)
+    shutil.copy2(aside[0] / "backup" / "password", household.places.folder)
+    (household.vault / "diary").write_text("theirs")
+    theirs = [household.create(retention=Retention(1, 0, 0)).id for _ in range(5)]
+    assert {backup.id for backup in household.backups()} == {mine.id, *theirs[2:]}
+    listed = {each["id"]: each["own"] for each in json.loads(parachute(household, "backup", "list", "--json")[0])}
+    assert listed == {mine.id: False, **dict.fromkeys(theirs[2:], True)}
+    assert "of another installation" in parachute(household, "backup", "list")[0]
+    shutil.rmtree(household.home)
+    shutil.rmtree(household.vault)
+    for path, place in zip(aside, (household.home, household.vault), strict=True):
+        path.rename(place)
+    assert household.latest().id == mine.id
+    parachute(household, "backup", "restore", "--yes", "--trust")
+    assert (household.vault / "diary").read_text() == "mine"
+    # It is the same installation afterwards.
+    assert household.latest().id == mine.id
+    # What it has lost comes back by its name; the other's as well.
+    parachute(household, "backup", "restore", theirs[-1], "--yes")
+    assert (household.vault / "diary").read_text() == "theirs"
+
+
+def test_what_was_just_made_is_not_removed_whatever_the_clock_says(household: Household) -> None:
+    for number in range(4):
+        for part in PARTS:
+            for kind in (FILES, CLOSED):
+                names = ("parachute", *tags(part, kind, f"f{number}", household.places.installation))
+                options = ("--time", f"2099-01-0{number + 1} 12:00:00", "--tag", ",".join(names))
+                household.restic("backup", *options, str(household.home / "config.yaml"))
+    made = household.create(retention=Retention(1, 0, 0))
+    assert made.id in {backup.id for backup in household.backups()}
+    parachute(household, "backup", "prune")
+    assert household.latest().id == made.id
 
 
 def test_what_may_not_be_read_is_named_and_the_rest_is_a_sound_backup(household: Household) -> None:

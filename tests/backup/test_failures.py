@@ -3,11 +3,12 @@
 import os
 import shutil
 import subprocess
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
-from parachute.backup import access, drill, making, verify
+from parachute.backup import access, drill, failures, making, restore, verify
 from parachute.backup.models import (
     BackupFailed,
     Damaged,
@@ -21,7 +22,7 @@ from parachute.backup.repository import Repository
 from parachute.backup.state import State
 from parachute.errors import Conflict, InvalidInput, NotFound, ParachuteError, Unavailable
 
-from .household import Household, looked_at
+from .household import Household, Meanwhile, looked_at
 from .test_round_trip import replace_in_manifest
 
 
@@ -133,6 +134,83 @@ def test_without_a_vault_or_a_backup_the_answer_says_so(household: Household) ->
     with pytest.raises(NotFound, match="There is no vault"):
         household.create()
     assert household.backups() == []
+
+
+def test_a_vault_whose_disk_is_not_mounted_is_not_backed_up_as_an_empty_one(household: Household) -> None:
+    (household.home / "trust.db").touch()
+    (household.vault / "note").write_text("what I wrote")
+    made = household.create()
+
+    def unmount() -> None:
+        shutil.rmtree(household.vault)
+        household.vault.mkdir()
+
+    with pytest.raises(NotFound, match="has no conversations"):
+        household.create(Meanwhile(at_step="Storing the vault", on_step=unmount))
+    with pytest.raises(NotFound, match="has no conversations"):
+        household.create()
+    assert "has no conversations" in concerns(household)
+    assert household.latest().id == made.id
+
+
+def test_a_repository_that_goes_while_it_is_read_is_not_called_damaged(household: Household) -> None:
+    (household.vault / "note").write_text("what I wrote")
+    household.create()
+    latest = household.latest()
+    before = looked_at(household.vault)
+    away = household.folder / "away"
+
+    def unplug() -> None:
+        household.repository_folder.rename(away)
+
+    for step in ("Restoring vault", "Restoring trust"):
+        progress = Meanwhile(at_step=step, on_step=unplug)
+        with pytest.raises(RepositoryMissing, match="There is no repository"):
+            restore.restore(household.places, household.repository, latest, nullcontext, progress, trust=True)
+        assert looked_at(household.vault) == before
+        assert sorted(path.name for path in household.folder.iterdir()) == [".parachute", "Parachute", "away", "usb"]
+        away.rename(household.repository_folder)
+    with pytest.raises(RepositoryMissing, match="There is no repository"):
+        verify.verify(
+            household.places,
+            household.repository,
+            latest,
+            Meanwhile(at_step="Reading vault", on_step=unplug),
+        )
+    away.rename(household.repository_folder)
+    with pytest.raises(ParachuteError):
+        household.create(Meanwhile(at_step="Closing", on_step=unplug))
+    away.rename(household.repository_folder)
+    assert household.latest().id == latest.id
+    assert household.create().is_complete
+
+
+@pytest.mark.parametrize("is_unplugged", [True, False])
+def test_files_that_cannot_be_read_since_the_disk_went_are_no_damage(
+    household: Household, monkeypatch: pytest.MonkeyPatch, is_unplugged: bool
+) -> None:
+    (household.vault / "note").write_text("what I wrote")
+    household.create()
+    snapshot = household.latest().pairs["vault"].files
+    # What restic does when the disk goes after it has begun: it names each file, and ends with 1.
+    unplug = f"mv {household.repository_folder} {household.folder}/away" if is_unplugged else ""
+    programs = household.folder / "programs"
+    programs.mkdir()
+    (programs / "restic").write_text(
+        f'#!/bin/sh\n{unplug}\nmkdir -p "$4{snapshot.path}"\n'
+        'echo "ignoring error for /note: load <data/0f>: open data/0f: no such file or directory" >&2\nexit 1\n'
+    )
+    (programs / "restic").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    place = household.folder / "place"
+    if is_unplugged:
+        with pytest.raises(RepositoryMissing, match="There is no repository"):
+            household.repository.restore(snapshot, place)
+        said = "Fatal: load <data/0f>: open data/0f: no such file or directory"
+        assert isinstance(failures.failure(household.access, "read", 1, said), RepositoryMissing)
+    else:
+        # The comparison finds what is missing.
+        assert list(household.repository.restore(snapshot, place).iterdir()) == []
 
 
 def test_restic_that_is_not_installed_is_named(household: Household, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -139,7 +139,7 @@ def test_a_link_beside_the_manifest_brings_in_no_file_of_this_computer(household
     hostile.mkdir()
     (hostile / "content").mkdir()
     (hostile / "content" / "000001").symlink_to(household.access.password_file)
-    household.repository.store(hostile, tags("vault", CLOSED, "0badf00d"))
+    household.repository.store(hostile, tags("vault", CLOSED, "0badf00d", "0" * 16))
     closed: Snapshot = max(household.repository.snapshots(), key=lambda found: found.made_at)
     with (
         pytest.raises(Damaged, match="which is no file"),
@@ -149,10 +149,39 @@ def test_a_link_beside_the_manifest_brings_in_no_file_of_this_computer(household
     assert not (household.folder / "place").exists()
 
 
-@pytest.mark.parametrize("address", ["sftp:-oProxyCommand=touch x:/y", "sftp://me@-oX/y", "rclone:--config=x:y"])
-def test_an_address_cannot_be_an_option_of_ssh_or_rclone(household: Household, address: str) -> None:
-    with pytest.raises(InvalidInput, match="begin with"):
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("sftp:-oProxyCommand=touch x:/y", "sftp:me@-oX:/y", "sftp:a@b@-oX:/y", "sftp:a/b@-oX:/y", "sftp:-oX/y:/z"),
+        *("sftp://-oX/y", "sftp://me@-oX/y", "sftp://a@b@-oX/y", "sftp:", "sftp://", "sftp:host"),
+        *(
+            "rclone:--config=x:y",
+            "rclone::sftp,ssh=touch x:y",
+            'rclone:name,ssh="touch x":y',
+            "rclone:name",
+            "rclone::",
+        ),
+    ],
+)
+def test_an_address_cannot_have_ssh_or_rclone_start_a_program(household: Household, address: str) -> None:
+    with pytest.raises(InvalidInput, match="start a program"):
         access.find(household.places, address, None, None)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("sftp:host:/backup", "sftp:me@host:backup", "sftp:me@home.example@host:/a:b@-c", "sftp:me@fd00--1:/x"),
+        *(
+            "sftp://host",
+            "sftp://me@host:2222//srv/backup",
+            "sftp://me@home.example@[::1]:22/x",
+            "rclone:My Drive:a/b,c=d",
+        ),
+    ],
+)
+def test_ordinary_addresses_of_ssh_and_rclone_are_taken(household: Household, address: str) -> None:
+    assert access.find(household.places, address, None, None).repository == address
 
 
 def test_what_opens_the_repository_does_not_lie_in_the_vault(household: Household) -> None:

@@ -28,6 +28,18 @@ while True:
 """
 
 
+_KILLED = """
+import os, sqlite3, sys
+connection = sqlite3.connect(sys.argv[1])
+connection.execute("CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT)")
+connection.executemany("INSERT INTO notes (text) VALUES (?)", [("committed",)] * 2000)
+connection.commit()
+connection.execute("PRAGMA cache_size=2")
+connection.execute("UPDATE notes SET text = 'half done, and longer than before'")
+os.kill(os.getpid(), 9)
+"""
+
+
 @contextmanager
 def writing(path: Path) -> Iterator["subprocess.Popen[str]"]:
     """A program that moves money in transactions, and says each on a line; it is killed with the block."""
@@ -76,6 +88,20 @@ def test_a_database_is_copied_whole_between_two_transactions_with_what_its_log_h
     live = sqlite3.connect(path)
     assert live.execute("SELECT count(*) FROM money").fetchone() == (count,)
     live.close()
+
+
+def test_what_a_killed_program_had_half_done_is_not_what_comes_back(household: Household) -> None:
+    path = household.vault / ".parachute" / "notes.db"
+    subprocess.run([sys.executable, "-c", _KILLED, str(path)], check=False)
+    assert path.with_name("notes.db-journal").stat().st_size > 0
+    made = household.create()
+    assert made.reports["vault"].damaged == []
+    assert made.is_complete
+    household.restore()
+    connection = sqlite3.connect(path)
+    assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    assert connection.execute("SELECT DISTINCT text, count(*) FROM notes").fetchall() == [("committed", 2000)]
+    connection.close()
 
 
 def test_a_broken_database_is_found_and_looking_leaves_nothing_beside_it(tmp_path: Path) -> None:

@@ -107,6 +107,28 @@ def test_a_vault_comes_back_as_it_was_and_the_one_before_is_kept(household: Hous
     assert not household.places.staging.exists() or not list(household.places.staging.iterdir())
 
 
+def test_all_of_it_is_on_the_disk_before_it_is_put_in_place(
+    household: Household, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (household.vault / "note").write_text("then")
+    (household.home / "keys.yaml").write_text("then")
+    household.create()
+    (household.vault / "note").write_text("now")
+    (household.home / "keys.yaml").write_text("now")
+    found: list[dict[str, str]] = []
+
+    def synced() -> None:
+        names = [*household.folder.rglob("note"), *household.folder.rglob("keys.yaml")]
+        found.append({path.relative_to(household.folder).parts[0]: path.read_text() for path in names})
+
+    monkeypatch.setattr(os, "sync", synced)
+    household.restore(trust=True)
+    # For each of the two: what is restored is complete, and what was there before is in force.
+    first, second = found
+    assert (first["Parachute"], first[".Parachute.restoring"]) == ("now", "then")
+    assert (second[".parachute"], second[".parachute.restoring"]) == ("now", "then")
+
+
 def test_a_second_backup_hashes_only_what_is_new_and_sees_a_change_that_hides_its_time(household: Household) -> None:
     hidden = household.vault / "hidden"
     hidden.write_text("before")

@@ -88,6 +88,22 @@ def test_restoring_trust_brings_all_of_it_and_keeps_what_belongs_to_now(househol
     assert household.create().is_complete
 
 
+def test_a_password_that_was_changed_since_the_backup_stays_in_force(household: Household) -> None:
+    own = household.home / "secrets" / "password"
+    own.parent.mkdir(mode=0o700)
+    shutil.copy2(household.access.password_file, own)
+    household.use_password(own)
+    household.create()
+    changed = household.folder / "changed"
+    changed.write_text("changed\n")
+    household.restic("key", "passwd", "--new-password-file", str(changed))
+    own.write_text("changed\n")
+    household.restore(trust=True)
+    assert own.read_text() == "changed\n"
+    assert own.stat().st_mode & 0o777 == 0o600
+    assert household.create().is_complete
+
+
 def test_a_new_computer_needs_only_the_repository_and_the_password(household: Household) -> None:
     furnish(household.home)
     (household.vault / "note").write_text("what I wrote")

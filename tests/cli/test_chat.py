@@ -9,9 +9,9 @@ import pytest
 from parachute.keys.cli_token import CliToken
 from parachute.settings.home import Home
 from tests.support.gate import Gate
+from tests.support.terminal import Terminal
 
 from .scripted_core import ABORT, ANSWER, DONE, DROP, SESSION, START, ScriptedCore, Step, text, tool
-from .terminal import Terminal
 
 
 def test_the_answer_is_printed_and_the_rest_stands_beside_it(parachute: Terminal, home: Home) -> None:

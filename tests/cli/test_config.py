@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 from parachute.settings.home import Home
+from tests.support.terminal import Terminal
 
 from .scripted_core import ScriptedCore
-from .terminal import Terminal
 
 
 def written(parachute: Terminal) -> object:

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from parachute.settings.home import Home
+from tests.support.terminal import Terminal
 
 from .scripted_core import ScriptedCore
-from .terminal import Terminal
 
 ENTRY: dict[str, Any] = {
     "id": "para:daily:a1b2c3d4e5f6",
     "date": "2026-01-02",
     "time": "09:05",
-    "title": "Tea\x1b[31m",
+    "title": "Tea\x1b[31m\u202e",
     "content": "With Kevin.\x1b[2J\nTwo cups.",
 }
 PERSON: dict[str, Any] = {

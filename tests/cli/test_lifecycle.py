@@ -13,9 +13,9 @@ import psutil
 import pytest
 
 from parachute.settings.home import Home
+from tests.support.terminal import Terminal
 
 from .scripted_core import ScriptedCore
-from .terminal import Terminal
 
 needs_core = pytest.mark.skipif(find_spec("parachute.serve") is None, reason="there is no core in this build")
 SECRET = "sk-ant-" + "x" * 40

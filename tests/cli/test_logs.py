@@ -7,8 +7,7 @@ import pytest
 
 from parachute.settings.home import Home
 from parachute.supervisor.logs import shorten
-
-from .terminal import Terminal
+from tests.support.terminal import Terminal
 
 
 def append(path: Path, text: str) -> None:

@@ -10,9 +10,9 @@ from typer.testing import CliRunner
 from parachute import __version__
 from parachute.cli.main import application
 from parachute.settings.home import Home
+from tests.support.terminal import Terminal
 
 from .scripted_core import ScriptedCore
-from .terminal import Terminal
 
 COMMANDS = (
     "start",

@@ -7,9 +7,9 @@ import pytest
 
 from parachute.settings.home import Home
 from tests.modules.building import write_module
+from tests.support.terminal import Terminal
 
 from .scripted_core import ScriptedCore
-from .terminal import Terminal
 
 SETTINGS = """\
 settings:

@@ -10,9 +10,9 @@ import pytest
 
 from parachute.settings.home import Home
 from tests.modules.building import Repository, names, needing, write_module, write_source_package, write_wheel
+from tests.support.terminal import Terminal
 
 from .scripted_core import ScriptedCore
-from .terminal import Terminal
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ import json
 
 from parachute.keys.cli_token import CliToken
 from parachute.settings.home import Home
+from tests.support.terminal import Terminal
 
 from .scripted_core import SESSION, ScriptedCore
-from .terminal import Terminal
 
 ROW = {"id": SESSION, "title": "A \x1b[31mred\nplan", "updatedAt": "2026-01-02T03:04:05Z", "messageCount": 4}
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from parachute.settings.home import Home
+from tests.support.terminal import Terminal
 
 from .scripted_core import ScriptedCore
-from .terminal import Terminal
 
 
 def listed(parachute: Terminal) -> dict[str, str]:

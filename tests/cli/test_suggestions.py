@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from parachute.settings.home import Home
+from tests.support.terminal import Terminal
 
 from .scripted_core import ScriptedCore
-from .terminal import Terminal
 
 PATH = "/api/suggestions"
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from parachute.settings.home import Home
+from tests.support.terminal import Terminal
 
 from .scripted_core import DONE, START, ScriptedCore, text
-from .terminal import Terminal
 
 PATH = "/api/workspaces"
 ALL = {"mcps": "all", "skills": "all", "agents": "all", "plugins": "all"}

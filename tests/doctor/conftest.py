@@ -7,9 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.nursery import Nursery
-from tests.cli.terminal import Terminal
-
 from .machine import Machine
 
 
@@ -19,20 +16,4 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
     folder = Path(tempfile.mkdtemp(prefix="pdoc", dir="/tmp"))
     monkeypatch.setenv("HOME", str(folder))
     yield Machine(folder)
-    shutil.rmtree(folder)
-
-
-@pytest.fixture(scope="session")
-def nursery() -> Iterator[Nursery]:
-    """Where quick processes come from."""
-    found = Nursery()
-    yield found
-    found.close()
-
-
-@pytest.fixture
-def parachute(nursery: Nursery) -> Iterator[Terminal]:
-    """The command, in a home where nothing was set yet."""
-    folder = Path(tempfile.mkdtemp(prefix="pdoc", dir="/tmp"))
-    yield Terminal(folder, nursery)
     shutil.rmtree(folder)

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from parachute.doctor.checks import all_checks
-from tests.cli.terminal import Terminal
 from tests.conftest import needs_bubblewrap
 from tests.support.computer import Computer
+from tests.support.terminal import Terminal
 
 from .machine import unchanged
 

@@ -1,5 +1,6 @@
 """Checks of the vault, its databases and its modules, in states that really are broken."""
 
+import json
 import os
 import shutil
 import sqlite3
@@ -170,6 +171,48 @@ def test_what_a_killed_program_had_written_is_read_with_the_rest(machine: Machin
     overwrite(path, 4096 * 1, b"\xff" * 4096)
     path.with_name("trust.db-wal").unlink()
     machine.accuses("databases")
+
+
+def test_what_a_killed_program_had_half_done_is_not_called_damaged(machine: Machine) -> None:
+    path = database(machine.home.root / "module-data" / "daily" / "a.db", journal="DELETE")
+    program = (
+        "import os, sqlite3, sys\n"
+        "c = sqlite3.connect(sys.argv[1])\n"
+        "c.execute('PRAGMA cache_size=2')\n"
+        "c.execute(\"UPDATE entries SET text = 'half done, and longer than before: ' || text\")\n"
+        "os.kill(os.getpid(), 9)\n"
+    )
+    subprocess.run([sys.executable, "-c", program, str(path)], check=False)
+    assert path.with_name("a.db-journal").stat().st_size > 0
+    with unchanged(machine.home.root):
+        found = machine.warns("databases")
+    assert found.details == (f"{path}: its writer was killed; what was half done is taken back when it is opened next",)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("SELECT count(*) FROM entries").fetchone()
+    machine.well("databases")
+
+
+@pytest.mark.parametrize("place", ["vault/.parachute/copies", "home/module-data/daily"])
+def test_folders_with_databases_that_cannot_be_read_are_named(machine: Machine, place: str) -> None:
+    database(machine.vault / ".parachute" / "sessions.db")
+    top, _, rest = place.partition("/")
+    closed = {"vault": machine.vault, "home": machine.home.root}[top] / rest
+    database(closed / "a.db")
+    closed.chmod(0)
+    # Also for root, who could read everything otherwise.
+    held = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
+    variables = {"PARACHUTE_HOME": str(machine.home.root), "PARACHUTE_VAULT": str(machine.vault)}
+    done = subprocess.run(
+        [*held, sys.executable, "-m", "parachute.cli", "doctor", "databases", "--json"],
+        env={**machine.computer().environment, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    closed.chmod(0o700)
+    (found,) = json.loads(done.stdout)["checks"]
+    assert found["result"] == "warning", found
+    assert found["message"] == f"Not every folder with databases can be read: {closed}: Permission denied."
 
 
 def test_links_to_databases_are_not_followed(machine: Machine) -> None:

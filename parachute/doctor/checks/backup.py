@@ -16,7 +16,8 @@ def _examine(computer: Computer) -> Result:
     if repository is None:
         return warning(
             "No backup is made of the vault.",
-            "`parachute config set backup.repository /media/DISK/backup` names a place, `parachute backup create` makes the first.",
+            "`parachute config set backup.repository /media/DISK/backup` names a place, `parachute backup init` prepares it, and "
+            "`parachute backup create` makes the first.",
         )
     if not is_there(computer, "restic"):
         return problem("restic, which makes backups, is not installed.", "`sudo apt-get install restic`")

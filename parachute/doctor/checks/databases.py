@@ -58,7 +58,7 @@ def _examine(computer: Computer) -> Result:
     if unseen:
         return warning(
             f"{', '.join(path.name for path in unseen)} could not be looked at from beginning to end.",
-            "Try again when the disk is less busy, with `parachute doctor databases`.",
+            "Try again when the computer has been started and the disk is less busy, with `parachute doctor databases`.",
             details=details,
         )
     if not found:
@@ -86,12 +86,16 @@ def _files(computer: Computer, unread: list[OSError]) -> list[Path]:
 def _look(computer: Computer, path: Path, deadline: float) -> tuple[Level, str]:
     """Whether a database is whole; a warning, and why, if that cannot be told."""
     # One that nobody has open is read without locks, and then nothing is made beside it.
-    log = path.with_name(f"{path.name}-wal")
-    at_rest = not computer.is_running and not log.exists()
+    at_rest = not computer.is_running and not _is_written(path)
     found = _checked(path, "immutable=1" if at_rest else "mode=ro", deadline)
-    if at_rest and found[0] is Level.PROBLEM and log.exists():
+    if at_rest and found[0] is Level.PROBLEM and _is_written(path):
         return _checked(path, "mode=ro", deadline)  # somebody began to write meanwhile
     return found
+
+
+def _is_written(path: Path) -> bool:
+    """Whether something lies beside it without which it is not whole."""
+    return any(path.with_name(f"{path.name}-{kind}").exists() for kind in ("wal", "journal"))
 
 
 def _checked(path: Path, how: str, deadline: float) -> tuple[Level, str]:
@@ -110,6 +114,8 @@ def _checked(path: Path, how: str, deadline: float) -> tuple[Level, str]:
     except sqlite3.Error as error:
         # Extended codes carry the primary one in their lowest byte.
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_READONLY_ROLLBACK:
+            return Level.WARNING, "its writer was killed; what was half done is taken back when it is opened next"
         if code == sqlite3.SQLITE_INTERRUPT:
             return Level.WARNING, f"there was no time: all of them have {_SECONDS:.0f} seconds together"
         return (Level.PROBLEM if code in _DAMAGE else Level.WARNING), str(error)
