@@ -28,7 +28,9 @@ def main() -> int:
             remarks.append(f"{name}: not measured here. {reason}")
         except Exception as error:
             traceback.print_exc()
-            remarks.append(f"{name}: the measurement failed. {type(error).__name__}: {str(error).splitlines()[0]}")
+            # Many an assertion has no words.
+            said = ": ".join([type(error).__name__, *str(error).splitlines()[:1]])
+            remarks.append(f"{name}: the measurement failed. {said}")
             failed = True
     report.write(results)
     report.show(results, remarks)

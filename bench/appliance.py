@@ -64,7 +64,7 @@ def installed() -> Iterator[Path]:
             guest.root.check_output(f"{ENVIRONMENT}/bin/python -m compileall -q {SOURCE}")
             computer.run("parachute stop")
             for part in (_HOME, _SOURCE):
-                shutil.copytree(_inside(guest) / part, folder / part, symlinks=True)
+                shutil.copytree(guest.files / part, folder / part, symlinks=True)
             for path in (folder / _HOME, *(folder / _HOME).rglob("*")):
                 os.chown(path, USER_ID, USER_ID, follow_symlinks=False)
         yield folder
@@ -79,8 +79,3 @@ def booted(folder: Path) -> Iterator[Appliance]:
             assert time.perf_counter() - begun < _HEALTHY_SECONDS, guest.journal()
             time.sleep(_PAUSE)
         yield Appliance(guest, time.perf_counter() - begun)
-
-
-def _inside(guest: Guest) -> Path:
-    leader = next(process for process in guest.processes() if process.name() == "systemd")
-    return Path(f"/proc/{leader.pid}/root")

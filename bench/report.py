@@ -33,4 +33,4 @@ def show(results: Sequence[Result], remarks: Sequence[str]) -> None:
     console = Console(width=max(100, Console().width))
     console.print(table)
     for remark in remarks:
-        console.print(remark, markup=False, highlight=False)
+        console.print(remark, markup=False, highlight=False, soft_wrap=True)

@@ -21,8 +21,7 @@ def measure() -> Iterator[Result]:
                 seconds.append(appliance.seconds)
                 megabytes.append(appliance.idle_megabytes())
                 with appliance.computer.serving("model", "tests.appliance.scripted_model") as url:
-                    for name, value in {"provider": "compatible", "base_url": url, "model": "claude-opus-5-5"}.items():
-                        appliance.computer.run(f"parachute config set {name} {value}")
+                    appliance.computer.use_model(url)
                     appliance.computer.run("parachute restart")
                     first.append(appliance.seconds_to_first_text())
     yield Result("appliance.boot_to_healthy", median(seconds), "s", budget=30)

@@ -32,11 +32,20 @@ class Agents(Services):
 
     def events(self, command: str, session: str = "new", **fields: str) -> list[dict[str, Any]]:
         """The events of a turn in which the agent runs a command."""
-        message = {"message": f"run: {command}", "sessionId": session, "module": "chat", **fields}
-        curl = ["curl", "-sSN", "--max-time", "110", "-H", "content-type: application/json"]
-        answer = self.run(shlex.join([*curl, "-d", json.dumps(message), f"{URL}/api/chat"]))
+        return self.answered(f"run: {command}", session, **fields)
+
+    def answered(self, message: str, session: str = "new", **fields: str) -> list[dict[str, Any]]:
+        """The events of an answer."""
+        body = json.dumps({"message": message, "sessionId": session, "module": "chat", **fields})
+        return self.streamed("/api/chat", "-H", "content-type: application/json", "-d", body)
+
+    def streamed(self, path: str, *options: str) -> list[dict[str, Any]]:
+        """The events of a stream, to its end."""
         parser = Parser()
-        return [event for line in answer.splitlines() if (event := parser.event(line))]
+        said = self.run(shlex.join(["curl", "-sSN", "--max-time", "240", *options, f"{URL}{path}"]))
+        events = [event for line in said.splitlines() if (event := parser.event(line))]
+        assert parser.unparsable == []
+        return events
 
     @contextmanager
     def working(self, command: str, session: str) -> Iterator[Callable[[], list[dict[str, Any]]]]:
@@ -70,13 +79,18 @@ class Agents(Services):
     def with_model(self, **settings: str) -> Iterator[None]:
         """The scripted model answers; `settings` by their names with `__` for a dot."""
         with self.serving("model", "tests.appliance.scripted_model") as url:
-            values = {"provider": "compatible", "base_url": url, "model": "claude-opus-5-5", **settings}
-            for name, value in values.items():
+            self.use_model(url)
+            for name, value in settings.items():
                 self.run(f"parachute config set {name.replace('__', '.')} {value}")
             try:
                 yield
             finally:
                 self.user.run("parachute service uninstall")
+
+    def use_model(self, url: str) -> None:
+        """Set the model that answers at this address."""
+        for name, value in {"provider": "compatible", "base_url": url, "model": "claude-opus-5-5"}.items():
+            self.run(f"parachute config set {name} {value}")
 
     def build(self) -> dict[str, Any]:
         """What `parachute sandbox build` says of the image that it built from the tarball."""
@@ -92,6 +106,5 @@ def give_root(guest: Guest) -> None:
     # The guest's root is an overlay, and a layer of another overlay cannot lie in one.
     host.check_output(f"install -d -o {USER} -g {USER} {Path(STORE).parent} {STORE}")
     host.check_output(f"mount -t tmpfs -o uid={USER_ID},gid={USER_ID},mode=700 tmpfs {STORE}")
-    leader = next(process for process in guest.processes() if process.name() == "systemd")
-    shutil.copyfile(tarball(), Path(f"/proc/{leader.pid}/root{TARBALL}"))
+    shutil.copyfile(tarball(), f"{guest.files}{TARBALL}")
     host.check_output(f"chmod 644 {TARBALL}")

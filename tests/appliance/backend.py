@@ -8,7 +8,7 @@ from testinfra.host import Host
 
 from tests.appliance.recipe import USER, USER_ID
 
-SECONDS = 120
+SECONDS = 300
 """What a command may take, unless it is told otherwise."""
 
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"

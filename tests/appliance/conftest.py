@@ -12,6 +12,7 @@ from tests.appliance.guest import Guest
 from tests.appliance.scheduling import ByGuest
 
 FOLDER = Path(__file__).parent
+SECONDS = 900  # the first of a file starts a computer, or builds an image; a machine may have others to serve
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -27,6 +28,13 @@ def _named(config: pytest.Config) -> bool:
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByGuest | None:
     """Only this folder's tests are shared out by guest."""
     return ByGuest(config, log) if _named(config) else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """These have more time than others."""
+    for item in items:
+        if item.path.is_relative_to(FOLDER):
+            item.add_marker(pytest.mark.timeout(SECONDS))
 
 
 @pytest.fixture(scope="session")

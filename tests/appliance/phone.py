@@ -12,7 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, TypeVar
 
 import httpx2
@@ -48,43 +47,36 @@ class Found:
         return f"{self.name}:{self.port}"
 
 
-class Phone:
-    """A context manager that joins the guest's network, whose process 1 is `leader`, and leaves nothing behind.
+@contextmanager
+def joined(leader: int) -> Iterator["Phone"]:
+    """A phone in the network of the guest whose process 1 is `leader`.
 
-    `run` does something on the phone: in a thread whose network is the phone's, as are all threads it starts.
+    Nothing is left behind: with the last process of a network its devices go, and the other ends of their cables.
     """
+    # It ends with its standard input, so also with us.
+    command = ["unshare", "--net", "sh", "-c", "echo; exec cat"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as network:
+        assert network.stdout is not None
+        network.stdout.readline()
+        number = network.pid
+        _in_network(number, f"ip link add {_PHONE_DEVICE} type veth peer name {_BOX_DEVICE} netns {leader}")
+        for process, device, address in ((number, _PHONE_DEVICE, PHONE), (leader, _BOX_DEVICE, BOX)):
+            _in_network(process, f"ip address add {address}/24 dev {device}")
+            _in_network(process, f"ip link set {device} up")
+        _in_network(number, "ip link set lo up")
+        with ThreadPoolExecutor(1, initializer=_enter, initargs=(number,)) as thread:
+            yield Phone(thread)
 
-    def __init__(self, leader: int) -> None:
-        self._leader = leader
-        self._network: subprocess.Popen[bytes] | None = None
-        self._thread: ThreadPoolExecutor | None = None
 
-    def __enter__(self) -> "Phone":
-        try:
-            self._join()
-        except BaseException:
-            self.close()
-            raise
-        return self
+@dataclass(frozen=True, slots=True)
+class Phone:
+    """What is done on the phone: in a thread whose network is the phone's, as are all threads it starts."""
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Leave: with the last process of a network its devices go, and the other ends of their cables."""
-        if self._thread is not None:
-            self._thread.shutdown()
-            self._thread = None
-        if self._network is not None:
-            self._network.communicate()
-            self._network = None
+    thread: ThreadPoolExecutor
 
     def run(self, action: Callable[[], T]) -> T:
         """What an action on the phone gives."""
-        assert self._thread is not None
-        return self._thread.submit(action).result()
+        return self.thread.submit(action).result()
 
     def do(self, action: Callable[[], Awaitable[T]]) -> T:
         """What an asynchronous action on the phone gives."""
@@ -128,21 +120,6 @@ class Phone:
             ended.set()
             defender.join(_SECONDS)
             assert not defender.is_alive()
-
-    def _join(self) -> None:
-        # It ends with its standard input, so also with us.
-        self._network = subprocess.Popen(
-            ["unshare", "--net", "sh", "-c", "echo; exec cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
-        assert self._network.stdout is not None
-        self._network.stdout.readline()
-        number = self._network.pid
-        _in_network(number, f"ip link add {_PHONE_DEVICE} type veth peer name {_BOX_DEVICE} netns {self._leader}")
-        for process, device, address in ((number, _PHONE_DEVICE, PHONE), (self._leader, _BOX_DEVICE, BOX)):
-            _in_network(process, f"ip address add {address}/24 dev {device}")
-            _in_network(process, f"ip link set {device} up")
-        _in_network(number, "ip link set lo up")
-        self._thread = ThreadPoolExecutor(1, initializer=_enter, initargs=(number,))
 
 
 class _Defender(threading.Thread):
@@ -200,12 +177,8 @@ def _enter(process: int) -> None:
             raise OSError(ctypes.get_errno(), "setns")
 
 
-def _zeroconf() -> Zeroconf:
-    return Zeroconf(interfaces=[PHONE], ip_version=IPVersion.V4Only)
-
-
 def _find(kind: str) -> Found:
-    network = _zeroconf()
+    network = Zeroconf(interfaces=[PHONE], ip_version=IPVersion.V4Only)
     names: list[str] = []
     arrived = threading.Event()
 

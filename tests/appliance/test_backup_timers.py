@@ -18,8 +18,7 @@ def computer(user: Host) -> Iterator[Host]:
     installed = json.loads(user.check_output("parachute service install --json"))["installed"]
     assert {f"{FOLDER}/{name}" for name in NAMES} <= set(installed)
     yield user
-    removed = json.loads(user.check_output("parachute service uninstall --json"))["removed"]
-    assert not {f"{FOLDER}/{name}" for name in NAMES} & set(removed), "the last test has had them removed"
+    user.check_output("parachute service uninstall")
     user.check_output("rm -rf ~/.parachute ~/Parachute")
 
 

@@ -51,7 +51,6 @@ def test_what_a_guest_writes_is_gone_with_it(layers: tuple[Path, ...]) -> None:
 
 
 def test_nothing_is_left_behind_after_a_failure(layers: tuple[Path, ...]) -> None:
-    mounts = Path("/proc/self/mountinfo").read_text()
     before = cgroups.left(os.getpid())
     processes: list[psutil.Process] = []
 
@@ -65,7 +64,8 @@ def test_nothing_is_left_behind_after_a_failure(layers: tuple[Path, ...]) -> Non
     assert len(processes) > 3
     assert not [process for process in processes if process.is_running()]
     assert cgroups.left(os.getpid()) == before
-    assert Path("/proc/self/mountinfo").read_text() == mounts
+    # Others may mount what they like meanwhile.
+    assert not [line for line in Path("/proc/self/mountinfo").read_text().splitlines() if str(layers[0]) in line]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])

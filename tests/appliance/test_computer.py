@@ -9,12 +9,13 @@ from collections.abc import Iterator
 import pytest
 from testinfra.host import Host
 
+from tests.appliance.agents import Agents
 from tests.appliance.backend import GuestBackend
 from tests.appliance.recipe import ENVIRONMENT
-from tests.support.sse import Parser, text_of
+from tests.appliance.services import URL
+from tests.support.sse import text_of
 
-URL = "http://127.0.0.1:3333"
-START_SECONDS = 60
+START_SECONDS = 120
 
 
 @pytest.fixture(scope="module")
@@ -22,6 +23,8 @@ def computer(user: Host) -> Iterator[Host]:
     """The user of a computer that answers."""
     backend = user.backend
     assert isinstance(backend, GuestBackend)
+    # Beside the agent that answers there is no other one.
+    user.check_output("parachute config set agents.spare false")
     program = backend.entered(
         *("sh", "-c", "cd; exec 2>supervisor.log; exec $0 -m parachute.supervisor --host 127.0.0.1 --port 3333"),
         f"{ENVIRONMENT}/bin/python",
@@ -49,15 +52,7 @@ def test_health_answers(computer: Host) -> None:
 
 
 def test_the_offline_model_answers_from_a_sandbox_in_pieces(host: Host, computer: Host) -> None:
-    message = {"message": "What is a journal good for?", "sessionId": "new", "module": "chat"}
-    lines = computer.check_output(
-        "curl -sSN --max-time 110 -H 'content-type: application/json' -d %s %s",
-        json.dumps(message),
-        f"{URL}/api/chat",
-    ).splitlines()
-    parser = Parser()
-    events = [event for line in lines if (event := parser.event(line))]
-    assert not parser.unparsable
+    events = Agents(computer).answered("What is a journal good for?")
     assert events[-1]["type"] == "done", events[-1]
     assert [event["title"] for event in events if event["type"] == "warning"] == ["Offline model"], "not: no sandbox"
     assert len([event for event in events if event["type"] == "text"]) > 1, "the text came in pieces"

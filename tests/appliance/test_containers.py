@@ -26,10 +26,10 @@ def agents(guest: Guest, host: Host, user: Host) -> Iterator[Agents]:
     give_root(guest)
     with computer.with_model(sandbox__limits="unavailable", sandbox__required="true"):
         yield computer
-    assert computer.containers() == []
-    assert user.run("pgrep --exact conmon").rc == 1
-    computer.run("podman image rm --all --force; rm -rf ~/.parachute ~/Parachute")
+    left = computer.containers(), user.run("pgrep --exact conmon").stdout
+    computer.run("podman rm --all --force --time=0; podman image rm --all --force; rm -rf ~/.parachute ~/Parachute")
     host.run(f"pkill --exact catatonit; umount --lazy {STORE}; rm {TARBALL}")
+    assert left == ([], "")
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +131,7 @@ def test_what_a_killed_core_leaves_is_ended_by_the_next(agents: Agents) -> None:
     session = agents.say("echo first")[-1]["sessionId"]
     (name,) = agents.containers(session)
     before = agents.run(f"podman inspect --format '{{{{.Id}}}}' {name}")
-    agents.run("systemctl --user kill --signal KILL parachute-core.service")
+    agents.kill_core()
     agents.until(lambda: agents.containers(session) == [], "the container was ended")
     assert text_of(agents.say("echo second", session)) == "second"
     assert agents.run(f"podman inspect --format '{{{{.Id}}}}' {name}") != before
@@ -145,7 +145,7 @@ def test_what_is_left_of_this_installation_goes_and_of_others_stays(agents: Agen
     for installation in (own, "another"):
         labelled = f"--label={name}={installation} --name=parachute-{installation}-left"
         agents.run(f"{run} {labelled} {built['id']} sleep 3600")
-    agents.run("systemctl --user kill --signal KILL parachute-core.service")
+    agents.kill_core()
     agents.until(lambda: agents.user.run(f"curl -sf {URL}/api/health").rc == 0, "core is back")
     try:
         agents.say("echo second")
@@ -168,6 +168,21 @@ def test_a_container_that_fails_again_and_again_is_given_up_and_says_why(agents:
     assert "ended with status 125. It failed 3 times in five minutes" in end["message"]
     assert "The image for containers is gone; `parachute sandbox build` makes it again." in end["message"]
     assert text_of(agents.say("echo third", session)) == "third"
+
+
+@pytest.mark.usefixtures("built")
+def test_the_offline_model_answers_from_a_container(agents: Agents) -> None:
+    agents.run("parachute config set provider offline && parachute config unset model")
+    agents.restart_core()
+    try:
+        events = agents.answered("What is a journal good for?")
+        assert events[-1]["type"] == "done", events[-1]
+        assert agents.run("systemctl --user is-active parachute-model.service") == "active"
+        assert agents.containers(events[-1]["sessionId"]) != []
+    finally:
+        agents.run("parachute config set provider compatible && parachute config set model claude-opus-5-5")
+        agents.restart_core()
+    assert len(text_of(events)) > 20
 
 
 @pytest.mark.usefixtures("built")

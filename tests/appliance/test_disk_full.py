@@ -12,7 +12,6 @@ from tests.appliance.recipe import ENVIRONMENT, SOURCE, USER_ID
 from tests.appliance.services import service
 from tests.support.sse import text_of
 
-pytestmark = pytest.mark.timeout(600)
 SOUND = f"{ENVIRONMENT}/bin/python {SOURCE}/tests/appliance/soundness.py ~/.parachute ~/Parachute"
 SIZES = {"Parachute": "24m", ".parachute": "64m"}
 LONG = "Nobody has room for these words. " * 400

@@ -86,11 +86,13 @@ def test_what_runs_later_outside_cannot_be_written(agents: Agents, built: dict[s
 def test_the_models_socket_is_for_answers_only(agents: Agents, built: dict[str, Any]) -> None:
     folder = f"{agents.home}/Parachute/Attempts"
     agents.run(f"mkdir {folder} && cp {SOURCE}/tests/sandbox/escapes/attempts/model.py {folder}")
-    agents.run("parachute config set allowed_models '[\"claude-*\"]' && systemctl --user restart parachute-core")
+    agents.run("parachute config set allowed_models '[\"claude-*\"]'")
+    agents.restart_core()
     try:
         said = agents.output("python3 -ISB /vault/Attempts/model.py claude-opus-5-5 gpt-9")
     finally:
-        agents.run(f"rm -r {folder}; parachute config unset allowed_models; systemctl --user restart parachute-core")
+        agents.run(f"rm -r {folder}; parachute config unset allowed_models")
+        agents.restart_core()
     answers = json.loads(said)
     assert answers.pop("a question") == 200
     assert answers.pop("another model") == 403
@@ -107,9 +109,7 @@ def test_containers_of_another_installation_are_left_alone(agents: Agents, built
     agents.run(run)
     try:
         assert agents.say("echo second", session)[-1]["type"] == "done"
-        # The tests before have started core so often that systemd would give it up.
-        agents.run("systemctl --user reset-failed parachute-core.service")
-        agents.run("systemctl --user kill --signal KILL parachute-core.service")
+        agents.kill_core()
         running = "podman ps --format '{{.Names}}'"
         agents.until(lambda: own not in agents.run(running).split(), "the next core has ended what was ours")
         assert agents.say("echo third", session)[-1]["type"] == "done"

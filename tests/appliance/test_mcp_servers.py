@@ -9,8 +9,8 @@ from testinfra.host import Host
 
 from tests.appliance.agents import Agents
 from tests.appliance.recipe import SOURCE
-from tests.appliance.services import URL, Services
-from tests.support.sse import Parser, text_of
+from tests.appliance.services import Services
+from tests.support.sse import text_of
 
 UNIT = "parachute-mcp@notes.service"
 RUNNING = f"{SOURCE}/parachute/mcp_servers/running.py"
@@ -45,7 +45,8 @@ def computer(host: Host, user: Host) -> Iterator[Agents]:
     host.check_output(
         f"cp {RUNNING} /var/tmp/ && sed -i 's/^IDLE_SECONDS = .*/IDLE_SECONDS = 3.0/; s/^_SWEEP_SECONDS = .*/_SWEEP_SECONDS = 0.5/' {RUNNING}"
     )
-    with computer.with_model(sandbox__required="true", default_capabilities__mcps="all"):
+    # A spare would be given its tools, too, and would wake it.
+    with computer.with_model(sandbox__required="true", default_capabilities__mcps="all", agents__spare="false"):
         computer.run("parachute service install")
         computer.run(f"mkdir notes && echo {shlex.quote(SERVER)} > notes/server.py")
         computer.run(f"parachute mcp add notes --yes -- python3 {computer.home}/notes/server.py")
@@ -60,25 +61,24 @@ def state(computer: Services) -> str:
     return str(computer.user.run(f"systemctl --user is-active {UNIT}").stdout.strip())
 
 
-def call(computer: Services, tool: str, arguments: dict[str, str]) -> str:
+def started(computer: Services) -> int:
+    """When the server's unit was started last, also if it sleeps again; 0 if it never was."""
+    return int(computer.run(f"systemctl --user show {UNIT} --property=ExecMainStartTimestampMonotonic --value"))
+
+
+def call(computer: Agents, tool: str, arguments: dict[str, str]) -> str:
     """What the agent of a new conversation is answered by a tool."""
-    message = {"message": f"call: {tool} {json.dumps(arguments)}", "sessionId": "new", "module": "chat"}
-    curl = ["curl", "-sSN", "--max-time", "110", "-H", "content-type: application/json"]
-    said = computer.run(shlex.join([*curl, "-d", json.dumps(message), f"{URL}/api/chat"]))
-    parser = Parser()
-    events = [event for line in said.splitlines() if (event := parser.event(line))]
+    events = computer.answered(f"call: {tool} {json.dumps(arguments)}")
     assert events[-1]["type"] == "done", events[-1]
     assert [event for event in events if event["type"] == "warning"] == []
     return text_of(events)
 
 
 def test_it_is_started_when_it_is_asked_and_says_what_it_offers(computer: Agents) -> None:
-    assert state(computer) != "active"
+    assert started(computer) == 0
     tools = computer.get("/api/mcps/notes/tools")["tools"]
     assert [(tool["name"], tool["description"]) for tool in tools] == [("add", "Write a note down.")]
-    assert state(computer) == "active"
-    shown = computer.run(f"systemctl --user show {UNIT} --property=ControlGroup --value")
-    assert shown.endswith(f"/{UNIT}")
+    assert started(computer) > 0
 
 
 def test_an_agent_calls_it_and_it_sleeps_when_nobody_does(computer: Agents) -> None:
@@ -93,6 +93,7 @@ def test_an_agent_calls_it_and_it_sleeps_when_nobody_does(computer: Agents) -> N
 
 def test_one_that_was_changed_is_not_started(computer: Agents) -> None:
     computer.until(lambda: state(computer) != "active", "it fell asleep")
+    before = started(computer)
     computer.run("sed -i s,server.py,other.py, ~/Parachute/.mcp.json && cp notes/server.py notes/other.py")
     assert computer.get("/api/mcps/notes/tools")["tools"] == []
-    assert state(computer) != "active"
+    assert started(computer) == before

@@ -182,7 +182,7 @@ def test_a_crash_is_mended_and_five_of_them_are_told(computer: Services) -> None
             assert "module-prober.log" in answer["detail"]
         else:
             computer.get("/api/prober/process")
-            computer.run(f"kill -9 {computer.process('prober')}")
+            computer.run(f"systemctl --user kill --signal=KILL {service('prober')}")
         if number < FAILURES - 1:
             computer.get("/api/prober/process")
     computer.until(lambda: computer.status("prober").startswith("failed:"), "the module was given up")
@@ -198,8 +198,8 @@ def test_a_crash_is_mended_and_five_of_them_are_told(computer: Services) -> None
 def test_a_module_goes_on_without_supervisor_and_core(computer: Services) -> None:
     computer.get("/api/reading/notes")
     process = computer.process("reading")
-    for unit in ("parachute-supervisor", "parachute-core"):
-        computer.run(f"systemctl --user restart {unit}")
+    for restart in (lambda: computer.run("systemctl --user restart parachute-supervisor"), computer.restart_core):
+        restart()
         computer.until(lambda: computer.status("reading") == "running", "it was adopted")
         assert computer.get("/api/reading/notes") == {"notes": []}
         assert computer.process("reading") == process

@@ -16,7 +16,6 @@ from tests.nix.evaluation import EXAMPLES, evaluate
 from tests.nix.rendering import write
 from tests.support.sse import text_of
 
-pytestmark = pytest.mark.timeout(600)
 MODULES = {"brain": "/api/brain/types", "chat": "/api/para/para:chat:a1b2c3d4e5f6", "daily": "/api/daily/today"}
 # The image of containers is not built here: other tests have agents in those.
 CONFIGURATION = """{
@@ -63,8 +62,7 @@ def test_declared_modules_are_installed_and_asleep_until_they_are_asked(computer
 
 def test_an_agent_answers_from_a_sandbox(computer: Agents) -> None:
     with computer.serving("model", "tests.appliance.scripted_model") as url:
-        for name, value in {"provider": "compatible", "base_url": url, "model": "claude-opus-5-5"}.items():
-            computer.run(f"parachute config set {name} {value}")
+        computer.use_model(url)
         computer.run("parachute restart")
         events = computer.say("pwd; ls /home /srv || true")
     said = text_of(events).splitlines()

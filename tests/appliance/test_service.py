@@ -7,10 +7,11 @@ from collections.abc import Iterator
 import pytest
 from testinfra.host import Host
 
+from tests.appliance.agents import Agents
 from tests.appliance.recipe import TREE
-from tests.support.sse import Parser, text_of
+from tests.appliance.services import URL
+from tests.support.sse import text_of
 
-URL = "http://127.0.0.1:3333"
 FOLDER = "/home/parachute/.config/systemd/user"
 NAMES = ["parachute-core.service", "parachute-core.socket", "parachute-supervisor.service"]
 
@@ -53,18 +54,34 @@ def test_the_computer_answers_and_survives_the_supervisor(computer: Host) -> Non
     assert running == [("core", int(core))]
 
 
+def test_what_was_stopped_is_started_as_services(computer: Host) -> None:
+    computer.check_output("parachute stop")
+    assert computer.run(f"systemctl --user is-active {' '.join(NAMES)}").stdout.split() == ["inactive"] * 3
+    computer.check_output("parachute start </dev/null")
+    assert show(computer, "parachute-supervisor.service", "MainPID") == computer.check_output(
+        "cat ~/.parachute/run/supervisor.pid"
+    )
+    assert json.loads(computer.check_output(f"curl -sf {URL}/api/health"))["status"] == "ok"
+
+
+def test_a_supervisor_that_has_lost_the_bus_leaves_its_place_to_the_next(computer: Host) -> None:
+    supervisor, core = (show(computer, f"parachute-{name}.service", "MainPID") for name in ("supervisor", "core"))
+    computer.check_output("systemctl --user stop dbus.service && systemctl --user start dbus.service")
+    wait = f"tail --pid={supervisor} --follow /dev/null && systemctl --user start parachute-supervisor"
+    computer.check_output(wait)
+    assert show(computer, "parachute-core.service", "MainPID") == core
+    computer.check_output("parachute restart")
+    assert show(computer, "parachute-core.service", "MainPID") != core
+    assert "The connection to systemd is lost." in computer.check_output("cat ~/.parachute/logs/supervisor.log")
+
+
 def test_systemd_has_nothing_to_say_about_the_units(computer: Host) -> None:
     done = computer.run(f"systemd-analyze --user verify {' '.join(f'{FOLDER}/{name}' for name in NAMES)}")
     assert (done.rc, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_a_chat_starts_the_sandbox_as_a_service(host: Host, computer: Host) -> None:
-    message = json.dumps({"message": "What is a journal good for?", "sessionId": "new", "module": "chat"})
-    answer = computer.check_output(
-        "curl -sSN --max-time 110 -H 'content-type: application/json' -d %s %s", message, f"{URL}/api/chat"
-    )
-    parser = Parser()
-    events = [event for line in answer.splitlines() if (event := parser.event(line))]
+    events = Agents(computer).answered("What is a journal good for?")
     assert events[-1]["type"] == "done", events[-1]
     assert len(text_of(events)) > 20
     running = computer.check_output(

@@ -180,11 +180,13 @@ def test_a_plain_stop_lets_a_module_end_well_however_often(computer: Services) -
         "systemd-run --user --quiet --unit=busy --property=CPUWeight=10000 sh -c 'for i in 1 2 3; do yes > /dev/null & done; wait'"
     )
     ended = []
-    for _ in range(STOPS):
-        computer.get("/api/prober/process")
-        computer.run(f"systemctl --user stop {service('prober')}")
-        ended.append(computer.show("prober", "Result", "ExecMainCode", "ExecMainStatus"))
-    computer.run("systemctl --user stop busy")
+    try:
+        for _ in range(STOPS):
+            computer.get("/api/prober/process")
+            computer.run(f"systemctl --user stop {service('prober')}")
+            ended.append(computer.show("prober", "Result", "ExecMainCode", "ExecMainStatus"))
+    finally:
+        computer.run("systemctl --user stop busy")
     # CLD_EXITED with 0: it was asked, and had the time for its on_stop.
     assert ended == [{"Result": "success", "ExecMainCode": "1", "ExecMainStatus": "0"}] * STOPS
 

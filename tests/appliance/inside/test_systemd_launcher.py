@@ -61,6 +61,18 @@ async def open_echo_of(launcher: Launcher) -> Path:
     return await open_echo(launcher, 100)
 
 
+async def test_what_others_named_like_ours_is_not_ended() -> None:
+    """A backup, for instance, which has a unit of its own."""
+    run = ["systemd-run", "--user", "--quiet", "--unit=parachute-somebody", "sleep", "600"]
+    subprocess.run(run, check=True)
+    try:
+        with launcher("systemd") as running:
+            assert (await running.ask("status"))["units"] == []
+        assert systemctl("is-active", "parachute-somebody").strip() == "active"
+    finally:
+        systemctl("stop", "parachute-somebody")
+
+
 async def test_another_instance_needs_no_reload(units: Launcher) -> None:
     paths = []
     reloads = []

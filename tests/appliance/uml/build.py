@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from tests.appliance import build_root
+from tests.appliance import agent_root, build_root
 from tests.appliance.uml import recipe
 from tests.appliance.uml.recipe import Kernel
 
@@ -96,14 +96,15 @@ def _build_image(image: Path, layers: tuple[Path, ...]) -> None:
 
 
 def main() -> int:
-    """0 when both are there; 1 with a sentence when they cannot be built here."""
+    """0 when both are there, and the root of the agents' image; 1 with a sentence when they cannot be built here."""
     if reason := missing():
         sys.stderr.write(f"{reason}\n")
         return 1
     try:
         build()
+        agent_root.tarball()
     except subprocess.CalledProcessError as error:
-        sys.stderr.write(f"The kernel or its disk could not be built: {error.cmd[0]} ended with {error.returncode}.\n")
+        sys.stderr.write(f"It could not be built: {error.cmd[0]} ended with {error.returncode}.\n")
         return 1
     return 0
 

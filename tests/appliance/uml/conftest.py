@@ -1,6 +1,5 @@
 """One booted guest with a kernel of its own for all tests of this folder, in the place of the other one."""
 
-import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +9,7 @@ from testinfra.host import Host
 from tests.appliance.agent_root import tarball
 from tests.appliance.agents import TARBALL, Agents
 from tests.appliance.uml.build import Machine, build, missing
+from tests.appliance.uml.disk import File
 from tests.appliance.uml.guest import UmlGuest
 
 
@@ -43,14 +43,11 @@ def user(guest: UmlGuest) -> Host:
 @pytest.fixture(scope="session")
 def agents_guest(machine: Machine) -> Iterator[UmlGuest]:
     """A guest for containers alone, which has a further disk: the root of the agents' image."""
-    disk = machine.kernel_folder / "usr" / f"agent-{os.getpid()}.tar"
-    disk.hardlink_to(tarball())
-    try:
-        with UmlGuest(machine, (f"ubd2r=/usr/{disk.name}",)) as booted:
+    with File(machine, "agent") as disk:
+        disk.path.hardlink_to(tarball())
+        with UmlGuest(machine, (f"ubd2r={disk.inside}",)) as booted:
             booted.root.check_output(f"cat /dev/ubdc > {TARBALL}; chmod 644 {TARBALL}")
             yield booted
-    finally:
-        disk.unlink()
 
 
 @pytest.fixture(scope="session")

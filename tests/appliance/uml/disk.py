@@ -4,7 +4,7 @@ import base64
 import os
 import subprocess
 from pathlib import Path
-from types import TracebackType
+from typing import Self
 
 import psutil
 
@@ -23,34 +23,45 @@ ExecStart=/usr/bin/mount {_DEVICE} /home/{USER}
 """
 
 
-class Disk:
-    """A context manager with an ext4 that has a journal, as on any computer; `options` give it to a guest.
+class File:
+    """A context manager with a place for a file that a guest's kernel sees, as `inside`; it goes in the end."""
+
+    def __init__(self, machine: Machine, kind: str) -> None:
+        self._kind = kind
+        self.path: Path = machine.kernel_folder / "usr" / f"{kind}-{os.getpid()}"
+        self.inside = f"/usr/{self.path.name}"
+
+    def __enter__(self) -> Self:
+        # Those of tests that were ended before they could remove them.
+        for path in self.path.parent.glob(f"{self._kind}-*"):
+            if not psutil.pid_exists(int(path.name.removeprefix(f"{self._kind}-"))):
+                path.unlink()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.path.unlink()
+
+
+class Disk(File):
+    """An ext4 that has a journal, as on any computer; `options` give it to a guest.
 
     The host keeps what the guest's kernel has given to it, and nothing else: what lies in the memory of the guest is lost with it.
     """
 
     def __init__(self, machine: Machine) -> None:
-        self._path: Path = machine.kernel_folder / "usr" / f"home-{os.getpid()}"
+        super().__init__(machine, "home")
         # Nothing in the guest finds devices, so systemd would wait for one that a mount unit or fstab names.
         unit = base64.b64encode(_UNIT.encode()).decode()
         self.options = (
-            f"ubd2=/usr/{self._path.name}",
+            f"ubd2={self.inside}",
             f"systemd.set_credential_binary=systemd.extra-unit.parachute-home.service:{unit}",
             "systemd.wants=parachute-home.service",
         )
 
-    def __enter__(self) -> "Disk":
-        # Those of tests that were ended before they could remove them.
-        for path in self._path.parent.glob("home-*"):
-            if not psutil.pid_exists(int(path.name.removeprefix("home-"))):
-                path.unlink()
-        with self._path.open("wb") as file:
+    def __enter__(self) -> Self:
+        super().__enter__()
+        with self.path.open("wb") as file:
             file.truncate(GIBIBYTES << 30)
-        command = ["mkfs.ext4", "-q", "-F", "-E", f"root_owner={USER_ID}:{USER_ID}", str(self._path)]
+        command = ["mkfs.ext4", "-q", "-F", "-E", f"root_owner={USER_ID}:{USER_ID}", str(self.path)]
         subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
         return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._path.unlink()

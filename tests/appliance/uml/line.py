@@ -8,7 +8,7 @@ import threading
 from dataclasses import dataclass
 from typing import Any
 
-_GRACE_SECONDS = 15
+_GRACE_SECONDS = 60
 _WINDOW = 2048  # bytes that may be on their way: the guest's terminal takes no more than 4096
 
 

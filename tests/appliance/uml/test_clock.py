@@ -12,7 +12,6 @@ from tests.appliance.uml.build import Machine
 from tests.appliance.uml.guest import UmlGuest
 from tests.support.sse import text_of
 
-pytestmark = pytest.mark.timeout(600)
 DAY = 86400
 YEAR = 366 * DAY
 RUNS = "/api/modules/daily/agents/reflection/runs"

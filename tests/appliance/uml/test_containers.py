@@ -12,7 +12,6 @@ from tests.appliance.recipe import ENVIRONMENT, SOURCE
 from tests.appliance.uml.guest import UmlGuest
 from tests.support.sse import text_of
 
-pytestmark = pytest.mark.timeout(900)
 MEMORY_BOMB = 'python3 -c "bytearray(1700 << 20)"; echo ended with $?'
 TAKE_ALL = "head -c 450M /dev/zero > $PWD/file; echo $?"  # in memory, which nobody gives back
 FORK_BOMB = "i=0; while [ $i -lt 400 ]; do i=$((i+1)); sleep 20 & done; wait"
@@ -87,7 +86,7 @@ def test_an_agent_without_memory_is_an_error_that_says_so_and_the_next_message_w
 
 def test_all_sandboxes_together_keep_their_bound(agents: Agents) -> None:
     agents.run("parachute config set sandbox.total_memory_megabytes 350")
-    agents.run("systemctl --user restart parachute-core")
+    agents.restart_core()
     sessions = []
     for number in range(2):
         fill = f"head -c 100M /dev/zero > $PWD/file; echo {number}"

@@ -6,8 +6,6 @@ from testinfra.host import Host
 from tests.appliance import test_escapes as tests
 from tests.appliance.uml.guest import UmlGuest
 
-pytestmark = pytest.mark.timeout(900)
-
 planted = tests.planted
 
 

@@ -10,16 +10,14 @@ import pytest
 
 from tests.appliance.agents import Agents
 from tests.appliance.recipe import ENVIRONMENT, SOURCE
-from tests.appliance.services import URL
 from tests.appliance.test_crashes import HEALTHY_SECONDS, healthy
 from tests.appliance.uml.build import Machine
 from tests.appliance.uml.disk import Disk
 from tests.appliance.uml.guest import UmlGuest
 from tests.appliance.uml.line import Silence
 from tests.appliance.uml.writers import Write, Writer, chats, entries, settings
-from tests.support.sse import Event, Parser, text_of
+from tests.support.sse import text_of
 
-pytestmark = pytest.mark.timeout(900)
 SOUND = f"{ENVIRONMENT}/bin/python {SOURCE}/tests/appliance/soundness.py ~/.parachute ~/Parachute"
 LONG = "echo begun; sleep 1000"
 UNSYNCED = "head -c 100000 /dev/zero | tr '\\0' x > ~/only-in-memory-{boot}"
@@ -50,8 +48,7 @@ class Powered:
         self.computer.run("rm -f ~/model.said")
         self._ending.enter_context(suppress(Silence))
         url = self._ending.enter_context(self.computer.serving("model", "tests.appliance.scripted_model"))
-        for name, value in {"provider": "compatible", "base_url": url, "model": "claude-opus-5-5"}.items():
-            self.computer.run(f"parachute config set {name} {value}")
+        self.computer.use_model(url)
         self.computer.run("parachute restart")
 
     @property
@@ -116,7 +113,7 @@ def test_what_was_acknowledged_is_there_after_the_power_has_gone(
     computer = powered.computer
     assert computer.run(LEFT.format(boot=boot)) == "0", "it was no power cut"
     check(powered)
-    told = followed(computer, cut_off)
+    told = computer.streamed(f"/api/chat/{cut_off}/events")
     assert told[-1]["type"] == "aborted", told
     assert "restarted" in told[-1]["message"]
     assert text_of(computer.say("echo again", cut_off)) == "again"
@@ -125,15 +122,6 @@ def test_what_was_acknowledged_is_there_after_the_power_has_gone(
 def running(computer: Agents) -> list[str]:
     """Sessions that are being answered."""
     return list(computer.get("/api/chat/active-streams")["streams"])
-
-
-def followed(computer: Agents, session: str) -> list[Event]:
-    """What is stored of a session's last run."""
-    parser = Parser()
-    said = computer.run(f"curl -sSN --max-time 30 {URL}/api/chat/{session}/events").splitlines()
-    events = [event for line in said if (event := parser.event(line))]
-    assert events != [], said
-    return events
 
 
 def check(powered: Powered) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from tests.appliance.agents import Agents
 from tests.appliance.uml.line import Silence
 
-_SECONDS = 120
+_SECONDS = 240
 
 Write = Callable[[int], Any]
 

@@ -1,0 +1,1 @@
+"""The benchmarks' command: what it says, and when it fails."""
