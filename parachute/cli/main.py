@@ -1,5 +1,6 @@
 """Building the command, running it, and saying in a sentence what went wrong."""
 
+import contextlib
 import os
 import signal
 import sys
@@ -22,7 +23,10 @@ def _run() -> int:
     try:
         return _invoke()
     except KeyboardInterrupt:
-        # It ends already: one more Ctrl-C of somebody in a hurry does not make it another end.
+        # It ends already: one more Ctrl-C of somebody in a hurry does not make it another end. This call raises one that came
+        # just now, and has to be made again then.
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         return 130
 
