@@ -112,8 +112,12 @@ async def test_a_chat_calls_a_tool(notes: Household, api: MessagesAPI) -> None:
         api.script(tool_use(ACT, {"text": "More"}), text("Done."))
         (result,) = (await answered(client, "Again", session)).of_type("tool_result")
         assert result["content"] == "Noted: More"
-    audit = "".join(path.read_text() for path in (notes.vault / ".parachute" / "audit").glob("*.jsonl"))
-    assert ACT in audit
+    # It is written a moment later.
+    notes.wait_until(lambda: ACT in _audit(notes), "the call is in the audit")
+
+
+def _audit(house: Household) -> str:
+    return "".join(path.read_text() for path in (house.vault / ".parachute" / "audit").glob("*.jsonl"))
 
 
 async def test_an_agent_that_writes_the_file_gains_nothing(house: Household, api: MessagesAPI) -> None:
