@@ -22,7 +22,7 @@ class UmlGuest(Booted):
         super().__init__()
         self._machine = machine
         self._options = options
-        self._line = Line()
+        self._line = Line(self._console.text)
 
     def close(self) -> None:
         super().close()

@@ -5,6 +5,7 @@ import json
 import os
 import socket
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,9 +27,13 @@ class Answer:
 
 
 class Line:
-    """A pair of connected sockets, one of which becomes the guest's serial line; `agent.py` has the protocol."""
+    """A pair of connected sockets, one of which becomes the guest's serial line; `agent.py` has the protocol.
 
-    def __init__(self) -> None:
+    `console` gives what the guest has printed, which says why it has ended.
+    """
+
+    def __init__(self, console: Callable[[], str]) -> None:
+        self._console = console
         self._own, self.guests = socket.socketpair()
         self._answered = threading.Condition()
         self._sending = threading.Lock()
@@ -59,7 +64,8 @@ class Line:
             self._waiting.discard(number)
             answer = self._answers.pop(number, None)
         if answer is None:
-            raise Silence("The guest has ended." if self._ended else "The guest does not answer.")
+            what = "has ended" if self._ended else "does not answer"
+            raise Silence(f"The guest {what}.\n--- console\n{self._console()}")
         return answer
 
     def close(self) -> None:
