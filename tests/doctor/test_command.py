@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -136,6 +137,16 @@ def doctor(computer: Computer, *arguments: str) -> dict[str, dict[str, Any]]:
     return results(done.stdout)
 
 
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
 @needs_bubblewrap
 def test_a_computer_that_runs_is_well_and_so_is_one_that_was_killed(computer: Computer) -> None:
     doctor(computer, "private-files", "--fix", "--yes")  # the test's own way to start it left them open
@@ -154,7 +165,8 @@ def test_a_computer_that_runs_is_well_and_so_is_one_that_was_killed(computer: Co
     assert found["running"]["message"].startswith("The computer is not running")
     assert found["leftovers"]["result"] == "warning"
     assert found["databases"]["result"] == "ok"
-    assert found["port"]["result"] == "ok"
+    # A test beside this one may have got the port meanwhile.
+    assert found["port"]["result"] == ("ok" if _is_free(computer.port) else "problem")
     assert doctor(computer, "leftovers", "--fix", "--yes")["leftovers"]["result"] == "ok"
     computer.stop()
     computer.start()
