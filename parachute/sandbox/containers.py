@@ -49,6 +49,11 @@ def attempt(trial: Specification) -> None:
 
     Errors: InvalidInput with what differs, Unavailable when it could not be found out. Waits; not for the event loop.
     """
+    if _asked("info", "--format={{.Store.GraphDriverName}}") == "vfs":
+        raise InvalidInput(
+            "Podman stores images with vfs, and would copy the whole image for each conversation.",
+            "`parachute doctor` says how to change that.",
+        )
     probe = [podman.INTERPRETER, "-IS", f"{RUNNER}/probe.py", "--limits", json.dumps(podman.expected_limits(trial))]
     program = [
         "podman",
@@ -100,8 +105,13 @@ def remove(specification: Specification) -> None:
 
 def version() -> str | None:
     """Podman's own version, or None where it is not installed."""
+    return _asked("--version")
+
+
+def _asked(*arguments: str) -> str | None:
+    """The last word that Podman says, None if it says nothing."""
     try:
-        done = subprocess.run(_outside("podman", "--version"), capture_output=True, text=True, timeout=30, check=False)
+        done = subprocess.run(_outside("podman", *arguments), capture_output=True, text=True, timeout=30, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.split()[-1] if done.returncode == 0 and done.stdout.split() else None

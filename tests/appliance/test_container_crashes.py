@@ -64,6 +64,19 @@ def without_image(computer: Agents, image: str) -> Iterator[None]:
         computer.run(f"parachute sandbox build --from-tar {TARBALL}")
 
 
+@contextmanager
+def stored_with_vfs(computer: Agents) -> Iterator[None]:
+    """Podman keeps everything somewhere else, and as whole copies."""
+    computer.run("mkdir -p ~/.config/containers")
+    settings = '[storage]\\ndriver = "vfs"\\ngraphroot = "/tmp/stored-with-vfs"\\nrunroot = "/tmp/run-with-vfs"\\n'
+    computer.run(f"printf '{settings}' > ~/.config/containers/storage.conf")
+    try:
+        yield
+    finally:
+        computer.run("rm ~/.config/containers/storage.conf")
+        computer.run("podman unshare rm -r /tmp/stored-with-vfs /tmp/run-with-vfs")
+
+
 def test_podman_is_missing(agents: Agents, host: Host, session: str) -> None:
     with without_podman(host):
         end = turn(agents, "echo second")[-1]
@@ -85,6 +98,13 @@ def test_the_image_is_missing(agents: Agents, built: dict[str, Any], session: st
         end["type"],
         "The image for containers is gone; `parachute sandbox build` makes it again." in end["message"],
     ) == ("typed_error", True), end
+    assert text_of(turn(agents, "echo third", session)) == "third"
+
+
+def test_the_storage_is_vfs(agents: Agents, session: str) -> None:
+    with stored_with_vfs(agents):
+        end = turn(agents, "echo second")[-1]
+    assert (end["type"], "Podman stores images with vfs" in end["message"]) == ("typed_error", True), end
     assert text_of(turn(agents, "echo third", session)) == "third"
 
 
