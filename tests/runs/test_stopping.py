@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import psutil
 import pytest
 
+from parachute.supervisor import control
 from tests.runs.answers import answered, ended, eventually, session_of
 from tests.support.computer import Computer
 from tests.support.messages_api import Gate, MessagesAPI, hold, several, text, tool_use
@@ -22,6 +23,13 @@ def paused(process: psutil.Process) -> Iterator[None]:
         yield
     finally:
         os.kill(process.pid, signal.SIGCONT)
+
+
+async def direct_runner(computer: Computer) -> psutil.Process:
+    """Not one of those in sandboxes, whose command lines are alike."""
+    units = (await control.ask(computer.home, "status"))["units"]
+    (number,) = [unit["process"] for unit in units if unit["name"] == "direct"]
+    return psutil.Process(number)
 
 
 @pytest.mark.parametrize("level", ["sandboxed", "direct"])
@@ -85,7 +93,7 @@ async def test_before_the_agent_is_connected(computer: Computer, api: MessagesAP
     api.script(text("First."), text("Now."))
     async with computer.client() as client:
         await answered(client, "Wake up.", trustLevel="direct")
-        with paused(computer.find_process("runner.py")):
+        with paused(await direct_runner(computer)):
             async with chat(client, "Too early.", trustLevel="direct") as stream:
                 await stream.until("prompt_metadata")
                 session = session_of(stream)
