@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
 # Each of their files starts a computer of its own and works through many cases in it, or evaluates the whole flake.
-LONG := tests/api/test_schema.py tests/backup tests/browser tests/declared tests/doctor tests/flow tests/hosts tests/maintenance tests/mcp_servers tests/module_agents tests/official tests/panic \
+LONG := tests/api/test_schema.py tests/backup tests/browser tests/declared tests/doctor tests/flow tests/hooks tests/hosts tests/maintenance tests/mcp_servers tests/module_agents tests/official tests/orchestrator tests/panic \
   $(addprefix tests/nix/test_,documented_flakes.py flake.py images.py)
 
 .DEFAULT_GOAL := help

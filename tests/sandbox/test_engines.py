@@ -53,10 +53,22 @@ async def test_podman_is_taken_when_a_container_of_its_image_is_shut_in(home: Ho
     program(bin_folder / "podman", f'echo "$@" >> {bin_folder}/calls')
     made = image(home)
     assert await choose(home) == Choice("podman", image=made)
-    run, listed = (bin_folder / "calls").read_text().splitlines()
+    asked, run, listed = (bin_folder / "calls").read_text().splitlines()
+    assert asked == "info --format={{.Store.GraphDriverName}}"
     assert run.startswith("run ")
     assert f" {made.id} /usr/bin/python3 -IS /opt/parachute/parachute_runner/probe.py --limits" in run
     assert listed == f"ps --all --quiet --filter=label=org.parachute.installation={home.installation}"
+
+
+async def test_podman_that_stores_images_with_vfs_is_not_taken(home: Home, bin_folder: Path) -> None:
+    program(bin_folder / "podman", f'echo "$1" >> {bin_folder}/calls; [ "$1" != info ] || echo vfs')
+    image(home)
+    found = await choose(home, "podman")
+    assert (found.engine, found.reason) == (
+        None,
+        "Podman stores images with vfs, and would copy the whole image for each conversation.",
+    )
+    assert (bin_folder / "calls").read_text().split() == ["info"]
 
 
 @needs_bubblewrap
@@ -115,4 +127,4 @@ async def test_an_image_that_is_built_later_is_noticed_and_tried_once(home: Home
     renewed = image(home, "b")
     assert (await engines.choose()).image == renewed
     # What runs from the image before belongs to this very core: it is not swept away.
-    assert (bin_folder / "calls").read_text().split() == ["run", "ps", "run"]
+    assert (bin_folder / "calls").read_text().split() == ["info", "run", "ps", "info", "run"]
