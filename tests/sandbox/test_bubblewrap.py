@@ -144,4 +144,4 @@ async def test_closing_a_box_ends_all_of_it(boxes: Boxes) -> None:
     assert psutil.wait_procs(with_argument(mark), timeout=10)[1] == []
     assert not box.socket.exists()
     assert not (boxes.launcher.home.sandboxes / f"{session}.json").exists()
-    assert psutil.Process(boxes.launcher.process.pid).children() == []
+    assert psutil.wait_procs(psutil.Process(boxes.launcher.process.pid).children(), timeout=10)[1] == []
