@@ -116,3 +116,17 @@ def test_a_container_is_killed_in_the_middle_of_a_turn(agents: Agents, user: Hos
         end = ended(events())[-1]
     assert (end["type"], "ended with status 137" in end["message"]) == ("typed_error", True), end
     assert text_of(turn(agents, "echo third", session)) == "third"
+
+
+@pytest.mark.usefixtures("built")
+def test_a_file_that_it_must_not_write_is_replaced_outside(agents: Agents, user: Host) -> None:
+    project = f"{agents.home}/Parachute/Projects/replaced"
+    agents.run(f"mkdir -p {project}")
+    session = agents.say("echo first", workingDirectory=project)[-1]["sessionId"]
+    with agents.working("echo waits; sleep 3601", session) as events:
+        agents.until(lambda: user.run("pgrep --exact --full 'sleep 3601'").rc == 0, "it waits")
+        agents.run(f"cd {project} && echo '{{}}' > new && mv new .mcp.json")
+        end = ended(events())[-1]
+    assert (end["type"], "was replaced while it ran" in end["message"]) == ("typed_error", True), end
+    assert text_of(turn(agents, "echo third", session)) == "third"
+    agents.run(f"rm -r {project}")
