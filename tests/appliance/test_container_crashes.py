@@ -67,6 +67,8 @@ def without_image(computer: Agents, image: str) -> Iterator[None]:
 @contextmanager
 def stored_with_vfs(computer: Agents) -> Iterator[None]:
     """Podman keeps everything somewhere else, and as whole copies."""
+    # A container that is kept ready would answer.
+    computer.run("podman rm --all --force --time=0")
     computer.run("mkdir -p ~/.config/containers")
     settings = '[storage]\\ndriver = "vfs"\\ngraphroot = "/tmp/stored-with-vfs"\\nrunroot = "/tmp/run-with-vfs"\\n'
     computer.run(f"printf '{settings}' > ~/.config/containers/storage.conf")
