@@ -152,8 +152,15 @@ def _awaits_set_up(first_boot: FirstBoot, host: str) -> bool:
 
 class _Application(FastAPI):
     def openapi(self) -> dict[str, Any]:
+        from parachute.hosts.openapi import paths
+        from parachute.web.description import described
+
         self.state.late_routes.read()
-        return super().openapi()
+        schema = super().openapi()
+        hosts: Hosts | None = getattr(self.state, "hosts", None)
+        offered = paths(hosts.routes()) if hosts is not None else {}
+        # What modules offer changes; FastAPI keeps what it has made.
+        return described({**schema, "paths": {**schema["paths"], **offered}})
 
 
 def _late_routers() -> Iterable[APIRouter]:

@@ -95,7 +95,7 @@ class Application:
         return {
             "name": self.module.name,
             "version": self.module.version,
-            "routes": [{"method": route.method, "path": route.path} for route in self.routes],
+            "routes": [route.describe() for route in self.routes],
             "mcp_tools": [
                 {"name": tool.name, "description": tool.description, "input_schema": tool.signature.schema()}
                 for tool in self.tools.values()

@@ -51,6 +51,17 @@ class Route:
         """Fixed parts come before places, and those before places that take slashes."""
         return tuple((2 if part.endswith(":path}") else 1 if "{" in part else 0, part) for part in self.path.split("/"))
 
+    def describe(self) -> dict[str, Any]:
+        """What a caller has to know: method, path, what it does, and a JSON schema of what it takes."""
+        sent = tuple(parameter for parameter in self.signature.parameters if not _is_special(parameter))
+        fields = dataclasses.replace(self.signature, parameters=sent).schema()
+        return {
+            "method": self.method,
+            "path": self.path,
+            "description": self.signature.description,
+            "fields": fields,
+        }
+
     async def arguments(self, request: Request, found: re.Match[str]) -> dict[str, Any]:
         """The arguments of a call: from the path, from the JSON body, from the query; error: InvalidInput naming the field."""
         arguments: dict[str, Any] = {}

@@ -8,13 +8,16 @@ from typing import Any
 from parachute import __version__
 from parachute.core.errors import ModuleError
 from parachute.files import atomic_write, read_regular
-from parachute.hosts.models import OfferedTool
+from parachute.hosts.models import OfferedRoute, OfferedTool
 from parachute.hosts.specifying import Wanted
 from parachute.manifest import Manifest
 
 _FILE_LIMIT = 1024 * 1024
 _SCHEMA_LIMIT = 64 * 1024
 _NAME_CHARACTERS = 100
+_PATH_CHARACTERS = 300
+_MOST_ROUTES = 300
+_METHODS = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,7 @@ class Description:
 
     tools: tuple[OfferedTool, ...] = ()
     interfaces: dict[str, dict[str, tuple[str, ...]]] | None = None
+    routes: tuple[OfferedRoute, ...] = ()
 
 
 def is_needed(manifest: Manifest) -> bool:
@@ -48,9 +52,17 @@ def read(value: Any, manifest: Manifest) -> Description:
             OfferedTool(manifest.name, tool.name, tool.description, _schema(schemas[tool.name]), tuple(methods))
             for tool in manifest.mcp_tools
         )
-        return Description(tools, methods)
+        routes = tuple(_route(manifest.name, route) for route in value["routes"][:_MOST_ROUTES])
+        return Description(tools, methods, routes)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ModuleError(f"The module {manifest.name} describes itself wrongly: {error!r}.") from error
+
+
+def _route(module: str, said: dict[str, Any]) -> OfferedRoute:
+    method, path = said["method"], said["path"]
+    if method not in _METHODS or not isinstance(path, str) or not path.startswith("/") or len(path) > _PATH_CHARACTERS:
+        raise ValueError(f"{str(path)[:_NAME_CHARACTERS]!r} is no route")
+    return OfferedRoute(module, method, path, str(said["description"]), _schema(dict(said["fields"])))
 
 
 def _short(text: object) -> str:

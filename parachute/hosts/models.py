@@ -24,6 +24,17 @@ class OfferedTool:
 
 
 @dataclass(frozen=True, slots=True)
+class OfferedRoute:
+    """A route of a module below `/api/{module}`; `fields` is a JSON Schema of what it takes in path, query and body."""
+
+    module: str
+    method: str
+    path: str
+    description: str
+    fields: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class ApprovedModule:
     """A module that the user approved: its manifest and code, read from the verified copy in the folder of trust.
 

@@ -15,7 +15,7 @@ from parachute.events.service import Events
 from parachute.hosts import description, folders
 from parachute.hosts.client import HostClient, HostDown
 from parachute.hosts.host import Host
-from parachute.hosts.models import ApprovedModule, ModuleAgents, OfferedTool
+from parachute.hosts.models import ApprovedModule, ModuleAgents, OfferedRoute, OfferedTool
 from parachute.hosts.specifying import Wanted, wanted
 from parachute.hosts.units import HostUnits
 from parachute.modules.models import State
@@ -138,7 +138,8 @@ class Hosts:
             self._refused[name] = error
             self._later(self._take_down_refused(host), f"refused {name}")
             raise
-        if not host.is_described and description.is_needed(host.manifest):
+        if not host.is_described:
+            # It is awake: nobody has to start it for this later.
             self._later(self._describe(host), f"description of {name}")
 
     def approved(self, name: str) -> ApprovedModule:
@@ -154,6 +155,10 @@ class Hosts:
     def tools(self) -> tuple[OfferedTool, ...]:
         """The MCP tools of all modules that may run."""
         return tuple(tool for host in self.running() for tool in host.description.tools)
+
+    def routes(self) -> tuple[OfferedRoute, ...]:
+        """The routes of all modules that may run and have said which they have: at their first start, or before."""
+        return tuple(route for host in self.running() for route in host.description.routes)
 
     async def call_tool(self, name: str, arguments: dict[str, Any], caller: str) -> str:
         """Call a module's tool for somebody; errors: NotFound, HostDown, and what the tool says."""

@@ -8,6 +8,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
+from starlette.routing import BaseRoute, Match
 
 from parachute.errors import ParachuteError
 from parachute.web.refusals import encoded, error_body
@@ -68,7 +69,20 @@ async def _http_exception(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code in _WITHOUT_BODY or error.status_code < 200:
         return Response(status_code=error.status_code, headers=error.headers)
-    return _answer(error.status_code, _text(error.detail), f"http_{error.status_code}", error.headers)
+    headers = error.headers
+    if error.status_code == 405:
+        headers = {**(headers or {}), "Allow": ", ".join(_methods(request))}
+    return _answer(error.status_code, _text(error.detail), f"http_{error.status_code}", headers)
+
+
+def _methods(request: Request) -> list[str]:
+    """Every method of a path: the first route that fits it names only its own."""
+    routes: list[BaseRoute] = request.app.router.routes
+    return [
+        method
+        for method in ("DELETE", "GET", "PATCH", "POST", "PUT")
+        if any(route.matches({**request.scope, "method": method})[0] is Match.FULL for route in routes)
+    ]
 
 
 async def _unexpected(request: Request, error: Exception) -> Response:

@@ -119,3 +119,13 @@ def test_settings_reach_the_module(things: Household) -> None:
     assert things.value("/api/things/order")["order"] == "city"
     things.ask("DELETE", "/api/modules/things/settings/order")
     things.eventually("/api/things/order", lambda value: value["order"] == "name", "the default is back")
+
+
+def test_routes_of_a_module_are_in_the_description_of_the_api(things: Household) -> None:
+    things.post("/api/things/things", json={"title": "Tea"})
+    added = things.eventually(
+        "/openapi.json", lambda document: document["paths"].get("/api/things/things"), "its routes are described"
+    )["paths"]["/api/things/things"]["post"]
+    assert added["x-scope"] == "things:write"
+    body = added["requestBody"]["content"]["application/json"]["schema"]
+    assert body == {"type": "object", "properties": {"title": {"type": "string"}}, "required": ["title"]}

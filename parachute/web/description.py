@@ -1,0 +1,58 @@
+"""What the API's own description (`/openapi.json`) says of keys and errors, which FastAPI does not know of."""
+
+from typing import Any
+
+from parachute.web.routing import needed
+
+Schema = dict[str, Any]
+
+_ERROR: Schema = {
+    "type": "object",
+    "description": "What every error looks like.",
+    "properties": {
+        "detail": {"type": "string", "description": "What went wrong, as a sentence for a person."},
+        "key": {"type": "string", "description": "A word that does not change, for programs."},
+        "hint": {"type": ["string", "null"], "description": "What to do next."},
+    },
+    "required": ["detail", "key", "hint"],
+}
+
+_KEYS: Schema = {
+    "bearer": {"type": "http", "scheme": "bearer", "description": "`Authorization: Bearer KEY`"},
+    "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+}
+
+_OF_FASTAPI = ("HTTPValidationError", "ValidationError")
+
+
+def described(schema: Schema) -> Schema:
+    """Change the description of an API in place: who may call each route, and what its errors look like."""
+    components = schema.setdefault("components", {})
+    schemas = components.setdefault("schemas", {})
+    for name in _OF_FASTAPI:
+        schemas.pop(name, None)
+    schemas["Error"] = _ERROR
+    components["securitySchemes"] = _KEYS
+    for path, operations in schema.get("paths", {}).items():
+        for method, operation in operations.items():
+            _describe(operation, method.upper(), path)
+    return schema
+
+
+def scope_of(method: str, path: str) -> str | None:
+    """The scope that a key needs for a route, such as `daily:write`; None where no key is needed."""
+    need = needed(method, path)
+    return None if need.audience == "everyone" else f"{need.module}:{need.capability}"
+
+
+def _describe(operation: Schema, method: str, path: str) -> None:
+    scope = scope_of(method, path)
+    operation["security"] = [] if scope is None else [{name: []} for name in _KEYS]
+    if scope is not None:
+        operation["x-scope"] = scope
+    responses = operation.setdefault("responses", {})
+    responses.pop("422", None)
+    responses["default"] = {
+        "description": "An error.",
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
+    }
