@@ -16,7 +16,7 @@ from .conftest import Place
 
 DOCS = Path(__file__).parents[2] / "docs"
 sys.path.insert(0, str(DOCS))
-import build  # noqa: E402
+import tables  # noqa: E402
 
 PAGE = (DOCS / "hooks.md").read_text()
 EXAMPLES = {
@@ -26,7 +26,7 @@ EXAMPLES = {
 
 
 def test_every_event_is_documented() -> None:
-    table = build.hook_events_table()
+    table = tables.hook_events_table()
     assert "<!-- hook-events -->" in PAGE
     assert {SESSION_START, SESSION_END, CONTEXT_LIMIT} <= EVENTS.keys()
     assert EVENTS.keys() == MEANINGS.keys() == set(SCRIPTS.values())
@@ -40,7 +40,7 @@ def test_every_event_is_documented() -> None:
 def test_every_default_hook_is_in_the_first_file_and_documented() -> None:
     commands = [entry["command"] for entries in yaml.safe_load(FIRST_FILE)["hooks"].values() for entry in entries]
     assert sorted(commands) == [f"python -m parachute.hooks.defaults.{name}" for name in DEFAULTS]
-    table = build.default_hooks_table()
+    table = tables.default_hooks_table()
     assert [name for name in DEFAULTS if f"| `{name}` |" not in table] == []
 
 

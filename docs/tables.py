@@ -1,0 +1,208 @@
+"""The tables of the documentation, made from the code; each stands in a page between two comments of its name."""
+
+import re
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import typer
+import typer.main
+import yaml
+from pydantic import BaseModel
+
+from parachute.app import create
+from parachute.cli.commands import modules
+from parachute.cli.module_states import STATES, UNIT_STATES
+from parachute.hooks.commands import shown_name
+from parachute.hooks.configuration import FIRST_FILE
+from parachute.hooks.models import EVENTS, MEANINGS, SCRIPTS
+from parachute.settings.home import Home
+from parachute.settings.models import Settings
+from parachute.supervisor.credentials import Credentials
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def settings_table() -> str:
+    """All settings with their defaults, as Markdown."""
+    rows = ["| setting | default | meaning |", "|---|---|---|"]
+    rows += [f"| `{name}` | `{default}` | {meaning} |" for name, default, meaning in setting_rows(Settings)]
+    return "\n".join(rows)
+
+
+def setting_rows(model: type[BaseModel], prefix: str = "") -> list[tuple[str, str, str]]:
+    """(name, default, description) of every setting, inner ones with dotted names."""
+    rows: list[tuple[str, str, str]] = []
+    for name, field in model.model_fields.items():
+        if isinstance(field.default, BaseModel):
+            rows += setting_rows(type(field.default), f"{prefix}{name}.")
+        else:
+            plain = [str(each) for each in field.default] if isinstance(field.default, list) else field.default
+            default = "" if plain is None else str(plain).replace(str(Path.home()), "~")
+            rows.append((prefix + name, default, field.description or ""))
+    return rows
+
+
+def routes_table() -> str:
+    """All routes with the scope that a key needs, what they take, and their first sentence, as Markdown."""
+    groups: dict[str, list[Route]] = {}
+    for route in routes():
+        groups.setdefault(_group(route.path), []).append(route)
+    return "\n\n".join(
+        "\n".join(
+            [
+                f"### {name}",
+                "",
+                "| route | scope | takes | what it does |",
+                "|---|---|---|---|",
+                *(
+                    f"| `{route.method} {route.path}` | {route.scope} | {route.takes} | {route.meaning} |"
+                    for route in each
+                ),
+            ]
+        )
+        for name, each in sorted(groups.items())
+    )
+
+
+class Route(NamedTuple):
+    """A route as the table shows it."""
+
+    method: str
+    path: str
+    scope: str
+    takes: str
+    meaning: str
+
+
+def routes() -> list[Route]:
+    """Every route of the server; those of modules stand in their own pages."""
+    document = create(Home(ROOT / "build"), Settings(), Credentials()).openapi()
+    schemas = document["components"]["schemas"]
+    return [
+        Route(
+            method.upper(),
+            path,
+            f"`{operation['x-scope']}`" if "x-scope" in operation else "none",
+            _takes(operation, schemas),
+            operation.get("description", "").partition("\n")[0],
+        )
+        for path, operations in document["paths"].items()
+        for method, operation in operations.items()
+    ]
+
+
+def _group(path: str) -> str:
+    return path.removeprefix("/api").strip("/").partition("/")[0]
+
+
+def _takes(operation: dict[str, Any], schemas: dict[str, Any]) -> str:
+    """The query and the fields of the body; in brackets what may be left out."""
+    parameters = [each for each in operation.get("parameters", ()) if each["in"] == "query"]
+    shown = [_name(f"?{each['name']}", each.get("required", False)) for each in parameters]
+    for content in operation.get("requestBody", {}).get("content", {}).values():
+        for name in _references(content["schema"]):
+            body = schemas[name]
+            required = body.get("required", ())
+            shown += [_name(field, field in required) for field in body.get("properties", ())]
+    return " ".join(shown)
+
+
+def _references(schema: dict[str, Any]) -> list[str]:
+    choices = [schema, *schema.get("anyOf", ())]
+    return [choice["$ref"].rpartition("/")[2] for choice in choices if "$ref" in choice]
+
+
+def _name(name: str, required: bool) -> str:
+    return f"`{name}`" if required else f"`[{name}]`"
+
+
+def module_commands_table() -> str:
+    """All commands about modules with what they do, as Markdown."""
+    rows = ["| command | what it does |", "|---|---|"]
+    rows += [f"| `parachute modules {usage}` | {meaning} |" for usage, meaning in module_commands()]
+    return "\n".join(rows)
+
+
+def module_commands() -> list[tuple[str, str]]:
+    """(usage, description) of every command about modules."""
+    app = typer.Typer()
+    app.callback()(lambda: None)
+    modules.register(app)
+    group = typer.main.get_command(app)
+    assert isinstance(group, typer.main.TyperGroup)
+    inner = group.commands["modules"]
+    assert isinstance(inner, typer.main.TyperGroup)
+    return [
+        (" ".join([name, *map(_parameter, command.params)]), (command.help or "").partition("\n")[0])
+        for name, command in inner.commands.items()
+    ]
+
+
+def module_states_table() -> str:
+    """The words for what modules do, as Markdown."""
+    rows = ["| word | meaning |", "|---|---|"]
+    rows += [f"| `{word}` | {meaning} |" for word, meaning in [*UNIT_STATES.values(), *STATES.values()]]
+    return "\n".join(rows)
+
+
+def hook_events_table() -> str:
+    """The events of the computer itself with what hooks are told, as Markdown."""
+    rows = ["| event | when | `data` | script |", "|---|---|---|---|"]
+    scripts = {event: name for name, event in SCRIPTS.items()}
+    for event, example in EVENTS.items():
+        fields = ", ".join(f"`{name}`" for name in example)
+        rows.append(f"| `{event}` | {MEANINGS[event]} | {fields} | `{scripts[event]}` |")
+    return "\n".join(rows)
+
+
+def default_hooks_table() -> str:
+    """The hooks that come with the computer, as Markdown."""
+    rows = ["| hook | event | waited for | what it does |", "|---|---|---|---|"]
+    for event, entries in yaml.safe_load(FIRST_FILE)["hooks"].items():
+        for entry in entries:
+            name, waits = shown_name(entry["command"]), "no" if entry.get("async") else "yes"
+            rows.append(f"| `{name}` | `{event}` | {waits} | {entry['description']} |")
+    return "\n".join(rows)
+
+
+def nixos_options_table() -> str | None:
+    """All options of the NixOS module, as Markdown; None without Nix, since nothing else can read them."""
+    if not shutil.which("nix-instantiate"):
+        return None
+    sys.path.insert(0, str(ROOT))
+    from tests.nix.evaluation import options
+    from tests.nix.page import table
+
+    return table(options())
+
+
+TABLES: dict[str, Callable[[], str | None]] = {
+    "settings": settings_table,
+    "routes": routes_table,
+    "module-commands": module_commands_table,
+    "module-states": module_states_table,
+    "hook-events": hook_events_table,
+    "default-hooks": default_hooks_table,
+    "nixos-options": nixos_options_table,
+}
+
+_PLACE = re.compile(r"<!-- ([a-z-]+) -->\n(?:.*?\n)?<!-- end of \1 -->", re.DOTALL)
+
+
+def filled(text: str) -> str:
+    """A page with its tables as they are now; a table that cannot be made here stays as it is."""
+
+    def table(place: re.Match[str]) -> str:
+        made = TABLES[place[1]]()
+        return place[0] if made is None else f"<!-- {place[1]} -->\n\n{made}\n\n<!-- end of {place[1]} -->"
+
+    return _PLACE.sub(table, text)
+
+
+def _parameter(parameter: Any) -> str:
+    if parameter.param_type_name == "argument":
+        return parameter.name.upper() if parameter.required else f"[{parameter.name.upper()}]"
+    return f"[{parameter.opts[0]}]" if parameter.is_flag else f"[{parameter.opts[0]} {parameter.name.upper()}]"
