@@ -54,7 +54,9 @@ def console_lines(welcome: Welcome) -> list[str]:
     half = (len(welcome.secret) + 1) // 2
     beside += ["", *_wrapped("and enter this key, both lines as one:", space)]
     beside += [welcome.secret[:half], welcome.secret[half:], ""]
-    beside += _wrapped("Who sees this screen can set the computer up. The key ends when set-up is done.", space)
+    beside += _wrapped(
+        "Anyone who can see this screen can set up the computer. The key ends when set-up is done.", space
+    )
     blank = " " * len(code[0])
     height = max(len(code), len(beside))
     code += [blank] * (height - len(code))

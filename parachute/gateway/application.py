@@ -15,6 +15,7 @@ from parachute.errors import ParachuteError
 from parachute.gateway import account, content
 from parachute.gateway.accounting import UsageReader
 from parachute.gateway.models import Credential, CredentialKind, Problem, Provider
+from parachute.gateway.reasons import reason_of
 from parachute.gateway.service import Gateway, Line
 
 _PATHS = {("POST", "/v1/messages"), ("POST", "/v1/messages/count_tokens")}
@@ -174,8 +175,7 @@ class GatewayApplication:
                 await exchange.end()
                 return True
         except (httpx2.RequestError, httpx2.InvalidURL) as error:
-            reason = str(error) or type(error).__name__
-            message = f"The model's service at {provider.base_url} does not answer: {reason}."
+            message = f"The model's service at {provider.base_url} does not answer: {reason_of(error)}."
             raise Refused(502, "api_error", message, "network_error") from error
 
     async def _copy(

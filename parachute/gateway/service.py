@@ -21,6 +21,7 @@ from parachute.gateway import providers
 from parachute.gateway.credentials import CredentialSource
 from parachute.gateway.models import ANTHROPIC_SECRET, Credential, CredentialKind, Problem, Provider, Usage
 from parachute.gateway.prices import dollars
+from parachute.gateway.reasons import reason_of
 from parachute.gateway.store import UsageStore, today
 from parachute.panic.brake import Brake
 from parachute.settings.home import Home
@@ -312,4 +313,4 @@ def _provider_errors(provider: Provider) -> Iterator[None]:
     try:
         yield
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
-        raise Unavailable(f"{provider.base_url} does not answer: {error}.") from error
+        raise Unavailable(f"{provider.base_url} does not answer: {reason_of(error)}.") from error

@@ -55,7 +55,14 @@ def _offer(service: Modules, name: str) -> dict[str, Any]:
     except ParachuteError as error:
         # The others can be installed all the same.
         return {"name": name, "source": source, "installed": False, "problem": str(error)}
-    return {**question.as_json(), "name": name, "source": source, "installed": False, "text": question.as_text()}
+    return {
+        **question.as_json(),
+        "name": name,
+        "source": source,
+        "installed": False,
+        "description": question.asked.description,
+        "text": question.as_text(),
+    }
 
 
 def _is_installed(service: Modules, name: str) -> bool:

@@ -4,16 +4,17 @@ import json
 import re
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 
 import httpx2
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text
 
-MODULES = ("brain", "chat", "daily")
+MODULES = ("Brain", "Chat", "Daily")
 
 
 @pytest.fixture(scope="module")
@@ -63,18 +64,24 @@ def test_from_the_code_on_the_screen_to_the_key_of_the_app(
     page.get_by_label("API key or token").fill("sk-of-the-household")
     page.get_by_role("button", name="Save").click()
     expect(page.locator("#model-said")).to_contain_text("Saved, ")
-    expect(page.locator("#provider")).to_contain_text("compatible, because")
+    expect(page.locator("#provider")).to_contain_text("A server of mine (Ollama, LM Studio, vLLM, llama.cpp), because")
     expect(page.get_by_label("API key or token")).to_have_value("")
     stored = {"api_key": "sk-of-the-household", "for": model.url}
     assert json.loads(computer.home.credentials.read_text()) == stored
 
     for name in MODULES:
-        page.get_by_text(f"{name}: what it may do").click()
+        page.get_by_text(f"What {name} may do").click()
     expect(page.get_by_text("Read and write: Daily/**")).to_be_visible()
+    expect(page.get_by_text("Your journal, in plain files that you own").first).to_be_visible()
+    page.get_by_label("Chat: ").uncheck()
     page.get_by_role("button", name="Agree and install").click()
-    expect(page.locator("#modules-said")).to_have_text("All modules are installed.", timeout=60_000)
+    expect(page.locator("#modules-said")).to_have_text("Installed: Brain, Daily.", timeout=60_000)
+    page.get_by_label("Chat: ").check()
+    page.get_by_role("button", name="Agree and install").click()
+    expect(page.locator("#modules-said")).to_have_text("Installed: Chat.", timeout=60_000)
     for name in MODULES:
-        expect(page.get_by_text(f"{name}: installed")).to_be_visible()
+        expect(page.get_by_label(f"{name}: installed")).to_be_visible()
+    expect(page.get_by_role("button", name="Agree and install")).to_be_disabled()
 
     page.get_by_label("What the key is for").fill("Ottilie's phone")
     page.get_by_role("button", name="Make a key").click()
@@ -82,6 +89,7 @@ def test_from_the_code_on_the_screen_to_the_key_of_the_app(
     expect(field).to_have_value(re.compile("para_.{43}"))
     app_key = field.input_value()
     expect(page.get_by_label("Server", exact=True)).to_have_value(computer.url)
+    expect(page.get_by_role("button", name="Make a key")).to_be_hidden()
     finish.click()
     expect(page.get_by_text("You can close this page.")).to_be_visible()
 
@@ -112,6 +120,8 @@ def test_a_key_that_is_typed_and_wrong_choices(computer: Computer, page: Page) -
     key = invitation(computer)["key"]
     page.get_by_label("The key that the computer shows").fill(f" {key[:24]}\t {key[24:]} ")
     page.get_by_role("button", name="Continue").click()
+    expect(page.get_by_role("heading", name="2. Model")).to_be_visible()
+    page.get_by_label("Claude, by Anthropic").check()
     page.get_by_label("API key or token").fill("not-of-anthropic")
     page.get_by_role("button", name="Save").click()
     expect(page.locator("#model-said")).to_contain_text("begin with sk-ant-")
@@ -120,6 +130,42 @@ def test_a_key_that_is_typed_and_wrong_choices(computer: Computer, page: Page) -
     expect(page.get_by_label("API key or token")).to_be_hidden()
     page.get_by_role("button", name="Save").click()
     expect(page.locator("#model-said")).to_have_text("Saved.")
+
+
+def test_nothing_can_be_agreed_to_before_it_is_shown(computer: Computer, page: Page) -> None:
+    """U1: the list of modules is slow; the button was enabled meanwhile, and said that all were installed."""
+    listing = threading.Event()
+
+    def hold(route: Route) -> None:
+        if listing.is_set():
+            route.continue_()
+        else:
+            waiting.append(route)
+
+    waiting: list[Route] = []
+    page.route("**/api/modules/official", hold)
+    with page.expect_request("**/api/modules/official"):
+        page.goto(invitation(computer)["link"])
+    button = page.get_by_role("button", name="Agree and install")
+    expect(button).to_be_visible()
+    expect(button).to_be_disabled()
+    page.locator("#modules-form").evaluate("form => form.requestSubmit()")
+    expect(page.locator("#modules-said")).to_have_text("")
+    listing.set()
+    for route in waiting:
+        route.continue_()
+    expect(button).to_be_enabled()
+
+
+def test_the_choice_in_force_is_the_one_that_is_marked(computer: Computer, page: Page) -> None:
+    page.goto(invitation(computer)["link"])
+    expect(page.get_by_label("A small model on this computer")).to_be_checked()
+    page.get_by_label("A server of mine").check()
+    page.get_by_label("Address of the server").fill("http://127.0.0.1:9")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator("#model-said")).to_have_text(
+        "Saved, but the test failed: http://127.0.0.1:9 does not answer: nothing listens at this address."
+    )
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

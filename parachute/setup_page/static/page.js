@@ -19,16 +19,29 @@ async function call(method, path, body) {
   }
   const answer = await response.json().catch(() => ({}));
   if (!response.ok) {
-    const detail = answer.detail || `The computer answered ${response.status}.`;
-    throw new Error(answer.hint && !detail.includes(answer.hint) ? `${detail} ${answer.hint}` : detail);
+    // The name of a field, with which programs are helped, says nothing to a person before a form.
+    const detail = (answer.detail || `The computer answered ${response.status}.`).replace(/^[a-z_]+: /, "");
+    const error = new Error(answer.hint && !detail.includes(answer.hint) ? `${detail} ${answer.hint}` : detail);
+    error.status = response.status;
+    throw error;
   }
   return answer;
+}
+
+// What stands between backticks is a command or a name.
+function withCode(text) {
+  return text.split("`").map((part, index) => {
+    if (index % 2 === 0) return part;
+    const code = document.createElement("code");
+    code.textContent = part;
+    return code;
+  });
 }
 
 function say(id, text, kind) {
   const place = byId(id);
   place.className = kind || "";
-  place.textContent = text;
+  place.replaceChildren(...withCode(text));
 }
 
 // One submission at a time, and what went wrong said beside its button.
@@ -53,16 +66,24 @@ function onSubmit(form, said, action) {
 }
 
 function showProvider(provider) {
-  byId("provider").textContent = provider.provider ? `${provider.provider}, because ${provider.because}` : provider.because;
+  const choice = provider.provider && document.querySelector(`input[name=provider][value=${provider.provider}]`);
+  const name = choice ? choice.closest("label").textContent.trim() : "nothing yet";
+  byId("provider").replaceChildren(...withCode(`${name}, because ${provider.because}`));
+  if (choice) choice.checked = true;
+  showFields();
 }
 
 async function connect() {
   key = byId("key").value.replace(/\s+/g, "");
-  const status = await call("GET", "/api/setup");
+  const status = await call("GET", "/api/setup").catch((error) => {
+    if (error.status !== 401) throw error;
+    throw new Error("This key is not valid. Scan the code on the screen again, or run `parachute first-boot` for a new one.");
+  });
   if (!status.is_open) throw new Error("This computer is set up already.");
   byId("name").textContent = status.name || status.hostname;
   byId("address").textContent = location.origin;
   byId("time-zone").textContent = status.time_zone;
+  byId("time-zone-hint").hidden = !/^(Etc\/)?(UTC|Universal|Zulu|GMT)$/.test(status.time_zone);
   byId("vault").textContent = status.vault;
   byId("version").textContent = status.version;
   showProvider(status.provider);
@@ -103,46 +124,77 @@ async function saveModel() {
     const found = await call("GET", "/supervisor/models");
     say("model-said", `Saved, and it answers: ${found.models.length} models.`, "good");
   } catch (error) {
-    say("model-said", `Saved, but it does not answer well: ${error.message}`, "error");
+    say("model-said", `Saved, but the test failed: ${error.message}`, "error");
   }
 }
 
 let offered = [];
 
+function titleOf(module) {
+  return module.name[0].toUpperCase() + module.name.slice(1);
+}
+
 function moduleElement(module) {
-  const details = document.createElement("details");
-  const summary = document.createElement("summary");
-  const text = document.createElement("pre");
-  const state = module.installed ? "installed" : module.problem ? "cannot be installed" : "what it may do";
-  summary.textContent = `${module.name}: ${state}`;
-  text.textContent = module.installed ? "It is there." : module.problem || module.text;
-  details.append(summary, text);
-  return details;
+  const label = document.createElement("label");
+  const box = document.createElement("input");
+  const name = document.createElement("b");
+  label.className = "choice";
+  box.type = "checkbox";
+  box.value = module.name;
+  box.checked = Boolean(module.installed || module.hash);
+  box.disabled = !module.hash;
+  name.textContent = titleOf(module);
+  const about = module.installed ? ": installed" : `: ${module.problem || module.description}`;
+  const words = document.createElement("span");
+  words.append(name, about);
+  label.append(box, words);
+  const part = document.createElement("div");
+  part.append(label);
+  if (module.text) {
+    const details = document.createElement("details");
+    const summary = document.createElement("summary");
+    const text = document.createElement("pre");
+    summary.textContent = `What ${titleOf(module)} may do`;
+    text.textContent = module.text;
+    details.append(summary, text);
+    part.append(details);
+  }
+  return part;
 }
 
 async function listModules() {
   offered = (await call("GET", "/api/modules/official")).modules;
   byId("modules").replaceChildren(...offered.map(moduleElement));
-  byId("install").disabled = !offered.some((module) => module.hash);
+  for (const box of document.querySelectorAll("#modules input")) box.addEventListener("change", allowInstalling);
+  allowInstalling();
+}
+
+function chosenModules() {
+  const chosen = [...document.querySelectorAll("#modules input:checked:enabled")].map((box) => box.value);
+  return offered.filter((module) => chosen.includes(module.name));
+}
+
+function allowInstalling() {
+  byId("install").disabled = chosenModules().length === 0;
 }
 
 async function installModules() {
-  const wanted = offered.filter((module) => module.hash);
+  const wanted = chosenModules();
   const progress = byId("progress");
   progress.hidden = false;
   progress.max = wanted.length;
   progress.value = 0;
   try {
     for (const module of wanted) {
-      say("modules-said", `Installing ${module.name} …`);
+      say("modules-said", `Installing ${titleOf(module)} …`);
       await call("POST", "/api/modules/install", { source: module.source, hash: module.hash });
       progress.value += 1;
     }
   } finally {
     await listModules();
   }
-  say("modules-said", "All modules are installed.", "good");
-  return byId("install").disabled || true;
+  say("modules-said", `Installed: ${wanted.map(titleOf).join(", ")}.`, "good");
+  return byId("install").disabled;
 }
 
 async function makeKey() {
@@ -151,7 +203,9 @@ async function makeKey() {
   byId("app-key").value = made.key;
   byId("app-key-part").hidden = false;
   byId("finish").disabled = false;
-  say("app-said", "The key is made.", "good");
+  byId("finish-hint").textContent = "The key from the computer's screen ends now. Copy the key of your app first.";
+  // Another click would make another key, and the one that is shown would be lost.
+  byId("app-form").hidden = true;
 }
 
 async function copy(id) {
@@ -168,8 +222,8 @@ async function copy(id) {
 async function finish() {
   await call("POST", "/api/setup/finish", {});
   key = "";
-  say("end-said", "This computer is set up. You can close this page.", "good");
-  for (const form of ["model-form", "modules-form", "app-form"]) byId(form).hidden = true;
+  say("end-said", "This computer is set up. Go on in the Parachute app; you can close this page.", "good");
+  for (const part of ["model-form", "modules-form", "finish-hint"]) byId(part).hidden = true;
   return true;
 }
 
