@@ -47,7 +47,10 @@ def sentence_of(status: "ModuleStatus") -> str:
     reason = status.reason or (
         status.unit.reason if status.unit and status.unit.state in ("failed", "stopped") else None
     )
-    return f"{state_word(status)}: {reason}" if reason else state_word(status)
+    sentence = f"{state_word(status)}: {reason}" if reason else state_word(status)
+    if status.state == "pending_approval":
+        sentence += f" See it with `parachute modules diff {status.name}`, approve it with `parachute modules approve {status.name}`."
+    return sentence
 
 
 def with_units(home: "Home", found: "list[ModuleStatus]") -> "list[ModuleStatus]":

@@ -112,7 +112,7 @@ def main() -> int:
 
     The process ends with 4 when its memory is used up.
     """
-    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     log.setLevel(logging.INFO)
     try:
         *options, name = sys.argv[1:] or [""]

@@ -86,6 +86,14 @@ class Hosts:
             await self._reconcile(revive)
         await self._after()
 
+    async def restart(self, name: str) -> None:
+        """End a module's process: the next request starts it from its files as they are then; errors as for `host`."""
+        await self.host(name)
+        async with self._changing:
+            if (host := self._hosts.get(name)) is not None:
+                await self._take_down(name)
+                await self._put_up(host.wanted)
+
     async def host(self, name: str) -> Host:
         """A module that may be asked; errors: NotFound, Conflict if it is disabled or waits for an approval."""
         await self._settled.wait()

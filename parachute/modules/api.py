@@ -30,6 +30,11 @@ class Live:
     def __init__(self, request: Request) -> None:
         self._hosts = getattr(request.app.state, "hosts", None)
 
+    async def restart(self, name: str) -> None:
+        """End the process of a module; errors: NotFound, Conflict, Unavailable."""
+        if self._hosts is not None:
+            await self._hosts.restart(name)
+
     async def beside(self, found: list[ModuleStatus]) -> list[dict[str, Any]]:
         """Modules as JSON, with what runs of each."""
         units: dict[str, dict[str, Any]] = {}
@@ -126,6 +131,13 @@ async def enable(name: str, service: ModulesDependency, live: LiveDependency) ->
     """Let a module start again."""
     await asyncio.to_thread(service.enable, name)
     await service.changed(name)
+    return await _one(service, live, name)
+
+
+@router.post("/{name}/restart")
+async def restart(name: str, service: ModulesDependency, live: LiveDependency) -> dict[str, Any]:
+    """End a module's process; the next request starts it again, with the settings and files as they are then."""
+    await live.restart(name)
     return await _one(service, live, name)
 
 

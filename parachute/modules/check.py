@@ -10,6 +10,7 @@ from parachute.agent_files.brought import problems_of
 from parachute.errors import InvalidInput, ParachuteError
 from parachute.files import read_regular
 from parachute.manifest import Manifest, ManifestInvalid, load
+from parachute.modules.contradictions import contradictions
 from parachute.modules.hashing import tree_hash
 from parachute.modules.models import Limits
 from parachute.modules.names import check_name
@@ -56,7 +57,7 @@ def check_folder(folder: Path) -> Report:
         lambda: check_name(manifest.name),
         lambda: check_requirements(tuple(manifest.dependencies)),
         lambda: check_entry(folder, manifest),
-        lambda: check_syntax(folder),
+        lambda: check_code(folder, manifest),
     )
     for check in checks:
         try:
@@ -87,11 +88,16 @@ def check_agents(folder: Path, manifest: Manifest) -> None:
         raise ModuleInvalid(" ".join(problems), "The page about scheduled agents describes every field.")
 
 
-def check_syntax(folder: Path) -> None:
-    """Error: ModuleInvalid for the first file that is not Python."""
-    for entry, relative in walk(folder):
-        if relative.endswith(".py") and entry.is_file(follow_symlinks=False):
-            _parsed(folder, relative)
+def check_code(folder: Path, manifest: Manifest) -> None:
+    """Error: ModuleInvalid for the first file that is not Python, and for code that contradicts the manifest."""
+    files = {
+        relative: _parsed(folder, relative)
+        for entry, relative in walk(folder)
+        if relative.endswith(".py") and entry.is_file(follow_symlinks=False)
+    }
+    own = [tree for relative, tree in files.items() if not relative.startswith("tests/")]
+    if manifest.module in files and (problems := contradictions(manifest, files[manifest.module], own)):
+        raise ModuleInvalid(" ".join(problems), "People read manifest.yaml before they install a module: it decides.")
 
 
 def _agent_problems(folder: Path, manifest: Manifest) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from parachute.manifest import Consent, Manifest, load
 from parachute.modules import dependencies, sources
 from parachute.modules.approved import check_fits_installed
 from parachute.modules.changes import FileChange, file_changes
-from parachute.modules.check import check_agents, check_entry
+from parachute.modules.check import check_agents, check_code, check_entry
 from parachute.modules.consent import Question, consent_of
 from parachute.modules.hashing import copy_verified, tree_hash
 from parachute.modules.models import InstalledModule, Limits, Places, Progress, Trust
@@ -301,6 +301,7 @@ def _validated(shop: Workshop, folder: Path) -> Manifest:
     manifest = load(folder)
     check_name(manifest.name)
     check_entry(folder, manifest)
+    check_code(folder, manifest)
     check_agents(folder, manifest)
     shop.progress.step(f"  Name: {manifest.name}")
     shop.progress.step(f"  Version: {manifest.version}")

@@ -54,7 +54,13 @@ def names_ok(name: str) -> bool:
 def check_name(name: str) -> None:
     """Error: NameNotAllowed, with what is allowed."""
     if problem := _problem(name):
-        raise NameNotAllowed(f"name: {problem}.", "Choose another name in manifest.yaml.")
+        raise NameNotAllowed(f"name: {problem}.", f"Such as: {_similar(name)}")
+
+
+def _similar(name: str) -> str:
+    """A name that is allowed and like the one that was wanted."""
+    words = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-0123456789")[:30]
+    return words if words and names_ok(words) else f"my-{words}".rstrip("-") + ("" if words else "-module")
 
 
 def _problem(name: str) -> str | None:

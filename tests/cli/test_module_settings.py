@@ -122,7 +122,7 @@ def test_settings_go_with_a_module_only_when_they_are_purged(parachute: Terminal
     with parachute.screen("modules", "remove", "hello") as screen:
         screen.until("Remove the module hello? [y/N]")
         screen.type("y\n")
-        screen.until("Remove its private data too? [y/N]")
+        screen.until(f"Delete its private data in {file}, too? [y/N]")
         screen.type("y\n")
         assert screen.end() == 0
     assert not file.exists()

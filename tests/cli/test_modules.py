@@ -157,7 +157,7 @@ def test_a_removal_asks_and_keeps_data(parachute: Terminal, source: Path, vault:
     with parachute.screen("modules", "remove", "hello") as screen:
         screen.until("Remove the module hello? [y/N]")
         screen.type("y\n")
-        screen.until("Remove its private data too? [y/N]")
+        screen.until(f"Delete its private data in {data}, too? [y/N]")
         screen.type("n\n")
         screen.until("is removed")
         assert screen.end() == 0

@@ -1,6 +1,8 @@
 """Every example of the page about modules is loaded and run."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -48,8 +50,17 @@ def test_no_example_goes_untested() -> None:
     assert len(re.findall(r"^```\w", TEXT, re.MULTILINE)) == len(EXAMPLES)
 
 
-async def test_the_first_module_passes_its_test() -> None:
-    await _python("first", "first test")["test_a_book_is_found_by_agents"]()
+def test_the_first_module_passes_its_test_as_it_is_printed(tmp_path: Path) -> None:
+    for name, language, example in (
+        ("manifest.yaml", "yaml", "first"),
+        ("module.py", "python", "first"),
+        ("test_module.py", "python", "first test"),
+    ):
+        (tmp_path / name).write_text(EXAMPLES[language, example])
+    (tmp_path / "pytest.ini").write_text("[pytest]\nasyncio_mode = auto\n")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    tested = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert "1 passed" in tested.stdout, tested.stdout + tested.stderr
 
 
 def test_the_first_module_runs_in_its_own_process() -> None:

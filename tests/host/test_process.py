@@ -173,7 +173,7 @@ def test_the_daily_example_of_the_specification() -> None:
         assert described["mcp_tools"][0]["name"] == "daily-journal"
         assert described["mcp_tools"][0]["input_schema"]["required"] == ["query"]
         assert described["events"] == ["daily.entry.created"]
-        assert {"method": "POST", "path": "/query"} in described["routes"]
+        assert ("POST", "/query") in {(route["method"], route["path"]) for route in described["routes"]}
 
 
 def test_the_telegram_example_of_the_specification() -> None:

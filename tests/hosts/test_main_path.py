@@ -129,3 +129,15 @@ def test_routes_of_a_module_are_in_the_description_of_the_api(things: Household)
     assert added["x-scope"] == "things:write"
     body = added["requestBody"]["content"]["application/json"]["schema"]
     assert body == {"type": "object", "properties": {"title": {"type": "string"}}, "required": ["title"]}
+
+
+def test_a_module_in_development_is_restarted_with_its_new_files(household: Household) -> None:
+    folder: Path = household.write("sketch", '@route("GET", "/")\nasync def get(self):\n    return "one"\n')
+    assert household.command("modules", "install", str(folder), "--dev", "--yes").returncode == 0
+    assert household.get("/api/sketch/").text == "one"
+    code = folder / "module.py"
+    code.write_text(code.read_text().replace('"one"', '"two"'))
+    restarted = household.command("modules", "restart", "sketch")
+    assert restarted.returncode == 0, restarted.stderr
+    assert household.get("/api/sketch/").text == "two"
+    assert "There is no module" in household.command("modules", "restart", "nothing").stderr

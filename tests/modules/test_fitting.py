@@ -89,7 +89,7 @@ def test_an_update_of_a_disabled_module_is_compared_when_it_is_enabled(
 
 
 def test_two_tools_of_one_name_are_not_enabled_together(modules: Modules, tmp_path: Path) -> None:
-    tools = "mcp_tools:\n  - name: search\n    description: Find\n"
+    tools = "mcp_tools:\n  - name: search\n    description: Find\n    handler: module:search\n"
     install(modules, write_module(tmp_path / "one", "one", more=tools))
     modules.disable("one")
     install(modules, write_module(tmp_path / "two", "two", more=tools))

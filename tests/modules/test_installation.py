@@ -242,7 +242,7 @@ def test_an_untrusted_module_stays_untrusted(modules: Modules, source: Path) -> 
 
 
 def test_two_modules_cannot_offer_the_same_tool(modules: Modules, tmp_path: Path) -> None:
-    tools = "mcp_tools:\n  - name: search\n    description: Find\n"
+    tools = "mcp_tools:\n  - name: search\n    description: Find\n    handler: module:search\n"
     install(modules, write_module(tmp_path / "one", "one", more=tools))
     install(modules, write_module(tmp_path / "one", "one", version="1.1.0", more=tools))
     for options in ({}, {"dev": True}):

@@ -27,7 +27,9 @@ def register(app: typer.Typer) -> None:
     modules.command("approve")(approve)
     modules.command("enable")(enable)
     modules.command("disable")(disable)
+    modules.command("restart")(restart)
     modules.command("remove")(remove)
+    modules.command("uninstall", hidden=True)(remove)
     modules.command("apply")(apply)
     modules.command("settings")(settings)
     # A negative number is a value, and no option.
@@ -81,6 +83,7 @@ def install(
     """Install a module, or bring it up to date from where it came; nothing of it runs before you say yes."""
     from parachute.cli.module_installing import print_installed, put_in_place
     from parachute.cli.module_output import Steps
+    from parachute.cli.output import print_note
 
     home, modules = _modules()
     steps = Steps(as_json)
@@ -93,6 +96,10 @@ def install(
         steps.close()
     what = "updated and approved" if installation.previous else "installed and approved"
     print_installed(home, modules, installation.module.name, what if changed else "up to date", as_json)
+    if dev and not as_json:
+        print_note(
+            f"It runs from {installation.module.dev}. After a change: parachute modules restart {installation.module.name}"
+        )
 
 
 def approve(name: str = _NAME, yes: bool = _YES, as_json: bool = _JSON) -> None:
@@ -167,6 +174,15 @@ def disable(name: str = _NAME) -> None:
     print(f"The module {name} is disabled.")
 
 
+def restart(name: str = _NAME) -> None:
+    """End a module's process; the next request starts it again, with its files as they are then."""
+    from parachute.cli.api import Api, quoted
+
+    home, _ = _modules()
+    Api.find(home).post(f"/api/modules/{quoted(name)}/restart")
+    print(f"The module {name} was ended. The next request starts it.")
+
+
 def remove(
     name: str = _NAME,
     purge: bool = typer.Option(False, "--purge", help="Remove its private data and settings too."),
@@ -180,9 +196,11 @@ def remove(
     found = modules.status(name)
     private = " and ".join(map(str, modules.private(name)))
     if not yes:
-        kept = f"its private data in {private} {'go too' if purge else 'stay'}" if private else "it has no other data"
-        folder = "" if found.module and found.module.dev else f" The folder {found.folder} is deleted."
-        print_note(f"What the module {name} wrote into the vault stays; {kept}.{folder}")
+        print_note(f"What the module {name} wrote into the vault stays.")
+        if not (found.module and found.module.dev):
+            print_note(f"The folder {found.folder} is deleted.")
+        if private and (purge or not can_ask(False)):
+            print_note(f"Its private data in {private} {'is deleted' if purge else 'stays'}.")
         if found.pending_hash:
             print_note("There are changes in that folder which were never approved; they are lost.")
         if not can_ask(False):
@@ -190,13 +208,13 @@ def remove(
             raise typer.Exit(NOT_ANSWERED)
         if not ask(f"Remove the module {name}?"):
             raise typer.Exit(1)
-        purge = purge or (bool(private) and ask("Remove its private data too?"))
+        purge = purge or (bool(private) and ask(f"Delete its private data in {private}, too?"))
     with modules.removing(name, purge, modules.limits.wait_seconds):
         # What runs of it ends before its files go.
         tell_core(home)
     print(f"The module {name} is removed.")
     if private and not purge:
-        print_note(f"Its private data are still in {private}.")
+        print_note(f"Its private data is still in {private}.")
 
 
 def apply(as_json: bool = _JSON) -> None:
@@ -262,11 +280,16 @@ def new(
     folder: Path | None = typer.Option(None, "--into", help="Folder to make it in; the present one if none."),
 ) -> None:
     """Write a new module that works, with tests."""
+    import sys
+    from importlib.util import find_spec
+
     from parachute.modules.new import create_module
 
     made = create_module(name, (folder or Path()).absolute())
     print(f"The module is in {made}.")
-    print(f"Try it:      cd {made} && python -m pytest")
+    print(f"Test it:     cd {made} && {sys.executable} -m pytest")
+    if find_spec("pytest") is None:
+        print(f"             (once: {sys.executable} -m pip install pytest pytest-asyncio)")
     print(f"Install it:  parachute modules install {made}")
 
 
