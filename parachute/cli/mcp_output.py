@@ -91,6 +91,22 @@ def let_run(
     print(clean(f"{name} is approved."))
     for problem in listed.problems:
         print_note(problem)
+    if sentence := _who_gets(name):
+        print_note(sentence)
+
+
+def _who_gets(name: str) -> str | None:
+    """How conversations get the tools, where the settings do not give them to all."""
+    from parachute.settings.store import load
+
+    chosen = load(Home.find()).default_capabilities.mcps
+    if chosen == "all" or name in chosen:
+        return None
+    names = [*([] if isinstance(chosen, str) else chosen), name]
+    return (
+        f"Conversations in a workspace that names it get its tools. For all others: "
+        f"parachute config set default_capabilities.mcps '[{', '.join(names)}]'"
+    )
 
 
 def _chosen(given: Sequence[str] | None, before: Sequence[str]) -> Sequence[str]:

@@ -13,6 +13,7 @@ from parachute.mcp_servers.approvals import Approvals
 from parachute.mcp_servers.configuration import Configuration
 from parachute.mcp_servers.models import NAME, Approval, Folders, Runnable, Server, digest_of
 from parachute.mcp_servers.named_files import NamedFile, NamedFiles
+from parachute.mcp_servers.programs import check_program
 from parachute.mcp_servers.secrets import Secrets
 from parachute.modules.tree import remove
 from parachute.settings.home import Home
@@ -96,6 +97,7 @@ class Catalog:
         allowed = tuple(AllowedHosts.parse(hosts).texts())
         given = tuple(dict.fromkeys(self._folder(folder) for folder in folders))
         files = self._files.read(server, given)
+        check_program(server, allowed)
         digest = digest_of(server, {file.path: file.sha256 for file in files})
         return Review(server, digest, allowed, given, files)
 

@@ -170,7 +170,11 @@ class McpServers:
         await asyncio.wait({task}, timeout=_ASKED_SECONDS)
         if task.done() and not task.cancelled():
             return task.result()
-        raise Unavailable(f"The MCP server {name} is still starting.", "Its tools are there once it has begun.")
+        raise Unavailable(
+            f"The MCP server {name} has not said what it offers within {_ASKED_SECONDS:.0f} s.",
+            f"It may still be starting: try again in a minute. `parachute logs mcp@{name}` shows what it prints.",
+            key="still_starting",
+        )
 
     async def _asked(self, runnable: Runnable) -> tuple[OfferedTool, ...]:
         name = runnable.server.name

@@ -29,7 +29,7 @@ class Cupboard:
 
     def write(self, name: str = "notes", **fields: Any) -> None:
         """Write the file, with this server alone."""
-        (self.vault / ".mcp.json").write_text(json.dumps({"mcpServers": {name: {"command": "notes", **fields}}}))
+        (self.vault / ".mcp.json").write_text(json.dumps({"mcpServers": {name: {"command": "cat", **fields}}}))
 
     def approve(self, name: str = "notes", **options: Any) -> None:
         """Approve it as it is."""
@@ -50,7 +50,7 @@ def cupboard(tmp_path: Path) -> Cupboard:
 @pytest.mark.parametrize(
     "change",
     [
-        {"command": "others"},
+        {"command": "head"},
         {"args": ["--more"]},
         {"args": ["a", "b"]},
         {"env": {"MODE": "slow"}},
@@ -232,3 +232,28 @@ def test_secrets_are_kept_private_and_never_listed(cupboard: Cupboard) -> None:
     path.write_text("{")
     with pytest.raises(InvalidInput):
         secrets.names()
+
+
+@pytest.mark.parametrize(
+    ("command", "key"),
+    [
+        ("npx", "program_needs_network"),
+        ("/opt/node/bin/npx", "program_needs_network"),
+        ("uvx", "program_needs_network"),
+        ("nosuchprogram", "program_missing"),
+        ("/nowhere/server", "program_missing"),
+    ],
+)
+def test_a_program_that_could_never_run_is_not_approved(cupboard: Cupboard, command: str, key: str) -> None:
+    cupboard.write("files", command=command)
+    with pytest.raises(InvalidInput) as refused:
+        cupboard.catalog.review("files")
+    assert refused.value.key == key
+
+
+def test_a_program_that_fetches_its_parts_is_approved_with_hosts(cupboard: Cupboard) -> None:
+    program = cupboard.root / "npx"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o700)
+    cupboard.write("files", command=str(program))
+    assert cupboard.catalog.review("files", ["packages.example.org"]).hosts == ("packages.example.org",)
