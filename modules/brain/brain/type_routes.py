@@ -3,7 +3,7 @@
 import secrets
 from typing import Any
 
-from parachute.core import Conflict, InvalidInput, NotFound, Response, route
+from parachute.core import Conflict, InvalidInput, NotFound, route
 
 from . import found, shapes
 from .parts import Part
@@ -38,7 +38,7 @@ class TypeRoutes(Part):
         """Add a type."""
         rest = {"key_strategy": key_strategy, "description": description, "icon": icon, "folder": folder}
         kind = await self.brain.create_type(name, shapes.type_value(fields, rest))
-        return Response({"success": True, **shapes.type_v2(kind, 0)}, 201)
+        return {"success": True, **shapes.type_v2(kind, 0)}
 
     @route("PUT", "/types/{name}")
     async def change_type_route(
@@ -79,7 +79,7 @@ class TypeRoutes(Part):
         id = secrets.token_hex(8)
         value = {"id": id, "name": name.strip(), "entity_type": entity_type[:_LONGEST_NAME], "filters": kept}
         await self.core.storage.set(f"{_QUERY}{id}", value)
-        return Response(value, 201)
+        return value
 
     @route("DELETE", "/queries/{id}")
     async def remove_query(self, id: str) -> Any:
