@@ -16,8 +16,9 @@ _MOST = 8 * _CHUNK
 
 def refuse_waiting(name: str, listener: socket.socket, error: ParachuteError) -> None:
     """Answer every connection that waits in the socket with the error; blocking, for a few seconds at the most."""
-    detail = f"{error} The log of the module {name} has more: parachute logs module@{name}"
-    body = json.dumps({"detail": detail, "key": error.key, **error_document(error)}).encode()
+    hint = f"{error.hint or ''} The log of the module {name} has more: `parachute logs module@{name}`".strip()
+    document = {"detail": error.message, "key": error.key, "hint": hint, **error_document(error)}
+    body = json.dumps(document).encode()
     head = f"HTTP/1.1 {error.status} Refused\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n"
     answer = head.encode() + b"connection: close\r\n\r\n" + body
     listener.setblocking(False)

@@ -8,6 +8,7 @@ from parachute.files import atomic_write, locked
 from parachute.keys.private_files import NotPrivate, check_private_folder, read_private
 from parachute.modules.document import RegistryUnreadable, parse_document, render_document
 from parachute.modules.models import InstalledModule
+from parachute.modules.sources import official_names
 
 MAXIMUM_BYTES = 4 * 1024 * 1024
 MAXIMUM_MODULES = 500
@@ -89,4 +90,8 @@ class Registry:
 
 def not_installed(name: str) -> NotFound:
     """The error for a name that is not in the list."""
-    return NotFound(f"There is no module {name[:60]!r}.", "`parachute modules list` shows what is installed.")
+    if name in official_names():
+        hint = f"`parachute setup --modules {name}` installs it."
+    else:
+        hint = "`parachute modules list` shows what is installed."
+    return NotFound(f"The module {name[:60]} is not installed.", hint)

@@ -74,7 +74,7 @@ class SupervisorWeb:
         try:
             return await self._route(request)
         except ParachuteError as error:
-            return error.status, {"detail": str(error)}
+            return error.status, {"detail": error.message, "key": error.key, "hint": error.hint}
         except (OSError, ValueError, h11.RemoteProtocolError) as error:
             return 502, {"detail": f"The main server does not answer: {error}."}
 

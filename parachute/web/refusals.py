@@ -8,7 +8,7 @@ from parachute.errors import ParachuteError
 
 
 def error_body(error: ParachuteError) -> dict[str, object]:
-    """The JSON object that an error is shown as; `detail` is always a string."""
+    """The JSON object that an error is shown as; `detail` is the sentence alone, what to do next stands in `hint`."""
     return {**error.fields, "detail": error.message, "key": error.key, "hint": error.hint}
 
 
@@ -18,8 +18,8 @@ def encoded(body: dict[str, object]) -> bytes:
 
 
 async def refuse(scope: Scope, send: Send, error: ParachuteError) -> None:
-    """Answer a request or the opening of a websocket with the error; the hint is part of the detail."""
-    body = encoded({**error_body(error), "detail": str(error)})
+    """Answer a request or the opening of a websocket with the error."""
+    body = encoded(error_body(error))
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),

@@ -170,7 +170,7 @@ def test_a_removal_asks_and_keeps_data(parachute: Terminal, source: Path, vault:
     parachute.ok("modules", "remove", "hello", "--yes", "--purge")
     assert not data.exists()
     assert (vault / "Hello").is_dir()
-    assert "There is no module 'hello'" in parachute.fails("modules", "remove", "hello", "--yes")
+    assert "The module hello is not installed" in parachute.fails("modules", "remove", "hello", "--yes")
 
 
 def test_a_module_runs_in_place(parachute: Terminal, source: Path, vault: Path) -> None:
@@ -190,7 +190,7 @@ def test_modules_are_switched_off_and_on(parachute: Terminal, source: Path) -> N
     parachute.ok("modules", "enable", "hello")
     assert json.loads(parachute.ok("modules", "status", "hello", "--json"))["state"] == "ready"
     for command in ("status", "enable", "disable", "diff", "approve"):
-        assert "There is no module 'nothing'" in parachute.fails("modules", command, "nothing")
+        assert "The module nothing is not installed" in parachute.fails("modules", command, "nothing")
 
 
 def test_a_running_computer_is_told(parachute: Terminal, source: Path, home: Home) -> None:

@@ -48,7 +48,7 @@ def fragile(household: Household) -> Household:
 def test_a_module_that_dies_in_a_request(fragile: Household) -> None:
     answer = fragile.get("/api/fragile/die")
     assert answer.status_code == 502
-    assert str(fragile.home.logs / "module-fragile.log") in answer.json()["detail"]
+    assert str(fragile.home.logs / "module-fragile.log") in answer.json()["hint"]
     assert fragile.value("/api/health")
     assert fragile.value("/api/steady/") == {"fine": True}
     assert fragile.value("/api/fragile/fine") == {"fine": True}
@@ -93,7 +93,7 @@ def test_a_module_that_never_starts_is_left_alone_until_it_is_mended(fragile: Ho
         answer = fragile.get("/api/broken/")
         assert answer.status_code == 502
         assert "no such luck" in answer.json()["detail"]
-        assert "parachute logs module@broken" in answer.json()["detail"]
+        assert "parachute logs module@broken" in answer.json()["hint"]
     fragile.wait_until(lambda: fragile.module("broken")["unit"]["state"] == "failed", "it is given up")
     unit = fragile.module("broken")["unit"]
     assert "failed 5 times" in unit["reason"]

@@ -29,7 +29,7 @@ def test_an_edit_in_the_vault_waits_for_an_approval(household: Household) -> Non
     household.put_to_sleep("edited")
     answer = household.get("/api/edited/")
     assert (answer.status_code, answer.json()["key"]) == (409, "approval_pending")
-    assert "parachute modules diff edited" in answer.json()["detail"]
+    assert "parachute modules diff edited" in answer.json()["hint"]
     assert (household.get("/api/edited/").status_code, household.host_process("edited")) == (409, None)
     found = household.module("edited")
     assert found["pending_hash"] != found["hash"]

@@ -10,7 +10,7 @@ import pytest
 from parachute.errors import NotFound
 from parachute.modules.document import RegistryUnreadable, render_document
 from parachute.modules.models import Trust
-from parachute.modules.registry import Registry
+from parachute.modules.registry import Registry, not_installed
 
 from .building import entry
 
@@ -55,7 +55,7 @@ def test_what_is_stored_comes_back(registry: Registry) -> None:
     assert stat.S_IMODE(registry.path.stat().st_mode) == 0o600
     assert registry.take("hello").name == "hello"
     assert list(registry.load()) == ["brain"]
-    with pytest.raises(NotFound, match="no module 'hello'"):
+    with pytest.raises(NotFound, match="hello is not installed"):
         registry.take("hello")
     with pytest.raises(NotFound):
         registry.replace("hello", lambda module: module)
@@ -152,3 +152,8 @@ def test_two_that_write_lose_nothing(registry: Registry) -> None:
     for thread in threads:
         thread.join()
     assert sorted(registry.load()) == sorted(names)
+
+
+def test_what_is_not_installed_names_the_command_that_installs_it() -> None:
+    assert not_installed("daily").hint == "`parachute setup --modules daily` installs it."
+    assert not_installed("weeds").hint == "`parachute modules list` shows what is installed."

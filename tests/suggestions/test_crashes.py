@@ -104,5 +104,5 @@ def test_what_waits_for_a_module_that_is_away(own: House) -> None:
     assert own.decide(made, "approve")["status"] == "approved"
     assert own.made(name="Ann") == 1
     assert own.command("modules", "remove", "people", "--yes").returncode == 0
-    assert own.decide(other, "approve", 404)["detail"] == "There is no module 'people'."
+    assert own.decide(other, "approve", 404)["key"] == "not_found"
     assert own.decide(other, "reject")["status"] == "rejected"

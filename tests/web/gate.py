@@ -51,6 +51,14 @@ class Answer:
         assert isinstance(self.json["detail"], str)
         return self.json["detail"]
 
+    @property
+    def hint(self) -> str:
+        """What a refusal says to do next, which its sentence does not repeat."""
+        hint = self.json["hint"]
+        assert isinstance(hint, str)
+        assert hint not in self.detail
+        return hint
+
 
 class Gate:
     """The middleware before `who_called`."""

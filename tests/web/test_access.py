@@ -40,7 +40,7 @@ def test_before_the_first_key_strangers_may_do_nothing(gate: MakeGate) -> None:
     for method, path in [("GET", "/api/chat"), ("GET", "/api/read"), ("POST", "/api/auth/keys"), ("GET", "/docs")]:
         answer = made.call(method, path, client=REMOTE)
         assert answer.status == 401
-        assert "parachute keys create" in answer.detail
+        assert "parachute keys create" in answer.hint
         assert answer.headers["www-authenticate"] == "Bearer"
 
 
@@ -213,9 +213,9 @@ def test_a_key_reaches_its_own_modules_only(gate: MakeGate) -> None:
     for client in (REMOTE, ("127.0.0.1", 1)):
         assert [made.call(method, path, headers, client=client).status for method, path in allowed] == [200] * 3
         assert {made.call(method, path, headers, client=client).status for method, path in refused} == {403}
-    detail = made.call("POST", "/api/daily/entries", headers).detail
-    assert "daily:read" in detail
-    assert "--scope daily:write" in detail
+    refused_entry = made.call("POST", "/api/daily/entries", headers)
+    assert "daily:read" in refused_entry.detail
+    assert "--scope daily:write" in refused_entry.hint
 
 
 ADMIN_ROUTES = [

@@ -39,7 +39,7 @@ def test_a_page_of_another_origin_is_refused_everywhere(gate: MakeGate, method: 
 def test_a_post_without_a_body_from_another_origin_is_not_executed(gate: MakeGate) -> None:
     answer = gate().call("POST", "/api/chat/1/abort", {"Origin": "https://evil.example", "Content-Length": "0"})
     assert answer.status == 403
-    assert "parachute config set origins https://evil.example" in answer.detail
+    assert "parachute config set origins https://evil.example" in answer.hint
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])

@@ -21,7 +21,7 @@ async function call(method, path, body) {
   if (!response.ok) {
     // The name of a field, with which programs are helped, says nothing to a person before a form.
     const detail = (answer.detail || `The computer answered ${response.status}.`).replace(/^[a-z_]+: /, "");
-    const error = new Error(answer.hint && !detail.includes(answer.hint) ? `${detail} ${answer.hint}` : detail);
+    const error = new Error(answer.hint ? `${detail} ${answer.hint}` : detail);
     error.status = response.status;
     throw error;
   }
