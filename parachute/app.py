@@ -281,7 +281,13 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
         state.declared_modules = DeclaredModules(state.modules)
         stack.push_async_callback(state.declared_modules.close)
         scheduler = Scheduler(brake=brake)
-        scheduled_agents = ScheduledAgents(home, vault.root, hosts, agents, sessions, events, scheduler, suggestions)
+
+        def has_tools() -> bool:
+            return gateway.provider.name != "offline"
+
+        scheduled_agents = ScheduledAgents(
+            home, vault.root, hosts, agents, sessions, events, scheduler, suggestions, has_tools
+        )
         stack.push_async_callback(scheduled_agents.close)
         await scheduled_agents.start()
         orchestrator = Orchestrator(
@@ -291,7 +297,7 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
             scheduled_agents.store,
             sessions,
             scheduler,
-            lambda: gateway.provider.name != "offline",
+            has_tools,
         )
         stack.push_async_callback(orchestrator.close)
         orchestrator.start()

@@ -10,7 +10,7 @@ import yaml
 from parachute.agent_files.models import DATE, Definition
 from parachute.core.agents import CAPABILITIES, capability
 from parachute.core.decorators import TOOL_NAME
-from parachute.core.patterns import parts_of
+from parachute.core.patterns import Pattern, parts_of
 from parachute.errors import InvalidInput
 from parachute.scheduler.times import TimeOfDay
 
@@ -90,6 +90,7 @@ def read_definition(name: str, folder: str, content: str) -> Definition:
         model=model,
         prompt=prompt,
         can_suggest=_can_suggest(fields.get("can_suggest")),
+        needs=_needs(_text(fields, "needs")),
     )
 
 
@@ -140,6 +141,15 @@ def _can_suggest(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(name, str) and _MODULE.fullmatch(name) for name in value):
         raise InvalidInput("can_suggest: expected a list of modules, such as [brain].")
     return tuple(sorted(set(value)))
+
+
+def _needs(pattern: str) -> str:
+    if not pattern:
+        return ""
+    Pattern.parse(pattern, "needs")
+    if DATE not in pattern:
+        raise InvalidInput(f"needs: {pattern[:80]!r} must contain {DATE}, since each run is about one day.")
+    return pattern
 
 
 def _output(path: str) -> str:

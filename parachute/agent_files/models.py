@@ -13,7 +13,7 @@ DATE, PREVIOUS_DATE = "{date}", "{previous_date}"
 class Definition:
     """What an agent file says. `is_day_before`: a scheduled run is about the day before the one that it runs on.
 
-    `can_suggest` are modules for whose data it may make suggestions.
+    `can_suggest` are modules for whose data it may make suggestions; `needs` are files without which there is nothing to do.
     """
 
     display_name: str
@@ -27,7 +27,12 @@ class Definition:
     model: str | None
     prompt: str
     can_suggest: tuple[str, ...] = ()
+    needs: str = ""
 
     def output_on(self, day: date) -> str:
         """The path within the vault that a run about a day writes."""
         return self.output.replace(DATE, day.isoformat())
+
+    def needs_on(self, day: date) -> str:
+        """The pattern of the files of the vault that a run about a day is about; empty for none."""
+        return self.needs.replace(DATE, day.isoformat())

@@ -12,6 +12,7 @@ from parachute.keys.models import Caller
 from parachute.scheduled_agents.listing import agent_as_json, run_as_json, status_as_json
 from parachute.scheduled_agents.models import AgentFile, AgentState
 from parachute.scheduled_agents.service import ScheduledAgents
+from parachute.scheduled_agents.skipping import NO_TOOLS
 
 router = APIRouter(tags=["scheduled agents"])
 
@@ -36,6 +37,14 @@ class RunRequest(BaseModel):
 
     day: date | None = Field(default=None, alias="date")
     force: bool = False
+
+
+class UndoRequest(BaseModel):
+    """The day whose page is taken back; the last one without it."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    day: date | None = Field(default=None, alias="date")
 
 
 class Approval(BaseModel):
@@ -114,6 +123,15 @@ async def run_agent(
     return run_as_json(task.result()) if done else {"status": "running"}
 
 
+@router.post(f"{_AGENTS}/{{name}}/undo")
+async def undo_agent(
+    module: str, name: str, service: ServiceDependency, body: UndoRequest | None = None
+) -> dict[str, str]:
+    """Bring back what an agent's last page has replaced, or remove it if there was nothing before."""
+    record = await service.undo(module, name, body.day if body else None)
+    return {"status": "undone", "output_path": str(record.output), "date": record.date}
+
+
 @router.post(f"{_AGENTS}/{{name}}/reset")
 async def reset_agent(module: str, name: str, service: ServiceDependency) -> dict[str, bool]:
     """Forget when an agent has run and what it said; what it wrote stays."""
@@ -158,6 +176,7 @@ async def _listed(service: ScheduledAgents, found: tuple[AgentFile, ...]) -> lis
             states.get(agent.key) or AgentState(),
             is_running=service.is_running(agent),
             clock=service.scheduler.clock,
+            skips=None if service.has_tools() else NO_TOOLS,
         )
         for agent in found
     ]

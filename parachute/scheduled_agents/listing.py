@@ -9,8 +9,10 @@ from parachute.scheduler.service import Clock
 from parachute.scheduler.times import next_due
 
 
-def agent_as_json(agent: AgentFile, state: AgentState, *, is_running: bool, clock: Clock) -> dict[str, Any]:
-    """One agent; what the app does not know of is our own."""
+def agent_as_json(
+    agent: AgentFile, state: AgentState, *, is_running: bool, clock: Clock, skips: str | None
+) -> dict[str, Any]:
+    """One agent; what the app does not know of is our own. `skips` says why its next run will be skipped."""
     definition = agent.definition
     is_enabled = definition is not None and definition.is_enabled
     next_run: datetime | None = None
@@ -25,6 +27,8 @@ def agent_as_json(agent: AgentFile, state: AgentState, *, is_running: bool, cloc
             "lastRunAt": state.last_run_at,
             "lastProcessedDate": state.last_processed_date,
             "runCount": state.run_count,
+            "lastStatus": state.last_status,
+            "lastError": state.last_error,
         },
         "outputPath": definition.output if definition else "",
         "canSuggest": list(definition.can_suggest) if definition else [],
@@ -34,6 +38,7 @@ def agent_as_json(agent: AgentFile, state: AgentState, *, is_running: bool, cloc
         "hash": agent.digest,
         "status": _status(agent, is_running),
         "problem": agent.problem,
+        "skips": skips if is_enabled and agent.is_approved else None,
         "lastStatus": state.last_status,
         "lastError": state.last_error,
         "nextRunAt": as_text(next_run) if next_run else None,

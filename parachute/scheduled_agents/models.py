@@ -43,7 +43,8 @@ class AgentFile:
 class RunRecord:
     """One run; times are in UTC, `date` is the day that it is about, `error` also says why one was skipped.
 
-    `left_some` is whether it has looked at a part only of what there was.
+    `left_some` is whether it has looked at a part only of what there was. `wrote` is the digest of the page that it left, `undone`
+    when that was taken back.
     """
 
     id: str
@@ -57,6 +58,8 @@ class RunRecord:
     output: str | None = None
     log: list[str] = field(default_factory=list)
     left_some: bool = False
+    wrote: str | None = None
+    undone: str | None = None
 
     def note(self, text: str) -> None:
         """Add a line to the log."""

@@ -65,14 +65,15 @@ class Output:
             )
         return present
 
-    async def write(self, text: str, expected: bytes | None) -> None:
-        """Put the answer into the file; error: Conflict if something else is there now than what was expected."""
+    async def write(self, text: str, expected: bytes | None) -> bytes:
+        """Put the answer into the file and give its content; error: Conflict if what is there is not what was expected."""
         content = self._composed(text).encode(errors="replace")
         if not await self._files.replace(self.path, content, expected):
             raise Conflict(
                 f"{self.path} was written by somebody else meanwhile; the answer is in the conversation only.",
                 key="output_exists",
             )
+        return content
 
     def _composed(self, text: str) -> str:
         heading = "" if text.startswith("# ") else f"# {self._title}\n\n"

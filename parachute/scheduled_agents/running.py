@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,10 @@ from parachute.scheduled_agents.models import (
     TaskAgents,
 )
 from parachute.scheduled_agents.output import NO_OUTPUT, Output, is_empty
+from parachute.scheduled_agents.skipping import NO_TOOLS, without_anything_to_do
 from parachute.scheduled_agents.state import in_session
 from parachute.scheduled_agents.store import AgentStore
+from parachute.scheduled_agents.undoing import digest_of
 from parachute.suggestions.models import Source
 from parachute.suggestions.tools import suggest_tool, waits
 
@@ -40,7 +42,9 @@ class AgentRun:
         agent: AgentFile,
         definition: Definition,
         record: RunRecord,
+        has_tools: Callable[[], bool],
     ) -> None:
+        self._has_tools = has_tools
         self._agents = agents
         self._proposals = proposals
         self._store = store
@@ -60,18 +64,27 @@ class AgentRun:
         expected: bytes | None = None
         if force:
             expected = await output.replaceable()
-        elif await output.is_taken():
-            record.status, record.error = "skipped", f"{output.path} is there already."
-            record.note(record.error)
+        if reason := await self._why_skipped(output, day, force):
+            record.status, record.error = "skipped", reason
+            record.note(reason)
             return
         text = (await self._answer(self._task(day, output.path))).strip()
         if is_empty(text):
             record.status = "completed_no_output"
             record.note("The agent had nothing to write.")
             return
-        await output.write(text, expected)
+        if expected is not None:
+            await asyncio.to_thread(self._store.keep_before, self._agent.key, record.id, expected)
+        record.wrote = digest_of(await output.write(text, expected))
         record.status, record.output = "completed", output.path
         record.note(f"Wrote {output.path}.")
+
+    async def _why_skipped(self, output: Output, day: date, force: bool) -> str | None:
+        if not self._has_tools():
+            return NO_TOOLS
+        if not force and await output.is_taken():
+            return f"{output.path} is there already."
+        return await without_anything_to_do(self._vault, self._agent.module, self._definition, day)
 
     async def _answer(self, task: Task) -> str:
         async with contextlib.aclosing(self._agents.carry_out(self._agent.module, task)) as events:

@@ -30,6 +30,7 @@ from parachute.scheduled_agents.running import AgentRun
 from parachute.scheduled_agents.state import begun, ended, taken_day, unscheduled
 from parachute.scheduled_agents.store import AgentStore
 from parachute.scheduled_agents.transcripts import transcript_of
+from parachute.scheduled_agents.undoing import last_written, take_back
 from parachute.scheduler.service import Job, Scheduler
 from parachute.sessions.service import Sessions
 from parachute.settings.home import Home
@@ -40,7 +41,10 @@ _DAY = timedelta(days=1)
 
 
 class ScheduledAgents:
-    """What the API and the scheduler ask for; owns the runs that people began."""
+    """What the API and the scheduler ask for; owns the runs that people began.
+
+    `has_tools` says whether the model in force can use tools: without them nothing is run, since it would invent what it writes.
+    """
 
     def __init__(
         self,
@@ -52,7 +56,9 @@ class ScheduledAgents:
         events: Events,
         scheduler: Scheduler,
         proposals: Proposals,
+        has_tools: Callable[[], bool],
     ) -> None:
+        self.has_tools = has_tools
         self.scheduler = scheduler
         self.sessions = sessions
         self.store = AgentStore(home.root)
@@ -142,6 +148,18 @@ class ScheduledAgents:
         task.add_done_callback(self._tasks.discard)
         return task
 
+    async def undo(self, module: str, name: str, day: date | None) -> RunRecord:
+        """Take back the page that was written last, of all or for a day; errors: those of `get`, NotFound, Conflict."""
+        agent = await self.get(module, name)
+        if agent.key in self._running:
+            raise Conflict(f"The agent {name} is at work.", "Wait until it has ended.", key="busy")
+        runs = await asyncio.to_thread(self.store.runs, agent.key)
+        record = last_written(runs, day.isoformat() if day else None)
+        before = await asyncio.to_thread(self.store.before, agent.key, record.id)
+        await take_back(self._vault, agent.module, record, before)
+        await asyncio.to_thread(self.store.mark_undone, agent.key, record.id)
+        return record
+
     async def reset(self, module: str, name: str) -> None:
         """Forget when an agent has run and what it said; what it wrote, its log and its conversations stay."""
         agent = await self.get(module, name)
@@ -229,7 +247,9 @@ class ScheduledAgents:
             record = RunRecord(str(uuid.uuid4()), day.isoformat(), trigger, now())
             await asyncio.to_thread(self.store.change, agent.key, begun(record, taken))
             try:
-                run = AgentRun(self._agents, self._proposals, self.store, self._vault, agent, definition, record)
+                run = AgentRun(
+                    self._agents, self._proposals, self.store, self._vault, agent, definition, record, self.has_tools
+                )
                 await run.carry_out(force=force)
             except Exception:
                 log.exception("The agent %s failed.", agent.key)

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from parachute.errors import Unavailable
+from parachute.clock import now
+from parachute.core.files import LARGEST_READ
+from parachute.errors import InvalidInput, Unavailable
 from parachute.files import atomic_write, locked, private_folder, read_regular
 from parachute.scheduled_agents.models import AgentState, RunRecord
 
@@ -63,13 +65,39 @@ class AgentStore:
             log.warning("The runs of %s cannot be read, and are kept anew: %s", key, error)
             return []
 
+    def keep_before(self, key: str, run: str, content: bytes) -> None:
+        """Keep what a run replaces; error: Unavailable."""
+        try:
+            atomic_write(private_folder(self._before(key)) / run, content)
+        except OSError as error:
+            raise Unavailable(f"The version before cannot be kept: {error.strerror}.") from error
+
+    def before(self, key: str, run: str) -> bytes | None:
+        """What a run replaced, None for nothing; error: Unavailable."""
+        try:
+            return read_regular(self._before(key) / run, LARGEST_READ)
+        except FileNotFoundError:
+            return None
+        except (OSError, InvalidInput) as error:
+            raise Unavailable(f"The version before cannot be read: {error}.") from error
+
+    def mark_undone(self, key: str, run: str) -> None:
+        """Note that the page of a run was taken back; error: Unavailable."""
+        runs = self.runs(key)
+        for record in runs:
+            if record.id == run:
+                record.undone = now()
+        try:
+            self._write_runs(key, runs)
+        except OSError as error:
+            raise Unavailable(f"The runs of {key} cannot be written: {error.strerror}.") from error
+
     def finish(self, key: str, record: RunRecord, change: Callable[[AgentState], None]) -> None:
         """Keep a run that has ended, and change the state of its agent; error: Unavailable."""
-        path = self._runs_path(key)
         kept = [*self.runs(key), record][-RUNS_KEPT:]
         try:
-            private_folder(path.parent)
-            atomic_write(path, json.dumps({"runs": [run.as_json() for run in kept]}))
+            self._write_runs(key, kept)
+            self._forget_before(key, {run.id for run in kept})
         except OSError as error:
             log.error("A run of %s cannot be kept: %s", key, error)
 
@@ -78,6 +106,20 @@ class AgentStore:
             change(state)
 
         self.change(key, end)
+
+    def _write_runs(self, key: str, runs: list[RunRecord]) -> None:
+        path = self._runs_path(key)
+        private_folder(path.parent)
+        atomic_write(path, json.dumps({"runs": [run.as_json() for run in runs]}))
+
+    def _forget_before(self, key: str, kept: set[str]) -> None:
+        folder = self._before(key)
+        for path in folder.iterdir() if folder.is_dir() else ():
+            if path.name not in kept:
+                path.unlink(missing_ok=True)
+
+    def _before(self, key: str) -> Path:
+        return self._runs / f"{key}.before"
 
     def _runs_path(self, key: str) -> Path:
         return self._runs / f"{key}.json"

@@ -93,6 +93,7 @@ async def _agents(call: Any) -> None:
     assert run["status"] == "completed", run
     for path in ("transcript", "runs"):
         await call(f"GET {place}/{{name}}/{path}", **page)
+    await call(f"POST {place}/{{name}}/undo", {}, **page)
     await call(f"POST {place}/{{name}}/reset", **page)
 
 

@@ -80,7 +80,8 @@ def test_what_the_app_reads(garden: Garden, model: MessagesAPI) -> None:
 
     assert garden.post(f"{AGENTS}/page/reset").status_code == 200
     state = garden.agent("page")["state"]
-    assert state == {"lastRunAt": None, "lastProcessedDate": None, "runCount": 0}
+    nothing = dict.fromkeys(("lastRunAt", "lastProcessedDate", "lastStatus", "lastError"))
+    assert state == {**nothing, "runCount": 0}
     forgotten = check(contract.AgentTranscript, garden.value(f"{AGENTS}/page/transcript"))
     assert not forgotten.has_transcript
     assert page(garden, "2026-02-01").exists()

@@ -93,6 +93,7 @@ class Nursery:
         self.agents = Agents()
         self.modules = Modules(self.module)
         self.heard: list[dict[str, Any]] = []
+        self.has_tools = True
         self.service: ScheduledAgents
 
     def write(self, text: str) -> None:
@@ -118,6 +119,7 @@ class Nursery:
             events,
             scheduler,  # type: ignore[arg-type]
             None,  # type: ignore[arg-type]
+            lambda: self.has_tools,
         )
         await self.service.start()
         try:
@@ -299,3 +301,11 @@ async def test_only_the_last_runs_are_kept(nursery: Nursery, core: ScheduledAgen
     mode = (nursery.home.root / "agents-state.json").stat().st_mode
     assert mode & 0o077 == 0
     assert json.loads((nursery.home.root / "agents-state.json").read_text())["agents"][KEY]["run_count"] == 60
+
+
+async def test_without_a_model_that_has_tools_nothing_is_run(nursery: Nursery, core: ScheduledAgents) -> None:
+    nursery.has_tools = False
+    assert await nursery.look(hours=10) == []
+    assert (nursery.state.last_status, nursery.state.retry_at) == ("skipped", None)
+    nursery.has_tools = True
+    assert await nursery.look(hours=24) == ["2026-10-21"]

@@ -21,6 +21,7 @@ def register(app: typer.Typer) -> None:
     agents.command("list")(list_)
     agents.command("approve")(approve)
     agents.command("run")(run)
+    agents.command("undo")(undo)
     agents.command("reset")(reset)
     agents.command("log")(log)
     app.add_typer(agents)
@@ -50,6 +51,8 @@ def list_(as_json: bool = _JSON) -> None:
             print_error(f"{each['path']}: {each['problem']}")
         elif each["lastStatus"] == "failed":
             print_error(f"{_key(each)}: {each['lastError']}", f"parachute agents log {_key(each)}")
+        elif each["lastStatus"] == "skipped" and not each["skips"]:
+            print_note(f"{_key(each)} was skipped: {each['lastError']}")
     if any(each["status"] == "waits_for_approval" for each in agents):
         print_note("`parachute agents approve` shows what waits for you, and asks.")
 
@@ -116,6 +119,22 @@ def run(
         print(clean(f"{_key(found)}: {answer['status'].replace('_', ' ')}. {answer.get('error') or ''}".rstrip()))
     if answer["status"] == "failed":
         raise typer.Exit(1)
+
+
+def undo(
+    agent: str = _AGENT,
+    date: str = typer.Option(None, "--date", help="The day of the page; the last one that it wrote if none."),
+    as_json: bool = _JSON,
+) -> None:
+    """Take back what an agent wrote: the version before comes back, or the page is removed if there was none."""
+    from parachute.cli.output import clean, print_json
+
+    api = _api()
+    done = api.post(f"{_path(_find(api, agent))}/undo", {"date": date} if date else {})
+    if as_json:
+        print_json(done)
+    else:
+        print(clean(f"{done['output_path']} is as it was before."))
 
 
 def reset(agent: str = _AGENT) -> None:
@@ -185,6 +204,9 @@ def _key(agent: dict[str, Any]) -> str:
 def _state(agent: dict[str, Any]) -> str:
     words = {"waits_for_approval": "waits for approval", "broken": "cannot run"}
     status = str(agent["status"])
+    if agent["skips"] and status == "ready":
+        reason = str(agent["skips"]).rstrip(".")
+        return f"skipped: {reason[0].lower()}{reason[1:]}"
     if status == "ready" and not agent["schedule"]["enabled"]:
         return "not scheduled"
     return words.get(status, status)
