@@ -47,7 +47,10 @@ class BrainModule(TypeRoutes, EntityRoutes, Tools, Module):
     ) -> dict[str, Any]:
         """Make a change that the user approved."""
         version = None if expected_version is None else str(expected_version)
-        return await suggestions.apply(self.brain, action, target_id, payload, version)
+        result = await suggestions.apply(self.brain, action, target_id, payload, version)
+        if action == "create":
+            await self.publish_created(result)
+        return result
 
     async def search(self, query: str, type: str | None = None, limit: int = 20) -> list[Entity]:
         """Find entities by words."""

@@ -5,7 +5,7 @@ from typing import Any
 
 from daily.assets import AssetRoutes
 from daily.journal.documents import document_of
-from daily.journal.mentions import link_mentions
+from daily.journal.mentions import Linker
 from daily.journal.names import ROOT
 from daily.journal.routes import EntryRoutes
 from daily.journal.service import Journal
@@ -33,6 +33,8 @@ class DailyModule(EntryRoutes, AssetRoutes, ReflectionRoutes, SyncRoutes, Module
         self.versions = Versions(self.core.data)
         self.uploading: set[str] = set()
         self.journal = Journal(self.core, self.new_para_id, self.versions.keep)
+        self.linker = Linker(self.core, self.journal, lambda: self.get_interface("BrainInterface"))
+        self.journal.reconciler.edited = self.linker.edited
         self.sync = Sync(self.core, self.journal, self.versions)
 
     async def on_start(self) -> None:
@@ -41,6 +43,7 @@ class DailyModule(EntryRoutes, AssetRoutes, ReflectionRoutes, SyncRoutes, Module
 
     async def on_stop(self) -> None:
         """Finish what is being written."""
+        await self.linker.close()
         await self.journal.close()
         self.sync.close()
         self.versions.close()
@@ -55,12 +58,17 @@ class DailyModule(EntryRoutes, AssetRoutes, ReflectionRoutes, SyncRoutes, Module
     @event("daily.entry.created")
     async def on_entry_created(self, entry_id: str) -> None:
         """Link a new entry with what it mentions."""
-        await self._link(entry_id)
+        await self.linker.link(entry_id)
 
     @event("daily.entry.updated")
     async def on_entry_updated(self, entry_id: str) -> None:
         """Link what a changed entry mentions now."""
-        await self._link(entry_id)
+        await self.linker.link(entry_id)
+
+    @event("brain.entity.created")
+    async def on_entity_created(self, names: list[str]) -> None:
+        """Link the newest entries that name what Brain has come to know."""
+        await self.linker.link_naming(names)
 
     @event("vault.changed")
     async def on_vault_changed(self, paths: list[str]) -> None:
@@ -102,11 +110,6 @@ class DailyModule(EntryRoutes, AssetRoutes, ReflectionRoutes, SyncRoutes, Module
             date: The day, as YYYY-MM-DD.
         """
         return _shown(document_of(await self.journal.create(content, title, date)))
-
-    async def _link(self, entry_id: str) -> None:
-        brain = self.get_interface("BrainInterface")
-        if brain is not None:
-            await link_mentions(self.core, self.journal, brain, entry_id)
 
 
 def _shown(document: dict[str, Any]) -> dict[str, Any]:

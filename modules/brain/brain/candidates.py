@@ -13,6 +13,11 @@ _CAPITAL = r"(?:[A-ZÀ-ÖØ-Þ][\w'\u2019&.-]*[\w+#]|[A-Z])"
 _NAME = re.compile(rf"(?<![\w#@/.]){_CAPITAL}(?:[ ]+(?:(?:of|de|van|von|der|la|the|and)[ ]+)?{_CAPITAL})*")
 _BEGINNING = re.compile(r"(?:^|[.!?:\n][\"'\u201d\u2019)\]*_]*\s*|^\s*[-*+>]\s+)$", re.MULTILINE)
 _PERSON = re.compile(r"\b(?:with|met|called|asked|told|saw|thanks|thank|from|by|dear|mit)\s+$", re.IGNORECASE)
+_DOING = re.compile(
+    r"[A-Z][a-z]{2,}ing|Ate|Called|Cooked|Finished|Heard|Met|Played|Read|Saw|Started|Visited|Watched|Wrote"
+)
+"""What somebody did, where a sentence begins with it: `Reading Momo again` is about Momo."""
+
 _TAG = re.compile(r"(?<![\w#&/])#([^\W\d_][\w-]{1,39})")
 _ABOUT = re.compile(
     r"\b(?:on|about|regarding|into|learning|studying|discussed|exploring)\s+(?:the\s+|an?\s+)?"
@@ -48,7 +53,7 @@ def _capitals(text: str) -> Iterator[tuple[int, int, NewName]]:
         name = re.sub(r"['\u2019]s$", "", name)
         begins = bool(_BEGINNING.search(text[max(0, start - 8) : start])) or start == 0
         first, _, rest = name.partition(" ")
-        if begins and first.lower() in STOP_WORDS:
+        if begins and rest and (first.lower() in STOP_WORDS or _DOING.fullmatch(first)):
             start, name, begins = start + len(first) + 1, rest, False
         # A single word with a capital at the beginning of a sentence says nothing.
         if len(name) < 2 or name.lower() in STOP_WORDS or (begins and " " not in name):

@@ -33,7 +33,9 @@ class EntityRoutes(Part):
         candidates = [shapes.candidate(*entry) for entry in likely]
         if meant(likely) is None:
             close = ", ".join(entry["name"] for entry in candidates[:3])
-            raise NotFound(f"Brain is not sure what {name[:80]!r} means.", f"Perhaps {close}?" if close else None)
+            if not close:
+                raise NotFound(f'Brain does not know anything called "{name[:80]}".')
+            raise NotFound(f"Brain is not sure what {name[:80]!r} means.", f"Perhaps {close}?")
         return {"query": name, **candidates[0], "candidates": candidates}
 
     @route("POST", "/resolve")
@@ -117,8 +119,9 @@ class EntityRoutes(Part):
                 f"data.type: this is the type of the entity, which is {kind}; give the field another name."
             )
         text = content if content is not None else _text(values, "content") or _text(values, "body") or ""
-        entity = await self.brain.create(kind, name, values, text)
-        return Response({"entity_id": entity.para_id, **shapes.brief(entity)}, 201)
+        entity = shapes.brief(await self.brain.create(kind, name, values, text))
+        await self.publish_created(entity)
+        return Response({"entity_id": entity["para_id"], **entity}, 201)
 
     @route("PUT", "/entities/{key:path}")
     async def update_entity(

@@ -1,6 +1,9 @@
 """What the parts of the module share: they are mixed into its class, which has these."""
 
+import logging
 from typing import TYPE_CHECKING, Any
+
+from parachute.core import ParachuteError
 
 from . import found as entities
 from . import shapes
@@ -11,6 +14,9 @@ if TYPE_CHECKING:
     from parachute.core import Module as Base
 else:
     Base = object  # the class itself inherits from Module, once
+
+
+log = logging.getLogger("parachute.module")
 
 
 class Part(Base):
@@ -33,6 +39,14 @@ class Part(Base):
             data = {"source_id": source_id, "para_id": found.para_id, "confidence": 1.0}
             await self.core.publish("brain.mention.detected", data)
         return {"source_id": source_id, "para_id": found.para_id, "name": found.name, "new": new}
+
+    async def publish_created(self, entity: dict[str, Any]) -> None:
+        """Publish that there is a new entity; it is there also where that fails."""
+        names = [entity["name"], *entity["aliases"]]
+        try:
+            await self.core.publish("brain.entity.created", {"para_id": entity["para_id"], "names": names})
+        except ParachuteError as error:
+            log.warning("That %s is new could not be published: %s", entity["path"], error)
 
     async def listed_types(self) -> list[dict[str, Any]]:
         """Types with how many entities each has."""

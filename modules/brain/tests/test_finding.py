@@ -130,6 +130,8 @@ async def test_the_example_of_the_journal(brain: Running, ids: dict[str, str]) -
         ("Will called.", {"Will Smith"}, set()),
         ("Lunch with Aaron Gabriel in Lisbon.", set(), {"Aaron Gabriel", "Lisbon"}),
         ("The weather was fine. Everybody laughed.", set(), set()),
+        ("Reading Momo again.", set(), {"Momo"}),
+        ("It rains. Read Moby Dick.", set(), {"Moby Dick"}),
         ("[[Kevin]] and [[Maria Rossi|her]] came", {"Kevin Nguyen"}, {"Maria Rossi"}),
         ("read about #gardening, not issue #12", set(), {"gardening"}),
         ("Jose\u0301 Nu\u0301n\u0303ez bakes", {"José Núñez"}, set()),

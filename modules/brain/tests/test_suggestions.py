@@ -14,6 +14,8 @@ async def test_a_proposed_entity_is_created(brain: Running) -> None:
     made = await brain.apply("create", payload)
     assert (brain.vault / made["path"]).read_text().endswith("Asking well.\n")
     assert await brain.interface("BrainInterface", "resolve", text="PE") == made["para_id"]
+    created = {"para_id": made["para_id"], "names": ["Prompt engineering", "PE"]}
+    assert brain.published == [("brain.entity.created", created)]
 
 
 async def test_a_proposed_change_is_made_only_to_what_was_looked_at(brain: Running, add: Callable[..., Any]) -> None:

@@ -67,3 +67,52 @@ async def test_without_brain_an_entry_is_an_entry() -> None:
         entry = await _written(daily, "Met Kevin about prompt engineering.")
         assert (await daily.get(f"/entries/{entry}")).json()["mentions"] == []
         assert daily.suggestions == []
+
+
+async def test_an_entry_says_what_it_is_about_and_what_was_proposed_for_it() -> None:
+    async with run(DailyModule, interfaces={"BrainInterface": Brain()}) as daily:
+        entry = await _written(daily, "Met Kevin about prompt engineering.")
+        proposed = [{"id": "suggestion-1", "type": "topic", "name": "prompt engineering"}]
+        links = (await daily.post(f"/entries/{entry}/links")).json()
+        assert links == {"linked": [{"para_id": KEVIN, "name": "Kevin"}], "proposed": proposed}
+        other = (await daily.post("/entries", {"content": "More prompt engineering."})).json()["id"]
+        assert (await daily.post(f"/entries/{other}/links")).json() == {"linked": [], "proposed": []}
+        assert (await daily.post("/entries/para:daily:gone00000000/links")).status == 404
+
+
+async def test_an_entry_that_is_edited_by_hand_is_linked(tmp_path: Any) -> None:
+    brain = Brain()
+    async with run(DailyModule, folder=tmp_path, interfaces={"BrainInterface": brain}) as daily:
+        daily.module.linker.quiet_seconds = 0
+        entry = (await daily.post("/entries", {"content": "Met somebody.", "date": "2025-03-04"})).json()
+        path = daily.vault / entry["path"]
+        path.write_text(path.read_text().replace("somebody", "Kevin"))
+        await daily.emit("vault.changed", paths=[entry["path"]])
+        await daily.module.linker.settled()
+        assert brain.linked == [(entry["id"], KEVIN)]
+        assert (await daily.get(f"/entries/{entry['id']}")).json()["mentions"] == [KEVIN]
+
+
+async def test_an_index_that_is_made_anew_links_nothing(tmp_path: Any) -> None:
+    brain = Brain()
+    file = "---\nentries: {}\n---\n\n# para:daily:a1b2c3d4e5f6 10:30\n\nKevin.\n"
+    async with run(DailyModule, folder=tmp_path, interfaces={"BrainInterface": brain}) as daily:
+        assert (await daily.get("/entries")).json()["entries"] == []
+        vault = daily.vault
+    (tmp_path / "data/index.db").unlink()
+    (vault / "Daily/journals").mkdir(parents=True)
+    (vault / "Daily/journals/2025-03-04.md").write_text(file)
+    async with run(DailyModule, folder=tmp_path, interfaces={"BrainInterface": brain}) as daily:
+        assert len((await daily.get("/entries")).json()["entries"]) == 1
+        await daily.module.linker.settled()
+        assert brain.linked == []
+
+
+async def test_what_brain_comes_to_know_is_linked_with_earlier_entries() -> None:
+    brain = Brain()
+    async with run(DailyModule, interfaces={"BrainInterface": brain}) as daily:
+        entry = (await daily.post("/entries", {"content": "Met Kevin about prompt engineering."})).json()["id"]
+        await daily.post("/entries", {"content": "Nothing."})
+        await daily.emit("brain.entity.created", para_id=KEVIN, names=["Kevin", "Kev"])
+        assert brain.linked == [(entry, KEVIN)]
+        assert daily.suggestions == []

@@ -84,17 +84,25 @@ class Index:
         rows = await self._database.run(lambda connection: connection.execute(query, values).fetchall())
         return {row[0]: Indexed(*row) for row in rows}
 
-    async def put(self, changes: Sequence[tuple[Indexed, Sequence[Entry]]], gone: Sequence[str] = ()) -> None:
-        """Take over what files say now, and forget those that are gone."""
+    async def is_new(self) -> bool:
+        """Whether `complete` was never called: not all files were read yet."""
+        query = "PRAGMA user_version"
+        return not await self._database.run(lambda connection: connection.execute(query).fetchone()[0])
 
-        def work(connection: sqlite3.Connection) -> None:
+    async def complete(self) -> None:
+        """Note that all files were read."""
+        await self._database.run(lambda connection: connection.execute("PRAGMA user_version = 1"))
+
+    async def put(self, changes: Sequence[tuple[Indexed, Sequence[Entry]]], gone: Sequence[str] = ()) -> list[str]:
+        """Take over what files say now, and forget those that are gone; the keys of entries whose text is another one."""
+
+        def work(connection: sqlite3.Connection) -> list[str]:
             for path in gone:
                 connection.execute("DELETE FROM entries WHERE path = ?", (path,))
                 connection.execute("DELETE FROM files WHERE path = ?", (path,))
-            for file, entries in changes:
-                _put(connection, file, entries)
+            return [key for file, entries in changes for key in _put(connection, file, entries)]
 
-        await self._database.run(work)
+        return await self._database.run(work)
 
     async def put_some(self, file: Indexed, entries: Mapping[int, Entry], gone: Sequence[int]) -> None:
         """Take over some entries of a file, by their places in it; the others are as the index has them."""
@@ -167,7 +175,7 @@ class Index:
         return [_found(row) for row in rows]
 
 
-def _put(connection: sqlite3.Connection, file: Indexed, entries: Sequence[Entry]) -> None:
+def _put(connection: sqlite3.Connection, file: Indexed, entries: Sequence[Entry]) -> list[str]:
     start = _start(connection, file)
     if start is None:
         file, entries = (
@@ -184,6 +192,8 @@ def _put(connection: sqlite3.Connection, file: Indexed, entries: Sequence[Entry]
     connection.executemany("DELETE FROM entries WHERE number = ?", old)
     connection.executemany(_INSERT, new)
     connection.execute(_INSERT_FILE, (file.path, file.date, file.modified, file.size, file.problem))
+    texts = {row[0]: (row[3], row[4]) for row in known.values()}
+    return [entry.key for entry in entries if entry.key and texts.get(entry.key) != (entry.title, entry.content)]
 
 
 def _row(file: Indexed, entry: Entry) -> tuple[str, ...]:

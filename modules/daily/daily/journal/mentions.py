@@ -1,4 +1,10 @@
-"""What an entry is about, as Brain knows it: linked there, and noted in the entry's own frontmatter."""
+"""What entries are about, as Brain knows it: linked there, and noted in the entry's own frontmatter."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from daily.journal.documents import id_of, mentions_of
 from daily.journal.service import Journal
@@ -6,44 +12,144 @@ from parachute.core import NotFound, ParachuteError
 from parachute.core.interfaces import BrainInterface, Mention
 from parachute.core.services import Core
 
+log = logging.getLogger("parachute.module")
+
 CONFIDENT = 0.8
 _WORTH_PROPOSING = 0.4
 _PROPOSALS = 3
 _LONGEST = 100_000
+_NEWEST = 100
+"""Of so many entries at the most is a new entity looked for, the newest first, and so many edits are looked at together."""
+
+_QUIET_SECONDS = 2.0
+"""An editor saves while somebody writes: half a name must not be proposed."""
 
 
-async def link_mentions(core: Core, journal: Journal, brain: BrainInterface, entry_id: str) -> None:
-    """Link an entry with what it mentions for certain, and propose what Brain does not know.
+@dataclass(frozen=True, slots=True)
+class Known:
+    """An entity that an entry is about."""
 
-    Doing it again changes nothing. Errors: those of Brain.
-    """
-    try:
-        found = await journal.get(entry_id)
-    except NotFound:
-        return  # deleted since
-    entry = found.entry
-    said = await brain.suggest(f"{entry.title}\n{entry.content}"[:_LONGEST])
-    sure = {mention.para_id for mention in said if mention.para_id is not None and mention.confidence > CONFIDENT}
-    for para_id in sorted(sure):
-        await brain.link(id_of(entry.key), para_id)
-    if not sure <= set(mentions_of(entry)):
-        try:
-            await journal.mention(entry_id, sure)
-        except NotFound:
-            return
-    await _propose(core, said, found.date)
+    para_id: str
+    name: str
 
 
-async def _propose(core: Core, said: list[Mention], date: str) -> None:
-    """Propose new entities, each once ever: what the user rejected is not proposed again."""
-    new = [mention for mention in said if mention.para_id is None and mention.confidence >= _WORTH_PROPOSING]
-    for mention in new[:_PROPOSALS]:
-        key = f"proposed/{mention.text.casefold()[:200]}"
-        if await core.storage.get(key):
-            continue
-        payload = {"type": mention.type or "topic", "name": mention.text}
-        try:
-            await core.suggest("create", "brain", payload, reasoning=f"The journal mentions it on {date}.")
-        except ParachuteError:
-            return  # too many wait for the user already, or Brain has just gone; the entry itself is complete
-        await core.storage.set(key, date)
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """A new entity that was proposed for an entry; `id` is that of the suggestion."""
+
+    id: str
+    type: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """What an entry is about, and what was proposed for it."""
+
+    linked: list[Known] = field(default_factory=list)
+    proposed: list[Proposed] = field(default_factory=list)
+
+    def document(self) -> dict[str, Any]:
+        """As HTTP answers it."""
+        return asdict(self)
+
+
+class Linker:
+    """Links entries, one at a time; doing it again changes nothing. `brain` is None where there is no Brain."""
+
+    def __init__(self, core: Core, journal: Journal, brain: Callable[[], BrainInterface | None]) -> None:
+        self._core = core
+        self._journal = journal
+        self._brain = brain
+        self._lock = asyncio.Lock()
+        self._edited: dict[str, None] = {}
+        self._task: asyncio.Task[None] | None = None
+        self.quiet_seconds = _QUIET_SECONDS
+
+    async def link(self, entry_id: str, *, proposing: bool = True) -> Links:
+        """Link an entry with what it mentions for certain, and propose what Brain does not know.
+
+        An entry that was deleted since has no links. Errors: those of Brain.
+        """
+        brain = self._brain()
+        if brain is None:
+            return Links()
+        async with self._lock:
+            try:
+                return await self._link(brain, entry_id, proposing)
+            except NotFound:
+                return Links()
+
+    async def link_naming(self, names: Iterable[str]) -> None:
+        """Link the newest entries that name something which Brain has come to know; errors: those of Brain."""
+        naming = [found for name in names for found in await self._journal.search(name, limit=_NEWEST)]
+        for key in dict.fromkeys(found.entry.key for found in naming if found.entry.key):
+            await self.link(id_of(key), proposing=False)
+
+    def edited(self, keys: Iterable[str]) -> None:
+        """Link entries that somebody changed in their files, as soon as nothing changes any more."""
+        self._edited |= dict.fromkeys(keys)
+        if self._task is not None and self._edited:
+            self._task.cancel()
+        if self._edited:
+            self._task = asyncio.ensure_future(self._link_edited())
+
+    async def settled(self) -> None:
+        """Return when what was edited is linked."""
+        if self._task is not None:
+            await asyncio.wait({self._task})
+
+    async def close(self) -> None:
+        """End what is under way."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _link_edited(self) -> None:
+        await asyncio.sleep(self.quiet_seconds)
+        for key in list(self._edited)[-_NEWEST:]:
+            try:
+                await self.link(id_of(key))
+            except ParachuteError as error:
+                log.warning("An entry that was edited is not linked: %s", error)
+            self._edited.pop(key, None)
+        self._edited.clear()
+
+    async def _link(self, brain: BrainInterface, entry_id: str, proposing: bool) -> Links:
+        found = await self._journal.get(entry_id)
+        entry = found.entry
+        said = await brain.suggest(f"{entry.title}\n{entry.content}"[:_LONGEST])
+        sure = {
+            mention.para_id: Known(mention.para_id, mention.name or mention.text)
+            for mention in said
+            if mention.para_id is not None and mention.confidence > CONFIDENT
+        }
+        for para_id in sorted(sure):
+            await brain.link(id_of(entry.key), para_id)
+        if not sure.keys() <= set(mentions_of(entry)):
+            await self._journal.mention(entry_id, set(sure))
+        proposed = await self._propose(said, found.date, id_of(entry.key)) if proposing else []
+        return Links(list(sure.values()), proposed)
+
+    async def _propose(self, said: list[Mention], date: str, entry_id: str) -> list[Proposed]:
+        """Propose new entities, each once ever: what the user rejected is not proposed again."""
+        new = [mention for mention in said if mention.para_id is None and mention.confidence >= _WORTH_PROPOSING]
+        made: list[Proposed] = []
+        for mention in new[:_PROPOSALS]:
+            key = f"proposed/{mention.text.casefold()[:200]}"
+            before = await self._core.storage.get(key)
+            if before:
+                if isinstance(before, dict) and before["entry"] == entry_id:
+                    made.append(Proposed(before["id"], before["type"], mention.text))
+                continue
+            kind = mention.type or "topic"
+            payload = {"type": kind, "name": mention.text}
+            try:
+                id = await self._core.suggest(
+                    "create", "brain", payload, reasoning=f"The journal mentions it on {date}."
+                )
+            except ParachuteError:
+                break  # too many wait for the user already, or Brain has just gone; the entry itself is complete
+            await self._core.storage.set(key, {"id": id, "type": kind, "entry": entry_id})
+            made.append(Proposed(id, kind, mention.text))
+        return made

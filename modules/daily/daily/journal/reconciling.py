@@ -5,7 +5,7 @@ import contextlib
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from daily.days.day import Day, Entry, Written
@@ -37,6 +37,8 @@ class Reconciler:
         self._again: asyncio.Task[None] | None = None
         self._last = 0.0
         self.conflicts: list[str] = []
+        self.edited: Callable[[list[str]], None] = lambda keys: None
+        """What is told the keys of entries that somebody has changed in their files."""
 
     def start(self) -> None:
         """Look at all files; `ready` waits for that."""
@@ -72,14 +74,21 @@ class Reconciler:
         async with self._looking:
             scanned = await self._files.scan(f"{JOURNALS}/*.md")
             known = await self._index.files()
+            # Nobody has edited what an index that is made anew reads for the first time.
+            is_new = self._last == 0.0 and await self._index.is_new()
             there = {path: (modified, size) for path, modified, size in scanned if date_of(path)}
             self.conflicts = [path for path, _, _ in scanned if CONFLICT in path]
             gone = [path for path in known if path not in there]
             changed = [path for path, stamp in there.items() if _stamp(known.get(path)) != stamp]
             for start in range(0, max(len(changed), 1), _BATCH):
                 async with self._lock:  # who asks for one day waits for one batch, and not for years
-                    await self._take({path: there[path] for path in changed[start : start + _BATCH]}, gone)
+                    part = {path: there[path] for path in changed[start : start + _BATCH]}
+                    edited = await self._take(part, gone)
+                if edited and not is_new:
+                    self.edited(edited)
                 gone = []
+            if is_new:
+                await self._index.complete()
             self._last = time.monotonic()
 
     async def some(self, paths: Iterable[str]) -> bool:
@@ -94,8 +103,8 @@ class Reconciler:
             changed = {
                 path: stamp for path, stamp in stamps.items() if stamp is not None and _stamp(known.get(path)) != stamp
             }
-            if gone or changed:
-                await self._take(changed, gone)
+            if (gone or changed) and (edited := await self._take(changed, gone)):
+                self.edited(edited)
             return bool(gone or changed)
 
     async def take(self, path: str, day: Day, data: bytes) -> None:
@@ -125,11 +134,11 @@ class Reconciler:
         except ParachuteError:
             pass  # the next one who asks tries again and is told
 
-    async def _take(self, stamps: dict[str, tuple[int, int]], gone: list[str]) -> None:
+    async def _take(self, stamps: dict[str, tuple[int, int]], gone: list[str]) -> list[str]:
         for path in (*stamps, *gone):
             self._shown.pop(path, None)
         changes = [await self._read(path, *stamp) for path, stamp in stamps.items()]
-        await self._index.put(changes, gone)
+        return await self._index.put(changes, gone)
 
     async def _read(self, path: str, modified: int, size: int) -> tuple[Indexed, tuple[Entry, ...]]:
         date = date_of(path) or ""

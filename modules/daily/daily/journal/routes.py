@@ -5,6 +5,7 @@ from typing import Any
 
 from daily.journal import names
 from daily.journal.documents import document_of, journal_entry
+from daily.journal.mentions import Linker
 from daily.journal.service import Journal
 from parachute.core import InvalidInput, NotFound, route
 from parachute.core.interfaces import JournalEntry
@@ -16,6 +17,7 @@ class EntryRoutes:
 
     core: Core
     journal: Journal
+    linker: Linker
 
     @route("POST", "/entries")
     async def add_entry(
@@ -51,6 +53,12 @@ class EntryRoutes:
     async def get_entry(self, entry_id: str) -> dict[str, Any]:
         """One entry."""
         return document_of(await self.journal.get(entry_id))
+
+    @route("POST", "/entries/{entry_id}/links")
+    async def link_entry(self, entry_id: str) -> dict[str, Any]:
+        """What an entry is about, linked if it was not yet, and what was proposed for it."""
+        await self.journal.get(entry_id)
+        return (await self.linker.link(entry_id)).document()
 
     @route("PUT", "/entries/{entry_id}")
     async def update_entry(
