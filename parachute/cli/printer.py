@@ -16,6 +16,7 @@ _ADVICE = {
 }
 _TOOL_FIELDS = ("command", "file_path", "path", "pattern", "url", "query", "description", "prompt")
 _TOOL_WIDTH = 100
+_NAMES = 5
 
 
 class Printer(Protocol):
@@ -43,6 +44,9 @@ class TextPrinter:
 
     def show(self, event: Event) -> None:
         match event.get("type"):
+            case "prompt_metadata":
+                if known := _known(event):
+                    self._note(f"Knows: {known}")
             case "text":
                 self._text(str(event.get("content") or ""))
             case "tool_use":
@@ -105,6 +109,17 @@ class TextPrinter:
     def _end_line(self) -> None:
         if not self._at_line_start:
             self._write("\n")
+
+
+def _known(event: Event) -> str:
+    """What goes along with a message, as one line: the first names, and how much else."""
+    names = [str(name) for name in event.get("knownNames") or ()]
+    shown = names[:_NAMES]
+    if len(names) > _NAMES:
+        shown.append(f"{len(names) - _NAMES} more")
+    if entries := int(event.get("knownEntries") or 0):
+        shown.append("1 entry" if entries == 1 else f"{entries} entries")
+    return ", ".join(shown)
 
 
 def _changed_line(before: str, after: str) -> int:

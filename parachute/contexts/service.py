@@ -1,6 +1,7 @@
 """Asking the module that knows, within a time and a length."""
 
 import asyncio
+import dataclasses
 import logging
 import time
 from collections.abc import Callable
@@ -22,16 +23,22 @@ _SECONDS = 3.0
 _FOR_INSTRUCTIONS = 3_000
 _WAKE_SECONDS = 60.0
 _NAMES = 20
+_ENTRY = "entry"
 _INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md")
 _FILES, _FILE_LIMIT, _SHORTEST = 6, 64 * 1024, 200
 
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """What is known of a message; `sources` are names for the person who wants to see where it came from."""
+    """What is known of a message; `sources` are names for the person who wants to see where it came from.
+
+    `names` are people, projects and topics of Brain, `entries` counts those of the journal.
+    """
 
     text: str = ""
     sources: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    entries: int = 0
 
 
 class Contexts:
@@ -90,7 +97,7 @@ class Contexts:
                 continue
             parts.append(f"### {text}\n\n{content.decode(errors='replace').strip()}"[:left])
             sources.append(text)
-        return Knowledge("\n\n".join(parts), tuple(sources))
+        return dataclasses.replace(known, text="\n\n".join(parts), sources=tuple(sources))
 
 
 def _knowledge(answer: Any) -> Knowledge:
@@ -99,4 +106,7 @@ def _knowledge(answer: Any) -> Knowledge:
     entities = answer.get("entities")
     named = [each for each in entities if isinstance(each, dict)] if isinstance(entities, list) else []
     sources = tuple(str(each.get("path") or each.get("name") or "")[:200] for each in named[:_NAMES])
-    return Knowledge(answer["text"].strip()[:BUDGET], tuple(filter(None, sources)))
+    entries = [each for each in named[:_NAMES] if each.get("type") == _ENTRY]
+    names = (str(each.get("name") or "")[:200] for each in named[:_NAMES] if each.get("type") != _ENTRY)
+    text = answer["text"].strip()[:BUDGET]
+    return Knowledge(text, tuple(filter(None, sources)), tuple(filter(None, names)), len(entries))

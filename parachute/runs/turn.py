@@ -75,8 +75,9 @@ class Turn:
         if run.added:
             sources = (f"hook {each.hook}" for each in run.added)
             told = filter(None, (joined(run.added), knowledge.text))
-            knowledge = Knowledge("\n\n".join(told), (*sources, *knowledge.sources))
+            knowledge = dataclasses.replace(knowledge, text="\n\n".join(told), sources=(*sources, *knowledge.sources))
         shown = preparation.prompt.metadata(services.settings.trust_mode, knowledge.text, knowledge.sources)
+        shown |= {"knownNames": knowledge.names, "knownEntries": knowledge.entries}
         run.log.append({"type": "prompt_metadata", **shown})
         folder = services.sessions.attachments(session.id)
         names = await asyncio.to_thread(attachments.store, folder, self._decoded) if self._decoded else []

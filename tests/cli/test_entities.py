@@ -1,0 +1,70 @@
+"""People, projects and topics by the command line."""
+
+import json
+from typing import Any
+
+from parachute.settings.home import Home
+from tests.support.terminal import Terminal
+
+from .scripted_core import ScriptedCore
+
+ID = "para:brain:kevinkevin00"
+PATH = f"/api/brain/entities/{ID}"
+KEVIN: dict[str, Any] = {
+    "para_id": ID,
+    "name": "Kevin",
+    "type": "person",
+    "path": "Brain/entities/people/kevin.md",
+    "aliases": ["Kev"],
+    "tags": [],
+    "version": "v1",
+    "content": "Advisor.",
+}
+
+
+def test_what_is_known_is_listed_shown_and_changed(parachute: Terminal, home: Home) -> None:
+    with ScriptedCore(home) as core:
+        core.answers["GET", "/api/brain/entities"] = 200, {"results": [KEVIN], "total": 1}
+        core.answers["GET", "/api/brain/resolve/kev"] = 200, KEVIN
+        core.answers["GET", PATH] = core.answers["PUT", PATH] = 200, KEVIN
+        core.answers["POST", "/api/brain/entities"] = 201, KEVIN
+        assert "kevin.md" in parachute.ok("brain", "list", "--type", "person")
+        assert core.calls[-1].query == {"limit": "100", "type": "person"}
+        shown = f"Kevin (person)\n{ID}  Brain/entities/people/kevin.md\nAliases: Kev\n\nAdvisor.\n"
+        assert parachute.ok("brain", "show", "kev") == shown
+        assert json.loads(parachute.ok("brain", "show", ID, "--json")) == KEVIN
+        parachute.ok("brain", "create", "Kevin", "Nguyen", "--type", "person", "--content", "Advisor.")
+        body = {"entity_type": "person", "name": "Kevin Nguyen", "content": "Advisor."}
+        assert core.calls[-1].body == body
+        parachute.ok("brain", "edit", "kev", "Gardens.")
+        assert core.calls[-1].body == {"content": "Gardens.", "expected_version": "v1"}
+        parachute.ok("brain", "edit", "kev", "--append", "More.")
+        assert core.calls[-1].body == {"append": "More.", "expected_version": "v1"}
+
+
+def test_links_are_shown_both_ways(parachute: Terminal, home: Home) -> None:
+    link = {"direction": "out", "kind": "relationship", "note": "Advisor", "target": "LVB"}
+    found = {
+        "name": "Kevin",
+        "links": [link],
+        "mentions": [{"source_id": "para:daily:x", "at": "2026-01-02T03:04:05Z"}],
+    }
+    with ScriptedCore(home) as core:
+        core.answers["GET", "/api/brain/links"] = 200, found
+        rows = [line.split() for line in parachute.ok("brain", "links", ID).splitlines()[1:]]
+        assert rows == [["to", "LVB", "Advisor"], ["in", "para:daily:x", "2026-01-02"]]
+
+
+def test_a_search_without_a_hit_names_what_waits_and_what_the_journal_has(parachute: Terminal, home: Home) -> None:
+    suggestion = {"id": "s1", "title": "Berlin"}
+    entry = {"id": "para:daily:x", "date": "2026-01-02"}
+    with ScriptedCore(home) as core:
+        core.answers["GET", "/api/brain/search"] = 200, {"results": []}
+        core.answers["GET", "/api/suggestions"] = 200, {"suggestions": [suggestion, {"id": "s2", "title": "Rome"}]}
+        core.answers["GET", "/api/daily/search"] = 200, {"entries": [entry]}
+        assert parachute("brain", "search", "berlin").err.splitlines() == [
+            'Nothing found for "berlin".',
+            "Berlin waits for your decision: `parachute suggestions approve s1`",
+            "The journal of 2026-01-02 has it: `parachute daily show para:daily:x`",
+        ]
+        assert json.loads(parachute.ok("brain", "search", "berlin", "--json")) == []
