@@ -293,3 +293,13 @@ def test_a_permission_request_is_answered(
         assert screen.end() == 0
     assert core.calls[1].path == f"/api/chat/{SESSION}/permissions/p1"
     assert core.calls[1].body == answer
+
+
+def test_what_goes_along_with_a_message_is_named(parachute: Terminal, home: Home) -> None:
+    names = ["Kevin", "LVB", "Ann", "Bob", "Eve", "Rome", "Oslo"]
+    known = {"type": "prompt_metadata", "knownNames": names, "knownEntries": 2}
+    nothing = {"type": "prompt_metadata", "knownNames": [], "knownEntries": 0}
+    with ScriptedCore(home, [START, known, text("Hello."), DONE]) as core:
+        assert "Knows: Kevin, LVB, Ann, Bob, Eve, 2 more, 2 entries\n" in parachute("chat", "hi").err
+        core.steps = [START, nothing, text("Hello."), DONE]
+        assert "Knows" not in parachute("chat", "hi").err

@@ -24,6 +24,8 @@ import asyncio
 from parachute.core import Module, NotFound
 from parachute.core.interfaces import Context, Entity
 
+ENTRY = Entity("para:daily:abcdefghijkl", "2026-01-02", "entry")
+
 class Knowing(Module):
     name = "knowing"
     version = "1.0.0"
@@ -34,7 +36,7 @@ class Knowing(Module):
             raise NotFound("Nothing is known.")
         if "LVB" not in message:
             return Context("")
-        return Context("LVB is a curriculum.", [Entity("para:knowing:abcdefghijkl", "LVB", path="Brain/lvb.md")])
+        return Context("LVB is a curriculum.", [Entity("para:knowing:abcdefghijkl", "LVB", path="Brain/lvb.md"), ENTRY])
 """
 
 
@@ -59,7 +61,8 @@ async def test_what_is_known_travels_with_the_message(tmp_path: Path) -> None:
         with computer:
             answer = await _chat(computer, "What about LVB?")
             [shown] = answer.of_type("prompt_metadata")
-            assert shown["contextFiles"] == ["Brain/lvb.md"]
+            assert shown["contextFiles"] == ["Brain/lvb.md", "2026-01-02"]
+            assert (shown["knownNames"], shown["knownEntries"]) == (["LVB"], 1)
             request = api.conversation[-1].body
             assert "LVB is a curriculum." in str(request["messages"])
             assert "LVB is a curriculum." not in str(request["system"])
