@@ -7,6 +7,7 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+
 from tables import ROOT, filled
 
 TARGET = ROOT / "build" / "docs"

@@ -11,9 +11,8 @@ from parachute.settings.models import Settings
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "docs"))
-import tables  # noqa: E402
-
 import build  # noqa: E402
+import tables  # noqa: E402
 
 PAGES = build.sources()
 

@@ -63,7 +63,7 @@ async def call_modules(house: Household, call: Any) -> None:
     await _suggestions(house, call)
     bed = house.post("/api/garden/beds").json()["id"]
     assert (await call("GET /api/para/{identifier}", identifier=bed))["item"] == {"name": "Bed"}
-    for path in ("disable", "enable"):
+    for path in ("disable", "enable", "restart"):
         await call(f"POST /api/modules/{{name}}/{path}", **module)
     house.edit("garden", "planted", "sown")
     asked = await call("GET /api/modules/{name}/approval", **module)
