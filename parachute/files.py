@@ -1,5 +1,6 @@
 """Files that several programs share: atomic writes, locks, and reads that cannot run away."""
 
+import errno
 import fcntl
 import os
 import stat
@@ -7,7 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
-from parachute.errors import InvalidInput
+from parachute.base.folders import Folder
+from parachute.errors import InvalidInput, Unavailable
 
 
 def atomic_write(path: Path, data: bytes | str, mode: int = 0o600) -> None:
@@ -99,9 +101,23 @@ def read_below(folder: Path, name: PurePosixPath, limit: int) -> bytes | None:
         return file.read(limit + 1)
 
 
-def private_folder(path: Path) -> Path:
-    """Make a folder that only its owner can enter, and return it."""
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if stat.S_IMODE(path.stat().st_mode) & 0o077:
-        path.chmod(0o700)
+def private_folder(path: Path, below: Path | None = None) -> Path:
+    """Make a folder that only its owner can enter, and return it; neither it nor a folder above it up to `below` is a link.
+
+    Errors: Unavailable for a link, OSError.
+    """
+    top = below or path.parent
+    top.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        with Folder.open(top) as above, above.folder(path.relative_to(top), make=True) as folder:
+            if stat.S_IMODE(os.fstat(folder.fileno()).st_mode) & 0o077:
+                os.fchmod(folder.fileno(), 0o700)
+    except OSError as error:
+        if error.errno not in (errno.ELOOP, errno.ENOTDIR):
+            raise
+        raise Unavailable(
+            f"{path} is a link or no folder, or one above it is; nothing is kept behind a link there.",
+            "Put the folder itself in its place.",
+            key="not_a_folder",
+        ) from error
     return path

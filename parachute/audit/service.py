@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from parachute.clock import now
+from parachute.errors import ParachuteError
 from parachute.files import private_folder
 
 log = logging.getLogger(__name__)
@@ -110,7 +111,7 @@ class Audit:
             for day, lines in batches.items():
                 try:
                     self._write(day, lines)
-                except OSError as error:
+                except (OSError, ParachuteError) as error:
                     log.error("The audit log cannot be written (%d events lost): %s", len(lines), error)
 
     def _write(self, day: str, lines: list[str]) -> None:

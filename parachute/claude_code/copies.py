@@ -38,7 +38,7 @@ class Copies:
         """Give a staged copy its place; False if there is a transcript: the vault may have lost its database. Error: Unavailable."""
         with _copying():
             target = self._place(session)
-            private_folder(target.parent)
+            self._transcripts.make_folder(session)
             if target.is_symlink() or target.exists():
                 return False
             self._mark(session).touch(mode=0o600)

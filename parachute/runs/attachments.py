@@ -6,10 +6,11 @@ import re
 from pathlib import Path
 from typing import Any
 
+from parachute.base.folders import Folder
 from parachute.errors import InvalidInput
-from parachute.files import atomic_write, private_folder
 from parachute.runs.request import Attachment
 from parachute.sandbox.service import ATTACHMENTS_INSIDE, Execution
+from parachute.vault.service import Vault
 
 _IMAGE_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 _IMAGE_LIMIT = 5 * 1024 * 1024  # the Messages API's limit for one image
@@ -39,20 +40,20 @@ def decode(attachments: list[Attachment]) -> list[tuple[Attachment, bytes]]:
     return decoded
 
 
-def store(folder: Path, decoded: list[tuple[Attachment, bytes]]) -> list[str]:
-    """Write the files into a session's folder under safe, unused names; the names."""
-    private_folder(folder)
+def store(vault: Vault, session: str, decoded: list[tuple[Attachment, bytes]]) -> list[str]:
+    """Write the files into a session's folder under safe, unused names; the names. Error: Unavailable where a link is."""
     names = []
-    for attachment, data in decoded:
-        name = re.sub(r"[^\w.-]", "_", Path(attachment.file_name).name).lstrip(".") or "file"
-        # The limit of a file's name is 255 bytes, and a letter may have four.
-        stem, suffix = (part.encode()[:limit].decode(errors="ignore") for part, limit in _parts(name))
-        name, number = f"{stem}{suffix}", 1
-        while (folder / name).exists():
-            number += 1
-            name = f"{stem}-{number}{suffix}"
-        atomic_write(folder / name, data, mode=0o644)
-        names.append(name)
+    with Folder.open_unlinked(vault.private_folder(".parachute", "attachments", session)) as folder:
+        for attachment, data in decoded:
+            name = re.sub(r"[^\w.-]", "_", Path(attachment.file_name).name).lstrip(".") or "file"
+            # The limit of a file's name is 255 bytes, and a letter may have four.
+            stem, suffix = (part.encode()[:limit].decode(errors="ignore") for part, limit in _parts(name))
+            name, number = f"{stem}{suffix}", 1
+            while folder.status(name) is not None:
+                number += 1
+                name = f"{stem}-{number}{suffix}"
+            folder.write(name, data, mode=0o644)
+            names.append(name)
     return names
 
 

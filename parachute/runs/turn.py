@@ -80,7 +80,9 @@ class Turn:
         shown |= {"knownNames": knowledge.names, "knownEntries": knowledge.entries}
         run.log.append({"type": "prompt_metadata", **shown})
         folder = services.sessions.attachments(session.id)
-        names = await asyncio.to_thread(attachments.store, folder, self._decoded) if self._decoded else []
+        names: list[str] = []
+        if self._decoded:
+            names = await asyncio.to_thread(attachments.store, services.vault, session.id, self._decoded)
         text = f"{prior}{run.request.message}"
         content = attachments.content(text, self._decoded, names, preparation.execution, folder)
 

@@ -66,8 +66,7 @@ def command(specification: Specification, opened: Mapping[str, int]) -> list[str
     arguments += ["--perms", "0755", "--dir", "/scratch", *memory_folder(scratch, specification.scratch_megabytes)]
     arguments += ["--ro-bind", str(runner_folder()), RUNNER, "--ro-bind", specification.program, PROGRAM]
     arguments += ["--ro-bind", specification.sockets, SOCKETS]
-    arguments += ["--bind", specification.transcripts, specification.transcripts_target]
-    for mount in specification.mounts:
+    for mount in (specification.transcripts_mount, *specification.mounts):
         if mount.target in opened:
             kind = "--bind-fd" if mount.writable else "--ro-bind-fd"
             arguments += [kind, str(opened[mount.target]), mount.target]

@@ -41,7 +41,7 @@ class Specification:
     """Everything that decides what an agent can reach; nothing else is in its box.
 
     `directory` is the working directory inside; `sockets` holds the sockets of the model gateway and is mounted at
-    /run/parachute; `transcripts` is the one folder in which this session's transcript is kept. With `egress` that folder has
+    /run/parachute; `transcripts`, a path without links, is the one folder in which this session's transcript is kept. With `egress` that folder has
     the socket of an egress line, too, and the agent finds it as its proxy. `processes` counts threads as well.
 
     The fields from `engine` on concern containers: the image's id, the name of the installation in the container's, and what
@@ -65,6 +65,11 @@ class Specification:
     memory_megabytes: int = 1536
     cpus: float = 2.0
     limits_enforced: bool = True
+
+    @property
+    def transcripts_mount(self) -> Mount:
+        """The folder of the transcript; no programs of the user obey what is in it."""
+        return Mount(self.transcripts, self.transcripts_target, writable=True, required=True)
 
     @property
     def writable_folders(self) -> frozenset[Path]:

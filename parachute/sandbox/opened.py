@@ -17,12 +17,14 @@ def open_mounts(specification: Specification) -> dict[str, int]:
     A read-only folder or file that has gone is left out. Error: InvalidInput if that happens to one that is writable or required.
     """
     opened: dict[str, int] = {}
-    for mount in specification.mounts:
+    for mount in (specification.transcripts_mount, *specification.mounts):
         try:
             opened[mount.target] = _open(mount)
         except OSError as error:
             if mount.writable or mount.required:
-                raise InvalidInput(f"{mount.source} cannot be given to an agent: {error.strerror}.") from error
+                raise InvalidInput(
+                    f"{mount.source} cannot be given to an agent: {error.strerror}.", key="not_a_folder"
+                ) from error
     return opened
 
 

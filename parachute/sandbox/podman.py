@@ -36,10 +36,9 @@ def command(specification: Specification, opened: Mapping[str, int]) -> list[str
         (specification.sockets, SOCKETS),
     ):
         arguments += mount(source, target, writable=False)
-    arguments += mount(specification.transcripts, specification.transcripts_target, writable=True)
     runner = ["--single", "--refuse-calls", "--idle-seconds", str(specification.idle_seconds), "--folder", scratch]
     runner += ["--limits", json.dumps(expected_limits(specification))]
-    for each in specification.mounts:
+    for each in (specification.transcripts_mount, *specification.mounts):
         if each.target in opened:
             arguments += mount(each.source, each.target, writable=each.writable)
             found = os.fstat(opened[each.target])

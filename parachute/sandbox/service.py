@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Literal
 
 from parachute.errors import InvalidInput, NotFound, ParachuteError, Unavailable
-from parachute.files import private_folder
 from parachute.gateway.service import SOCKET_NAME, Line
 from parachute.sandbox import containers, ended
 from parachute.sandbox.engines import Choice, Engines, trial
@@ -261,7 +260,7 @@ class Sandboxes:
             mounts[inside] = Mount(str(directory), inside, writable=True)
             roots[inside] = directory
             writable.append(inside)
-        attachments = private_folder(self._vault.state / "attachments" / session.id)
+        attachments = self._vault.private_folder(".parachute", "attachments", session.id)
         mounts[ATTACHMENTS_INSIDE] = Mount(str(attachments), ATTACHMENTS_INSIDE)
         specification = self._specification(session.id, line, inside, mounts.values())
         specification = replace(specification, **limits.chosen())
@@ -269,7 +268,7 @@ class Sandboxes:
         return replace(self._execution(specification, roots, tuple(writable)), limits=limits)
 
     def _specification(self, session: str, line: Line, inside: str, mounts: Iterable[Mount]) -> Specification:
-        transcripts = private_folder(self._vault.transcripts / "projects" / f"-scratch-{session}")
+        transcripts = self._vault.private_folder(".claude", "projects", f"-scratch-{session}")
         specification = Specification(
             session=session_id(session),
             directory=inside,

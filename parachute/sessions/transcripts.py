@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from parachute.errors import InvalidInput
-from parachute.files import atomic_write, private_folder, read_regular, sync_names
+from parachute.files import atomic_write, read_regular, sync_names
 from parachute.sessions.events import event_of
 from parachute.sessions.messages import user_text
 from parachute.sessions.models import is_session_id
@@ -117,6 +117,7 @@ class Transcripts:
     """Finds, reads and removes transcripts; its methods block, call them from a thread."""
 
     def __init__(self, vault: Vault, claude_folder: Path | None = None) -> None:
+        self._vault = vault
         self._roots = (vault.transcripts / "projects", (claude_folder or Path.home() / ".claude") / "projects")
 
     def folder(self, session: str) -> Path:
@@ -124,6 +125,11 @@ class Transcripts:
         if not is_session_id(session):
             raise InvalidInput("sessionId: expected 1 to 64 letters, digits, `-` and `_`.")
         return self._roots[0] / f"{_OWN}{session}"
+
+    def make_folder(self, session: str) -> None:
+        """Make that folder; errors: Unavailable where a link leads elsewhere, OSError."""
+        folder = self.folder(session)
+        self._vault.private_folder(*folder.relative_to(self._vault.root).parts)
 
     def find(self, session: str) -> Path | None:
         """The transcript of a session: in the vault, or where the program kept it before."""
@@ -153,7 +159,7 @@ class Transcripts:
             return False
         if path == own:
             return True
-        private_folder(own.parent)
+        self.make_folder(session)
         if path.is_relative_to(self._roots[0]):
             path.rename(own)
         else:

@@ -1,5 +1,6 @@
 """The folders of the vault, and paths inside it."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,13 +20,29 @@ class Vault:
         """Make the folders that the computer itself needs; error: Unavailable if the vault cannot be written."""
         try:
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
-            for folder in (self.state, self.transcripts):
+            for folder in (self.state, self.transcripts, self.transcripts / "projects"):
                 private_folder(folder)
+            # Where each of them is opened later, its path is taken as it is.
+            linked = [entry.name for entry in os.scandir(self.state) if entry.is_symlink()]
         except OSError as error:
             raise Unavailable(
                 f"The vault {self.root} cannot be used: {error.strerror}.",
                 "`parachute vault set <path>` names another folder.",
             ) from error
+        if linked:
+            raise Unavailable(
+                f"{self.state / min(linked)} is a link; the computer keeps its data in the vault itself.",
+                "Remove the link, or put what it leads to in its place.",
+                key="not_a_folder",
+            )
+
+    def private_folder(self, *names: str) -> Path:
+        """A folder of the computer's own below the vault, made if need be; error: Unavailable where a link leads elsewhere.
+
+        The path is that of the vault without links.
+        """
+        root = self.root.resolve()
+        return private_folder(root.joinpath(*names), below=root)
 
     @property
     def state(self) -> Path:

@@ -29,10 +29,8 @@ class Copies:
         """Write the copy of a workspace; a vault that does not take it is logged, since nothing is read from there."""
         text = json.dumps(workspace.as_json(), indent=2, ensure_ascii=False)
         try:
-            if self._folder.is_symlink():
-                raise NotADirectoryError(f"{self._folder} is a link")
             atomic_write(private_folder(self._folder) / f"{workspace.slug}.json", f"{text}\n")
-        except OSError as error:
+        except (OSError, ParachuteError) as error:
             log.warning("The copy of the workspace %s was not written: %s", workspace.slug, error)
 
     def remove(self, slug: str) -> None:

@@ -149,7 +149,7 @@ async def test_what_cannot_be_adopted_leaves_nothing(computer: Computer, claude:
         # The vault cannot take it: nothing is half there.
         (computer.vault / ".parachute" / "adopting").rmdir()
         (computer.vault / ".parachute" / "adopting").write_text("in the way")
-        check_error(await app.post(f"/api/claude-code/adopt/{good}"), 503, "could not be copied")
+        check_error(await app.post(f"/api/claude-code/adopt/{good}"), 503, "adopting is a link or no folder")
         assert (await app.get("/api/chat")).json()["sessions"] == []
     for session in (large, silent, good, linked):
         assert left(computer, session) == []

@@ -9,6 +9,7 @@ import pytest
 from parachute.app import agent_program
 from parachute.claude_code.history import History
 from parachute.claude_code.service import ClaudeCode
+from parachute.errors import Unavailable
 from parachute.hooks.models import HookOutcome
 from parachute.hooks.service import Hooks
 from parachute.sandbox.service import Sandboxes
@@ -76,9 +77,11 @@ async def test_when_it_is_cancelled(shelf: Shelf) -> None:
 
 async def test_when_the_place_cannot_be_written(shelf: Shelf) -> None:
     session = write(shelf.claude, "/a", *talk("/a"))
+    (shelf.vault.transcripts / "projects").rmdir()
     (shelf.vault.transcripts / "projects").write_text("in the way")
-    with pytest.raises(Exception, match="could not be copied into the vault"):
+    with pytest.raises(Unavailable) as refusal:
         await service(shelf).adopt(session, None, None)
+    assert refusal.value.key == "not_a_folder"
     assert left(shelf, session) == []
     assert await shelf.service.find(session) is None
 

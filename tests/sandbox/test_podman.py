@@ -5,6 +5,7 @@ import io
 import itertools
 import os
 import uuid
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -66,6 +67,14 @@ def specification(home: Path, **settings: object) -> Specification:
     )
 
 
+@pytest.fixture
+def transcripts(tmp_path: Path) -> Iterator[dict[str, int]]:
+    """An open folder of transcripts, by its place inside."""
+    opened = os.open(tmp_path, os.O_PATH)
+    yield {"/home/agent/.claude/projects/x": opened}
+    os.close(opened)
+
+
 def split(command: list[str]) -> tuple[list[str], list[str]]:
     """Podman's own arguments, and what runs in the container."""
     at = command.index(IMAGE)
@@ -82,8 +91,8 @@ def mounts(arguments: list[str]) -> list[dict[str, str]]:
     return found
 
 
-def test_nothing_is_there_but_what_is_listed(tmp_path: Path) -> None:
-    arguments, inside = split(podman.command(specification(tmp_path), {}))
+def test_nothing_is_there_but_what_is_listed(tmp_path: Path, transcripts: dict[str, int]) -> None:
+    arguments, inside = split(podman.command(specification(tmp_path), transcripts))
     options = [argument for argument in arguments if argument.startswith("--") and argument != "--mount"]
     bare = {option for option in options if "=" not in option}
     given = [option.partition("=")[::2] for option in options if "=" in option]
@@ -104,6 +113,9 @@ def test_nothing_is_there_but_what_is_listed(tmp_path: Path) -> None:
         "/home/agent/.claude/projects/x",
     }
     assert [mount["target"] for mount in mounts(arguments) if "rw" in mount] == ["/home/agent/.claude/projects/x"]
+    status = tmp_path.stat()
+    opened = f"rw:{status.st_dev}:{status.st_ino}:/home/agent/.claude/projects/x"
+    assert inside[inside.index("--mounted") + 1] == opened, "the runner sees that it is what was opened"
     assert inside[:3] == ["/usr/bin/python3", "-IS", "/opt/parachute/parachute_runner/runner.py"]
     assert inside[-2:] == ["--", "/opt/parachute/agent"]
 

@@ -51,7 +51,7 @@ def asked(specification: Specification) -> Asked:
         Mount(str(runner_folder()), RUNNER),
         Mount(specification.program, PROGRAM, is_file=True),
         Mount(specification.sockets, SOCKETS),
-        Mount(specification.transcripts, specification.transcripts_target, writable=True),
+        specification.transcripts_mount,
     )
     if specification.engine == "podman":
         arguments, is_filtered = podman.isolation(specification), True
@@ -59,7 +59,7 @@ def asked(specification: Specification) -> Asked:
         environment = {argument[6:].partition("=")[0] for argument in arguments if argument.startswith("--env=")}
         targets = {*folders, *(mount.target for mount in (*specification.mounts, *own))}
     else:
-        arguments = bubblewrap.command(specification, {mount.target: 0 for mount in specification.mounts})
+        arguments = bubblewrap.command(specification, {mount.target: 0 for mount in (*specification.mounts, *own)})
         end = arguments.index("--")
         arguments, is_filtered = arguments[:end], "--refuse-calls" in arguments[end:]
         folders, targets, environment = _of_bubblewrap(arguments)

@@ -1,0 +1,136 @@
+"""S1: a vault from somewhere else has links in the place of the computer's own folders; none of them is followed."""
+
+# ruff: noqa: F811 - fixtures of another file have the names of parameters here
+
+import base64
+import uuid
+from pathlib import Path
+
+import pytest
+
+from parachute.audit.service import Audit
+from parachute.errors import Unavailable
+from parachute.files import private_folder
+from parachute.runs import attachments
+from parachute.runs.request import Attachment
+from parachute.sessions.transcripts import Transcripts
+from parachute.vault.service import Vault
+from tests.sandbox.conftest import Boxes, boxes, needs_bubblewrap, units_process  # noqa: F401 - fixtures
+
+
+def replaced_by_link(folder: Path, target: Path) -> None:
+    """Put a link to `target` where a folder of the vault is."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    if folder.exists():
+        folder.rename(folder.with_name("moved"))
+    folder.symlink_to(target)
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Path:
+    """A folder with a secret, which others may enter."""
+    folder = tmp_path / "elsewhere"
+    folder.mkdir(mode=0o755)
+    (folder / "secret").write_text("a secret")
+    return folder
+
+
+def untouched(folder: Path) -> bool:
+    """Whether nothing was put into it, and nothing was changed of it."""
+    return [path.name for path in folder.iterdir()] == ["secret"] and folder.stat().st_mode & 0o777 == 0o755
+
+
+@needs_bubblewrap
+@pytest.mark.parametrize("place", ["projects/-scratch-{session}", "projects", ""])
+async def test_the_folder_of_transcripts_is_not_reached_through_a_link(
+    boxes: Boxes, elsewhere: Path, place: str
+) -> None:
+    session = str(uuid.uuid4())
+    box = await boxes.make(session=session)
+    assert box.shell("cd ~/.claude/projects/*; touch own") == ""
+    await boxes.sandboxes.close(session)
+    replaced_by_link(boxes.vault.transcripts / place.format(session=session), elsewhere)
+    with pytest.raises(Unavailable) as refusal:
+        await boxes.make(session=session)
+    assert refusal.value.key == "not_a_folder"
+    assert untouched(elsewhere)
+
+
+@needs_bubblewrap
+async def test_a_link_that_comes_just_before_the_box_begins_is_not_followed_either(
+    boxes: Boxes, elsewhere: Path
+) -> None:
+    session = str(uuid.uuid4())
+    box = await boxes.make(session=session)
+    replaced_by_link(boxes.vault.transcripts / f"projects/-scratch-{session}", elsewhere)
+    done = box.run("sh", "-c", "cd ~/.claude/projects/*; cat secret; touch new")
+    assert done.returncode == 70
+    assert b"a secret" not in done.stdout
+    assert untouched(elsewhere)
+
+
+@needs_bubblewrap
+async def test_a_vault_behind_a_link_has_transcripts_all_the_same(boxes: Boxes) -> None:
+    real = boxes.vault.root.with_name("Moved")
+    boxes.vault.root.rename(real)
+    boxes.vault.root.symlink_to(real)
+    session = str(uuid.uuid4())
+    box = await boxes.make(session=session)
+    box.shell("cd ~/.claude/projects/*; touch own")
+    assert (real / f".claude/projects/-scratch-{session}/own").exists()
+
+
+@pytest.mark.parametrize("place", ["attachments/{session}", "attachments"])
+def test_what_is_attached_is_stored_in_the_vault_only(tmp_path: Path, elsewhere: Path, place: str) -> None:
+    vault, session = Vault(tmp_path / "vault"), str(uuid.uuid4())
+    vault.prepare()
+    file = (Attachment(file_name="note.txt", base64_data=base64.b64encode(b"x").decode()), b"x")
+    assert attachments.store(vault, session, [file, file]) == ["note.txt", "note-2.txt"]
+    replaced_by_link(vault.state / place.format(session=session), elsewhere)
+    with pytest.raises(Unavailable) as refusal:
+        attachments.store(vault, session, [file])
+    assert refusal.value.key == "not_a_folder"
+    assert untouched(elsewhere)
+
+
+def test_a_transcript_is_not_brought_to_somewhere_else(tmp_path: Path, elsewhere: Path) -> None:
+    vault, session = Vault(tmp_path / "vault"), str(uuid.uuid4())
+    vault.prepare()
+    (vault.transcripts / "projects/other").mkdir()
+    (vault.transcripts / f"projects/other/{session}.jsonl").write_text('{"type": "user"}\n')
+    replaced_by_link(vault.transcripts / f"projects/-scratch-{session}", elsewhere)
+    with pytest.raises(Unavailable):
+        Transcripts(vault, tmp_path / "none").bring(session)
+    assert untouched(elsewhere)
+
+
+@pytest.mark.parametrize(
+    "place", [".parachute", ".parachute/audit", ".parachute/sessions.db", ".claude", ".claude/projects"]
+)
+def test_the_computer_does_not_start_with_a_link_among_its_own_folders(
+    tmp_path: Path, elsewhere: Path, place: str
+) -> None:
+    vault = Vault(tmp_path / "vault")
+    vault.prepare()
+    replaced_by_link(vault.root / place, elsewhere)
+    with pytest.raises(Unavailable) as refusal:
+        vault.prepare()
+    assert refusal.value.key == "not_a_folder"
+    assert untouched(elsewhere)
+
+
+async def test_the_audit_is_not_written_behind_a_link(tmp_path: Path, elsewhere: Path) -> None:
+    (tmp_path / "audit").symlink_to(elsewhere)
+    audit = Audit(tmp_path / "audit")
+    audit.append(event_type="x", source_type="x", source_id="x", target_module="x", target_endpoint="x")
+    await audit.close()
+    assert untouched(elsewhere)
+
+
+def test_a_private_folder_is_never_a_link(tmp_path: Path, elsewhere: Path) -> None:
+    (tmp_path / "link").symlink_to(elsewhere)
+    assert private_folder(tmp_path / "a/b").is_dir()
+    for path, below in ((tmp_path / "link", None), (tmp_path / "link/new", tmp_path)):
+        with pytest.raises(Unavailable):
+            private_folder(path, below)
+    assert untouched(elsewhere)
