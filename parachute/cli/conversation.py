@@ -5,7 +5,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from queue import Empty
 from typing import Any
 
@@ -13,7 +13,7 @@ from parachute.cli.api import Api, quoted
 from parachute.cli.event_stream import TERMINAL, EventStream, Interrupt
 from parachute.cli.output import print_note
 from parachute.cli.printer import Printer
-from parachute.cli.question import ask_permission, ask_user
+from parachute.cli.question import ask_for_direct, ask_permission, ask_user
 from parachute.errors import ParachuteError
 
 INTERRUPTED = 130
@@ -23,22 +23,27 @@ _QUESTIONS = {"user_question": ask_user, "permission_request": ask_permission}
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The exit code of a run, and the conversation it belongs to as far as that is known."""
+    """The exit code of a run, and the conversation it belongs to as far as that is known; whether it needs a sandbox."""
 
     code: int
     session: str | None
+    without_sandbox: bool = False
 
 
 def run_turn(api: Api, body: dict[str, Any], printer: Printer, interactive: bool) -> Outcome:
     """Send a message and show its events until the run ends; errors: Refused, Unavailable.
 
     Ctrl-C aborts the run and waits up to five seconds for its end; a second one does not wait. `interactive`: questions and
-    permission requests of the agent are put to the user.
+    permission requests of the agent are put to the user, and where there is no sandbox the user is asked whether to go without.
     """
     stream = EventStream(api, {**body, "canAnswerPermissions": interactive})
     with _interrupts_to(stream):
         stream.start()
-        return _Turn(api, stream, printer, interactive).run()
+        outcome = _Turn(api, stream, printer, interactive).run()
+    if outcome.without_sandbox and interactive and body.get("trustLevel") is None and ask_for_direct():
+        again = {**body, "sessionId": outcome.session or body["sessionId"], "trustLevel": "direct"}
+        return run_turn(api, again, printer, interactive)
+    return outcome
 
 
 class _Turn:
@@ -70,7 +75,7 @@ class _Turn:
                 self._printer.show(item)
                 kind = str(item.get("type"))
                 if kind in TERMINAL:
-                    return self._outcome(self._code(kind))
+                    return replace(self._outcome(self._code(kind)), without_sandbox=item.get("key") == "no_sandbox")
                 if kind in _QUESTIONS and self._deadline is None:
                     self._question(item, _QUESTIONS[kind])
             # A new conversation has no id to abort by before its first event.

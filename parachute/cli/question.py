@@ -42,6 +42,13 @@ def ask_permission(api: Api, event: dict[str, Any]) -> None:
         print_note(f"The answer did not arrive: {error.message}")
 
 
+def ask_for_direct() -> bool:
+    """Whether a conversation for which no sandbox works shall run with the user's own rights; anything but yes is no."""
+    sys.stdout.flush()
+    said = _line("Run this conversation directly, with your own rights? [y/N] ").lower()
+    return said in ("y", "yes")
+
+
 def _answer(question: dict[str, Any]) -> str | list[str]:
     options = [str(option["label"]) for option in question.get("options") or []]
     several = bool(question.get("multiSelect"))

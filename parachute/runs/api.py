@@ -15,7 +15,7 @@ from parachute.runs.service import Runs
 from parachute.sessions.api import CallerDependency, SessionsDependency, check_level
 from parachute.sessions.service import Sessions
 from parachute.web.event_stream import EventStream
-from parachute.web.owner import require_owner
+from parachute.web.owner import is_owner, require_owner
 
 router = APIRouter(prefix="/api/chat", tags=["runs"])
 
@@ -72,13 +72,13 @@ async def chat(
         return EventStream(_to_its_end(run))
     await check_level(request, body.trust_level)
     if body.session_id != "new":
-        await _check_session(request, body.session_id, sessions)
+        await _check_session(request, body.session_id, sessions, service)
     elif body.trust_level is None and service.default_level(body.workspace_id) == "direct":
         try:
             await check_level(request, "direct")
         except NotAllowed:  # a session may always be more shut in than its workspace
             body.trust_level = "sandboxed"
-    run = await service.begin(body, who.name)
+    run = await service.begin(body, who.name, by_owner=await is_owner(request))
     return EventStream(run.log.read())
 
 
@@ -112,14 +112,17 @@ async def inject(
     request: Request, session: str, body: Injection, service: RunsDependency, sessions: SessionsDependency
 ) -> dict[str, bool]:
     """Put a further message into the running turn."""
-    await _check_session(request, session, sessions)
+    await _check_session(request, session, sessions, service)
     await service.inject(session, body.message)
     return {"success": True}
 
 
 @router.post("/{session}/answer")
-async def answer(session: str, body: Answer, service: RunsDependency) -> dict[str, bool]:
+async def answer(
+    request: Request, session: str, body: Answer, service: RunsDependency, sessions: SessionsDependency
+) -> dict[str, bool]:
     """Answer a question of the agent."""
+    await _check_session(request, session, sessions, service)
     service.answer(session, body.request_id, body.answers)
     return {"success": True}
 
@@ -140,7 +143,7 @@ async def permit(
     sessions: SessionsDependency,
 ) -> dict[str, bool]:
     """Answer a permission request."""
-    await _check_session(request, session, sessions)
+    await _check_session(request, session, sessions, service)
     await service.permit(session, request_id, allow=body.allow, grant=body.grant)
     return {"success": True}
 
@@ -160,8 +163,8 @@ async def _to_its_end(run: Run) -> AsyncIterator[tuple[int, Event]]:
         yield seq, event
 
 
-async def _check_session(request: Request, session: str, sessions: Sessions) -> None:
-    """Whoever talks to a direct session can have anything done with the owner's rights."""
+async def _check_session(request: Request, session: str, sessions: Sessions, service: Runs) -> None:
+    """Whoever talks to a session that runs directly can have anything done with the owner's rights."""
     found = await sessions.find(session)
     if found is not None:
-        await check_level(request, found.trust_level)
+        await check_level(request, "direct" if service.is_direct(session) else found.trust_level)

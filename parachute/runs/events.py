@@ -88,9 +88,15 @@ def warning(title: str, message: str, details: tuple[str, ...] = ()) -> Event:
 
 
 def typed_error(
-    code: str, message: str, session_id: str, *, retry_seconds: float | None = None, original: str | None = None
+    code: str,
+    message: str,
+    session_id: str,
+    *,
+    retry_seconds: float | None = None,
+    original: str | None = None,
+    key: str | None = None,
 ) -> Event:
-    """The run ends with an error that the app knows by its code."""
+    """The run ends with an error that the app knows by its code; `key` is that of an error of our own."""
     title, actions = _FAILURES.get(code, ("Error", ("retry",)))
     return {
         "type": "typed_error",
@@ -102,4 +108,5 @@ def typed_error(
         "retryDelayMs": round(retry_seconds * 1000) if retry_seconds is not None else None,
         "originalError": original,
         "sessionId": session_id,
+        **({"key": key} if key else {}),
     }

@@ -72,12 +72,13 @@ async def prepare(
     *,
     resume: bool,
     workspace: Workspace | None = None,
+    by_owner: bool = False,
 ) -> Preparation:
     """Decide where a session runs, then compose everything that follows from that."""
     level = await services.sessions.level(session)
     line = await services.gateway.open(session.id)
     limits = workspace.limits if workspace else NO_LIMITS
-    execution = await services.sandboxes.prepare(session, level, directory, line, limits)
+    execution = await services.sandboxes.prepare(session, level, directory, line, limits, by_owner=by_owner)
     # It starts while the prompt and the tools are composed.
     services.sandboxes.wake(session.id)
     commands, allowed_tools = await asyncio.to_thread(services.prompts.limits, session.agent_path)

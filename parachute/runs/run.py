@@ -47,7 +47,8 @@ class Profile(Protocol):
 class Run:
     """A message that is being answered; with a `profile` it comes from a module.
 
-    `typed`: a person wrote it, so that a command in it may be obeyed.
+    `typed`: a person wrote it, so that a command in it may be obeyed. `by_owner`: that person may have it run directly, which
+    it does where `is_direct`.
 
     `client` is set as long as the agent takes interrupts and further messages; `answered` says that its result is in.
     `cut_off` holds the (role, text) pairs of the run before it if a crash interrupted that, `added` what hooks want the
@@ -75,6 +76,8 @@ class Run:
     texts: list[tuple[str, str]] = field(default_factory=list)
     added: Sequence[Added] = ()
     typed: bool = True
+    by_owner: bool = False
+    is_direct: bool = False
 
     @property
     def wanted_direct(self) -> bool:

@@ -32,7 +32,7 @@ _KEPT_LOGS = 32
 _CODES = {
     "agent_ended": "tool_execution_failed",
     "database_unavailable": "unknown_error",
-    "no_sandbox": "service_unavailable",
+    "no_sandbox": "unknown_error",
 }
 """What the app knows errors of our own by."""
 
@@ -68,11 +68,18 @@ class Runs:
         await asyncio.gather(*(self._stop(run) for run in runs), return_exceptions=True)
 
     async def begin(
-        self, request: TurnRequest, caller: str, profile: Profile | None = None, *, typed: bool = True
+        self,
+        request: TurnRequest,
+        caller: str,
+        profile: Profile | None = None,
+        *,
+        typed: bool = True,
+        by_owner: bool = False,
     ) -> Run:
         """Admit a message for a person's session, or with a profile for one of a module, and start its run.
 
         `typed`: a person wrote it; what a module says in a conversation is no command to the agent's program.
+        `by_owner`: whoever wrote it may have it run with the owner's rights.
 
         Errors: InvalidInput, NotFound, Conflict when the session is busy or belongs to a module, Stopped.
         """
@@ -106,6 +113,9 @@ class Runs:
             log_of_run = EventLog(await self._store.begin(session.id), self._store)
             run = Run(session, request, log_of_run, is_new, cut_off, profile, added=added, brake=self._brake)
             run.typed = typed and profile is None
+            run.by_owner = by_owner and profile is None
+            # Until it is decided: what others put in now would be there when it begins.
+            run.is_direct = run.by_owner and self._services.sandboxes.falls_back
             self._active[session.id] = run
         finally:
             self._reserved.discard(session.id)
@@ -207,6 +217,11 @@ class Runs:
         """Whether a session is being answered."""
         return session in self._active
 
+    def is_direct(self, session: str) -> bool:
+        """Whether a session is being answered with the owner's rights."""
+        run = self._active.get(session)
+        return run is not None and run.is_direct
+
     def active(self) -> list[str]:
         """Sessions that are being answered."""
         return list(self._active)
@@ -295,7 +310,7 @@ class Runs:
             run.log.append(
                 events.typed_error(known.code, known.message, session, original=error)
                 if known
-                else events.typed_error(code or "service_error", error, session)
+                else events.typed_error(code or "service_error", error, session, key=problem.key)
             )
         except Exception as problem:
             log.exception("The run of session %s failed.", session)

@@ -67,9 +67,12 @@ class Turn:
             preparation, knowledge = await run.profile.prepare(session, resume=known), Knowledge()
         else:
             preparation, knowledge = await asyncio.gather(
-                prepare(services, session, run.request, directory, resume=known, workspace=workspace),
+                prepare(
+                    services, session, run.request, directory, resume=known, workspace=workspace, by_owner=run.by_owner
+                ),
                 services.contexts.for_message(session.id, run.request.message),
             )
+        run.is_direct = preparation.execution.mode == "direct"
         for title, message in self._warnings(preparation):
             run.log.append(events.warning(title, message))
         if run.added:

@@ -15,7 +15,7 @@ from parachute.settings.models import SandboxSettings
 _BUBBLEWRAP_HINT = (
     "`sudo apt-get install bubblewrap` installs it on Debian and Ubuntu."
     if sys.platform == "linux"
-    else "There is no sandbox for this system yet; `parachute config set sandbox.required true` forbids to go without."
+    else "There is no sandbox for this system yet."
 )
 _PODMAN_HINT = (
     "`sudo apt-get install podman uidmap` installs it on Debian and Ubuntu, `parachute sandbox build` makes its image."
@@ -49,6 +49,11 @@ class Engines:
         """The last choice."""
         return self._choice
 
+    @property
+    def worked_before(self) -> bool:
+        """Whether an engine has ever worked on this computer: then it is broken, or somebody broke it."""
+        return self._home.sandbox_worked.exists()
+
     async def choose(self) -> Choice:
         """The engine for a box that is started now; error: Unavailable when it cannot be found out."""
         image = changed(self._home.root)
@@ -58,6 +63,8 @@ class Engines:
             if not self._choice.engine or self._image != image:
                 self._choice = await asyncio.to_thread(self._find)
                 self._image = image
+                if self._choice.engine:
+                    self._home.sandbox_worked.touch(mode=0o600)
         return self._choice
 
     def applied(self, specification: Specification) -> Specification:

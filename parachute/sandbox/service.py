@@ -28,6 +28,8 @@ VAULT_INSIDE = "/vault"
 PROJECT_INSIDE = "/project"
 ATTACHMENTS_INSIDE = "/attachments"
 
+_DIRECTLY = "`parachute chat --direct` talks to an agent that has your own rights."
+
 
 @dataclass(frozen=True, slots=True)
 class Execution:
@@ -85,20 +87,40 @@ class Sandboxes:
         if choice.reason:
             raise Unavailable(f"This agent may only run in a sandbox. {choice.reason}", choice.hint, key="no_sandbox")
 
-    async def prepare(
-        self, session: Session, level: TrustLevel, directory: Path | None, line: Line, limits: Limits = NO_LIMITS
-    ) -> Execution:
-        """The execution of a session; error: Unavailable where a sandbox is required and there is none.
+    @property
+    def falls_back(self) -> bool:
+        """Whether a session of the owner runs directly where no engine works."""
+        return not (self._settings.sandbox.required or self._engines.worked_before)
 
-        A session that runs directly has no limits.
+    async def prepare(
+        self,
+        session: Session,
+        level: TrustLevel,
+        directory: Path | None,
+        line: Line,
+        limits: Limits = NO_LIMITS,
+        *,
+        by_owner: bool = False,
+    ) -> Execution:
+        """The execution of a session; error: Unavailable where a sandbox is needed and there is none.
+
+        `by_owner`: it is asked for by somebody who may have the session run directly, too. One that does has no limits.
         """
         if level == "direct":
             return await self._direct(directory, line, ())
         choice = await self.engine()
         if choice.reason:
-            if session.from_outside or self._settings.sandbox.required:
+            if self._engines.worked_before:
                 raise Unavailable(
-                    f"This session may only run in a sandbox. {choice.reason}", choice.hint, key="no_sandbox"
+                    f"A sandbox has worked on this computer before, and this session does not run without. {choice.reason}",
+                    f"{choice.hint} {_DIRECTLY}",
+                    key="no_sandbox",
+                )
+            if session.from_outside or not (by_owner and self.falls_back):
+                raise Unavailable(
+                    f"This session may only run in a sandbox. {choice.reason}",
+                    f"{choice.hint} {_DIRECTLY}",
+                    key="no_sandbox",
                 )
             warning = (
                 "No sandbox",

@@ -60,6 +60,11 @@ class Home:
         return private_folder(self.root / "sandboxes")
 
     @property
+    def sandbox_worked(self) -> Path:
+        """Is there as soon as a sandbox has worked on this computer."""
+        return self.root / "sandbox-worked"
+
+    @property
     def installation(self) -> str:
         """Eight characters that tell two installations on one machine apart."""
         import hashlib  # it loads a large library, and those who start boxes need no name of it

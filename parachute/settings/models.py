@@ -58,7 +58,9 @@ class SandboxSettings(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     required: bool = Field(
-        default=False, description="Refuse to run a sandboxed session without a sandbox, instead of warning."
+        default=True,
+        description="Refuse to run a sandboxed session without a sandbox; false lets your own ones run directly, with a warning, "
+        "on a computer where none ever worked.",
     )
     idle_minutes: float = Field(
         default=30, gt=0, allow_inf_nan=False, description="A sandbox ends after so long without a turn."

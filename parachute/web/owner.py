@@ -9,18 +9,22 @@ from parachute.keys.models import Caller
 from parachute.web.peers import is_own_process
 
 
-async def require_owner(request: Request, what: str) -> None:
-    """Let through callers with admin rights and programs of our own user; error: NotAllowed for all others.
+async def is_owner(request: Request) -> bool:
+    """Whether the caller has admin rights, or is a program of our own user.
 
     A local web page, another user of this machine and a key without admin rights may chat, and must not run code as the owner.
     """
     scope = request.scope
     caller: Caller = scope["state"]["caller"]
     if caller.may("chat", "admin"):
-        return
+        return True
     is_program = caller.kind == "local" and not caller.is_browser
-    if is_program and await asyncio.to_thread(is_own_process, scope.get("client"), scope.get("server")):
-        return
-    raise NotAllowed(
-        f"{what} needs a key with admin rights.", "Make one with: parachute keys create NAME", key="not_owner"
-    )
+    return is_program and await asyncio.to_thread(is_own_process, scope.get("client"), scope.get("server"))
+
+
+async def require_owner(request: Request, what: str) -> None:
+    """Let the owner through; error: NotAllowed for all others."""
+    if not await is_owner(request):
+        raise NotAllowed(
+            f"{what} needs a key with admin rights.", "Make one with: parachute keys create NAME", key="not_owner"
+        )

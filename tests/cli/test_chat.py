@@ -303,3 +303,23 @@ def test_what_goes_along_with_a_message_is_named(parachute: Terminal, home: Home
         assert "Knows: Kevin, LVB, Ann, Bob, Eve, 2 more, 2 entries\n" in parachute("chat", "hi").err
         core.steps = [START, nothing, text("Hello."), DONE]
         assert "Knows" not in parachute("chat", "hi").err
+@pytest.mark.parametrize(("typed", "levels"), [("y", [None, "direct"]), ("", [None])])
+def test_without_a_sandbox_the_user_is_asked(
+    parachute: Terminal, home: Home, typed: str, levels: list[str | None]
+) -> None:
+    failure = {
+        "type": "typed_error",
+        "code": "unknown_error",
+        "title": "The computer cannot go on",
+        "message": "This session may only run in a sandbox. bubblewrap is not installed.",
+        "sessionId": SESSION,
+        "key": "no_sandbox",
+    }
+    core = ScriptedCore(home, [START, failure])
+    with core, parachute.screen("chat", "hello") as screen:
+        screen.until("bubblewrap is not installed.")
+        screen.until("[y/N] ")
+        screen.type(f"{typed}\r")
+        assert screen.end() == 1
+    assert [call.body.get("trustLevel") for call in core.calls] == levels
+    assert [call.body["sessionId"] for call in core.calls[1:]] == [SESSION] * len(levels[1:])

@@ -17,7 +17,12 @@ def _examine(computer: Computer) -> Result:
         return ok("bubblewrap shuts programs in.")
     if wants_containers(computer):
         return warning(f"{reason} MCP servers need it, and modules where systemd does not shut them in.", _INSTALL)
-    without = "no conversation begins" if settings.sandbox.required else "agents run with all of your rights"
+    is_needed = settings.sandbox.required or computer.home.sandbox_worked.exists()
+    without = (
+        "no conversation begins"
+        if is_needed
+        else "your own conversations run with all of your rights, others do not begin"
+    )
     return problem(f"{reason} Without a sandbox {without}.", _INSTALL)
 
 
