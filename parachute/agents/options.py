@@ -29,6 +29,8 @@ _PIECES = 3
 """How often the program asks for a piece; together they hold whatever modules and hooks may add."""
 
 _FIXED_ENVIRONMENT = {
+    # It would come out of the vault, beside the transcripts, and go into prompts of direct sessions.
+    "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1",
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     "CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK": "1",
     "CLAUDE_CODE_MAX_RETRIES": "1",

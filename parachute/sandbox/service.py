@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import secrets
 import socket
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from parachute.errors import InvalidInput, NotFound, ParachuteError, Unavailable
+from parachute.files import private_folder
 from parachute.gateway.service import SOCKET_NAME, Line
 from parachute.sandbox import containers, ended
 from parachute.sandbox.engines import Choice, Engines, trial
@@ -256,12 +258,22 @@ class Sandboxes:
             engine=None,
             agent_socket=units.direct_socket(self._home),
             model_socket=str(line.folder / SOCKET_NAME),
-            configuration=str(self._vault.transcripts),
+            configuration=str(await asyncio.to_thread(self._direct_configuration)),
             directory=str(directory or self._vault.root),
             roots={},
             writable=("/",),
             warnings=warnings,
         )
+
+    def _direct_configuration(self) -> Path:
+        """Where the agent's program looks for its configuration: of the vault there are the transcripts, and nothing it obeys."""
+        folder = private_folder(self._home.run / "claude")
+        transcripts, link = self._vault.private_folder(".claude", "projects"), folder / "projects"
+        if not link.is_symlink() or link.readlink() != transcripts:
+            new = folder / f".projects-{secrets.token_hex(6)}"
+            new.symlink_to(transcripts)
+            new.replace(link)
+        return folder
 
     async def _sandboxed(self, session: Session, directory: Path | None, line: Line, limits: Limits) -> Execution:
         vault, home = self._vault.root.resolve(), self._home.root.resolve()

@@ -51,7 +51,7 @@ class Vault:
 
     @property
     def transcripts(self) -> Path:
-        """The configuration folder of the agent's program, with the transcripts below `projects`."""
+        """The transcripts, below `projects`; the agent's program keeps its configuration elsewhere."""
         return self.root / ".claude"
 
     def top_level_folders(self) -> list[Path]:
