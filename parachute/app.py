@@ -224,7 +224,7 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
         stack.push_async_callback(builds.close)
         state.builds = builds
         declaration = state.modules.declared.all
-        workspaces = Workspaces(vault, workspace_store, sessions, sandboxes.check_directory, declaration)
+        workspaces = Workspaces(vault, workspace_store, sessions, sandboxes.check_project, declaration)
         await workspaces.start()
         brake = Brake(home.root)
         egress = Egress(audit, brake=brake)

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from parachute.claude_code.service import ClaudeCode
 from parachute.sessions.transcripts import encoded
+from parachute.web.owner import is_owner, require_owner
 
 router = APIRouter(prefix="/api/claude-code", tags=["claude code"])
 
@@ -61,10 +62,18 @@ async def get_session(session: str, service: ServiceDependency, path: ProjectPat
 
 @router.post("/adopt/{session}")
 async def adopt(
-    session: str, service: ServiceDependency, path: ProjectPath = None, wanted: AdoptionRequest | None = None
+    request: Request,
+    session: str,
+    service: ServiceDependency,
+    path: ProjectPath = None,
+    wanted: AdoptionRequest | None = None,
 ) -> Response:
     """Go on here with a conversation with Claude Code; the original stays as it is."""
-    adoption = await service.adopt(session, path, wanted.working_directory if wanted else None)
+    directory = wanted.working_directory if wanted else None
+    by_owner = await is_owner(request)
+    if directory and not by_owner:
+        await require_owner(request, "workingDirectory: choosing the folder that an agent writes to")
+    adoption = await service.adopt(session, path, directory, by_owner=by_owner)
     return await _json(adoption.as_json())
 
 

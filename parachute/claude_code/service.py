@@ -73,10 +73,11 @@ class ClaudeCode:
         kept = {name: shown[name] for name in ("sessionId", "title", "cwd", "model", "createdAt")}
         return {**kept, "messages": messages}
 
-    async def adopt(self, session: str, path: str | None, directory: str | None) -> Adoption:
+    async def adopt(self, session: str, path: str | None, directory: str | None, *, by_owner: bool = True) -> Adoption:
         """Make a session of this computer that goes on with a conversation, under the id that it has.
 
-        `directory`: the folder to work in, by default the conversation's own; without one if an agent may not work there.
+        `directory`: the folder to work in, by default the conversation's own; without one if an agent may not work there, or somebody
+        else than the owner asks, who alone chooses folders.
         Errors: NotFound, InvalidInput, NotAllowed by a hook, Conflict if the id belongs to a module; then nothing is kept.
         """
         async with self._adopting:
@@ -86,7 +87,7 @@ class ClaudeCode:
                 told = "This conversation is here already."
                 return Adoption(existing.id, False, existing.message_count, told)
             found, summary = await self._find(session, path)
-            stored, problem = await self._directory(directory, summary.project)
+            stored, problem = await self._directory(directory, summary.project, by_owner)
             adopted = _session(summary, stored)
             await self._take(found, adopted)
         sentence = f"You can go on with {adopted.title!r} here; the original stays as it is."
@@ -96,16 +97,20 @@ class ClaudeCode:
         async with self._reading:
             return await asyncio.to_thread(self._history.find, session, _trimmed(path) if path else None)
 
-    async def _directory(self, wanted: str | None, project: str | None) -> tuple[str | None, str | None]:
+    async def _directory(
+        self, wanted: str | None, project: str | None, by_owner: bool
+    ) -> tuple[str | None, str | None]:
         """The folder as it is stored, or None and a sentence that says why."""
         if not (wanted or project):
             return None, None
+        if not by_owner:
+            return None, "It has no folder to work in: only the owner chooses one."
         directory = self._vault.absolute(wanted) if wanted else Path(project or "/")
 
         def check() -> tuple[str | None, str]:
             try:
                 # First of all whether an agent may work there: who asks does not learn which other folders there are.
-                allowed = self._sandboxes.check_directory(directory)
+                allowed = self._sandboxes.check_project(directory)
                 if allowed.is_dir():
                     return self._vault.relative(allowed), ""
             except InvalidInput as refusal:

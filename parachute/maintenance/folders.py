@@ -4,14 +4,13 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from parachute.errors import InvalidInput
 from parachute.sandbox.models import Mount
-from parachute.sandbox.protected import FOLDERS, PRESENT_ONLY, SERVERS
+from parachute.sandbox.run_later import FILES, FOLDERS, look_below, present_only
 from parachute.sandbox.service import VAULT_INSIDE
 from parachute.vault.service import Vault
 
-_ENTRIES = 500_000
 _GIT = ".git"
-_RUN_LATER = frozenset({*FOLDERS, *PRESENT_ONLY, SERVERS, _GIT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,22 +40,17 @@ def data_folders(vault: Vault, trust: Path) -> DataFolders:
 
 
 def _reason(folder: Path) -> str | None:
-    left, waiting = _ENTRIES, [str(folder)]
-    while waiting:
-        place = waiting.pop()
-        try:
-            with os.scandir(place) as entries:
-                for entry in entries:
-                    left -= 1
-                    is_folder = entry.is_dir(follow_symlinks=False)
-                    if entry.name in _RUN_LATER and (
-                        place != str(folder) or entry.is_symlink() or (entry.name in FOLDERS and not is_folder)
-                    ):
-                        return f"{os.path.relpath(entry.path, folder)} in it is obeyed by programs of yours"
-                    if is_folder:
-                        waiting.append(entry.path)
-        except OSError as error:
-            return f"it cannot be looked through ({error.strerror})"
-        if left < 0:
-            return f"it has more than {_ENTRIES:,} files, too many to look through"
+    try:
+        found = look_below(folder)
+        names = {entry.name: entry for entry in os.scandir(folder)}
+    except InvalidInput as error:
+        return error.message.rstrip(".")
+    except OSError as error:
+        return f"it cannot be looked through ({error.strerror})"
+    if found:
+        return f"{found[0][0]} in it is obeyed by programs of yours"
+    for name in (*FOLDERS, *FILES, *present_only(names), _GIT):
+        entry = names.get(name)
+        if entry is not None and (entry.is_symlink() or (name in FOLDERS and not entry.is_dir())):
+            return f"{name} in it is obeyed by programs of yours"
     return None

@@ -24,8 +24,13 @@ class Admission:
         self._services = services
         self._is_used = is_used
 
-    async def new_session(self, request: TurnRequest, level: TrustLevel | None, profile: Profile | None) -> Session:
-        """The session that a message opens, not stored yet; errors: NotFound, InvalidInput, NotAllowed."""
+    async def new_session(
+        self, request: TurnRequest, level: TrustLevel | None, profile: Profile | None, *, by_owner: bool
+    ) -> Session:
+        """The session that a message opens, not stored yet; errors: NotFound, InvalidInput, NotAllowed.
+
+        `by_owner`: whoever wrote it may choose any project, and not only those of workspaces.
+        """
         services, moment = self._services, now()
         workspace = self._found(request.workspace_id)
         level = level or self.default_level(request.workspace_id)
@@ -33,7 +38,10 @@ class Admission:
         directory = None
         if wanted := request.working_directory or (workspace and workspace.working_directory):
             path = services.vault.absolute(wanted)
-            directory = services.vault.relative(services.sandboxes.check_directory(path))
+            if request.working_directory and not by_owner:
+                services.workspaces.check_chosen(path)
+            check = services.sandboxes.check_project if level == "sandboxed" else services.sandboxes.check_directory
+            directory = services.vault.relative(await asyncio.to_thread(check, path))
         if request.continued_from:
             await services.sessions.get(request.continued_from)
         agent_name = None

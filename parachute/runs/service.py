@@ -88,7 +88,7 @@ class Runs:
         decoded = await asyncio.to_thread(attachments.decode, request.attachments) if request.attachments else []
         level = normalize_trust_level(request.trust_level) if request.trust_level is not None else None
         if is_new:
-            session = await self._admission.new_session(request, level, profile)
+            session = await self._admission.new_session(request, level, profile, by_owner=by_owner)
         else:
             session = await self._services.sessions.get(request.session_id)
             await self._services.sessions.check_owner(session, profile.owner if profile else None)

@@ -16,35 +16,14 @@ from parachute.errors import InvalidInput
 from parachute.files import read_regular
 from parachute.sandbox.git_configuration import hooks_and_includes
 from parachute.sandbox.models import Mount, Specification
-
-FOLDERS = (".claude", ".cursor", ".devcontainer", ".idea", ".vscode", ".zed")
-"""What editors and agents of the user read as soon as they open a project."""
-
-PRESENT_ONLY = (
-    *(
-        ".bash_login",
-        ".bash_logout",
-        ".bash_profile",
-        ".bashrc",
-        ".profile",
-        ".zlogin",
-        ".zprofile",
-        ".zshenv",
-        ".zshrc",
-    ),
-    *(".envrc", ".exrc", ".githooks", ".husky", ".nvim.lua", ".nvimrc", ".pre-commit-config.yaml", ".vimrc"),
-)
-"""What runs only where it is there already: in a home, or after the user has named or allowed it."""
-
-SERVERS = ".mcp.json"
-_NO_SERVERS = b'{"mcpServers": {}}\n'
+from parachute.sandbox.run_later import FILES, FOLDERS, look_below, present_only
 
 # git reads configuration and hooks from wherever `commondir` says, and dies of an empty one: this says where it is anyway.
 _COMMON = "commondir"
 _IN_GIT_FILES = {_COMMON: b".\n", "config": b"", "config.worktree": b""}
-_IN_GIT_FOLDERS = ("hooks",)
-# Submodules and linked work trees have configurations of their own in there.
-_IN_GIT_PRESENT_ONLY = ("modules", "worktrees")
+# Submodules have configurations of their own in `modules`, and linked work trees in `worktrees`.
+_IN_GIT_FOLDERS = ("hooks", "modules")
+_IN_GIT_PRESENT_ONLY = ("worktrees",)
 _NOT_INCLUDED = b"# This file holds a place: what is included by a configuration of git must not be made by an agent.\n"
 _OF_THE_USER = (".gitconfig", ".config/git/config")
 _CONFIGURATION_LIMIT = 256 * 1024
@@ -78,8 +57,9 @@ def remove_placeholders(folder: Path) -> None:
         for name in FOLDERS:
             with suppress(OSError):  # it is not there, or not empty
                 os.rmdir(name, dir_fd=root)
-        if _content(root, SERVERS, len(_NO_SERVERS) + 1) == _NO_SERVERS:
-            os.unlink(SERVERS, dir_fd=root)
+        for name, content in FILES.items():
+            if _content(root, name, len(content) + 1) == content:
+                os.unlink(name, dir_fd=root)
         with suppress(InvalidInput):
             for name, is_folder in _obeyed(folder, root):
                 _remove_obeyed(root, name, is_folder)
@@ -100,9 +80,10 @@ def _protections(mount: Mount) -> Iterator[Mount]:
         for name in FOLDERS:
             _place_folder(root, name)
             found[name] = _below(mount, name)
-        _place_file(root, SERVERS, _NO_SERVERS)
-        found[SERVERS] = _below(mount, SERVERS, is_file=True)
-        for name in PRESENT_ONLY:
+        for name, content in FILES.items():
+            _place_file(root, name, content)
+            found[name] = _below(mount, name, is_file=True)
+        for name in present_only(os.listdir(root)):  # noqa: PTH208 - of a descriptor
             if (kind := _kind(root, name)) is not None:
                 found[name] = _below(mount, name, is_file=kind == stat.S_IFREG)
         if _kind(root, ".git") is None:
@@ -115,7 +96,19 @@ def _protections(mount: Mount) -> Iterator[Mount]:
             found |= _git(mount, root)
         for name, is_folder in _obeyed(Path(mount.source), root):
             _protect(mount, root, name, is_folder, found)
+        for name, is_file in look_below(Path(mount.source), _read_only(found)):
+            _protect(mount, root, name, not is_file, found)
     yield from found.values()
+
+
+def _read_only(found: dict[str, Mount]) -> frozenset[str]:
+    return frozenset(name for name, each in found.items() if not each.writable)
+
+
+def check_repositories(project: Path) -> None:
+    """See that no other repository lies in a folder that is chosen as a project, as its box will; errors: InvalidInput, OSError."""
+    with _opened(project) as root:
+        look_below(project, frozenset(name for name, is_folder in _obeyed(project, root) if is_folder))
 
 
 def _git(mount: Mount, root: int) -> dict[str, Mount]:

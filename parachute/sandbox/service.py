@@ -18,7 +18,8 @@ from parachute.sandbox.explaining.models import Explanation
 from parachute.sandbox.limits import NO_LIMITS, Limits
 from parachute.sandbox.models import Mount, Specification, encoded_directory, session_id
 from parachute.sandbox.places import HOME, SOCKETS
-from parachute.sandbox.protected import remove_placeholders
+from parachute.sandbox.protected import check_repositories, remove_placeholders
+from parachute.sandbox.suggesting import advice
 from parachute.sessions.models import Session
 from parachute.sessions.trust import TrustLevel
 from parachute.settings.home import Home
@@ -29,6 +30,9 @@ from parachute.vault.service import Vault
 VAULT_INSIDE = "/vault"
 PROJECT_INSIDE = "/project"
 ATTACHMENTS_INSIDE = "/attachments"
+
+_STEERING = ("Chat", "parachute")
+"""Folders of the vault with prompts, agents and memory of all conversations."""
 
 _DIRECTLY = "`parachute chat --direct` talks to an agent that has your own rights."
 
@@ -237,10 +241,43 @@ class Sandboxes:
         for root in (vault, *(folder.resolve() for folder in self._settings.project_folders)):
             if real.is_relative_to(root) and not any(part.startswith(".") for part in real.relative_to(root).parts):
                 return real
+        if not real.is_dir():
+            raise InvalidInput(
+                f"workingDirectory: there is no folder {directory}.", "Make it first.", key="no_such_folder"
+            )
         raise InvalidInput(
             f"workingDirectory: {directory} is neither in the vault nor below one of `project_folders`.",
-            f"`parachute config set project_folders '[{real.parent}]'` lets agents work there.",
+            advice(real, self._settings.project_folders),
+            key="not_a_project",
         )
+
+    def check_project(self, directory: Path) -> Path:
+        """The same for a folder that somebody chooses for sandboxed agents, which write there; waits for the disk.
+
+        Error: InvalidInput also where programs of the user would obey too much of what an agent writes.
+        """
+        real = self.check_directory(directory)
+        if real != self._vault.root:
+            self._check_writable(real)
+            if real.is_dir():
+                check_repositories(real)
+        return real
+
+    def _check_writable(self, directory: Path) -> None:
+        if directory in (folder.resolve() for folder in self._settings.project_folders):
+            raise InvalidInput(
+                f"workingDirectory: {directory} is one of `project_folders`; an agent gets one project below it.",
+                "Choose a folder in it.",
+                key="not_a_project",
+            )
+        vault = self._vault.root.resolve()
+        for name in _STEERING:
+            if directory.is_relative_to(vault / name):
+                raise InvalidInput(
+                    f"workingDirectory: {name} in the vault holds what other agents are told, and is no project.",
+                    "Choose another folder.",
+                    key="not_a_project",
+                )
 
     def _tidy(self) -> None:
         for file in self._home.sandboxes.glob("*.json"):
@@ -286,6 +323,7 @@ class Sandboxes:
         inside = f"/scratch/{session.id}"
         writable = [inside, "/tmp"]  # noqa: S108 - inside the box
         if directory is not None and directory != self._vault.root:
+            self._check_writable(directory)
             inside = PROJECT_INSIDE
             if directory.is_relative_to(vault):
                 inside = f"{VAULT_INSIDE}/{directory.relative_to(vault)}"

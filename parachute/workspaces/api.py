@@ -14,6 +14,7 @@ router = APIRouter(prefix="/api/workspaces", tags=["workspaces"])
 _DIRECT = (
     "default_trust_level: the sessions of a direct workspace run with the owner's rights, and making or changing one"
 )
+_FOLDER = "working_directory: agents write there what programs of the owner read, and choosing it"
 
 
 def workspaces(request: Request) -> Workspaces:
@@ -44,6 +45,8 @@ async def create_workspace(
     """Make a workspace; its slug follows from its name and stays."""
     if body.level() == "direct":
         await require_owner(request, _DIRECT)
+    if body.working_directory:
+        await require_owner(request, _FOLDER)
     return {"workspace": (await service.create(body, who.name)).as_json()}
 
 
@@ -54,6 +57,8 @@ async def update_workspace(
     """Change what is sent; null clears. A lower trust level holds for the conversations that there are, too."""
     if as_owner := "direct" in (body.level(), service.get(slug).default_trust_level):
         await require_owner(request, _DIRECT)
+    if body.working_directory and body.working_directory != service.get(slug).working_directory:
+        await require_owner(request, _FOLDER)
     return {"workspace": (await service.update(slug, body, who.name, as_owner=as_owner)).as_json()}
 
 

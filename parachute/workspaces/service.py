@@ -148,6 +148,16 @@ class Workspaces:
             raise Conflict(f"The workspace's file in the vault cannot be removed: {error.strerror}.") from error
         await self._store.delete(slug)
 
+    def check_chosen(self, directory: Path) -> None:
+        """See that a folder is one that the owner chose for a workspace, for somebody who chooses none; error: NotAllowed."""
+        chosen = (self._vault.absolute(found.working_directory) for found in self.all() if found.working_directory)
+        if directory.resolve() not in (folder.resolve() for folder in chosen):
+            raise NotAllowed(
+                "workingDirectory: only the owner chooses a folder, since an agent writes what programs of the owner read there.",
+                "Use the folder of a workspace, or a key with admin rights: parachute keys create NAME",
+                key="not_owner",
+            )
+
     def check_agent(self, workspace: Workspace | None, agent_path: str | None, agent_name: str | None) -> None:
         """See that an agent of the vault may answer in a workspace; error: NotAllowed."""
         if workspace is None or not agent_path:

@@ -56,7 +56,8 @@ class Core:
 
     async def begin(self, message: str = "Hello!", session: str = "new", **fields: Any) -> Run:
         """Send a message."""
-        return await self.runs.begin(TurnRequest(message=message, session_id=session, **fields), "owner")
+        request = TurnRequest(message=message, session_id=session, **fields)
+        return await self.runs.begin(request, "owner", by_owner=True)
 
     async def answered(self, message: str = "Hello!", session: str = "new", **fields: Any) -> "Answer":
         """Send a message and wait for the end of its run."""

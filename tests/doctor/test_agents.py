@@ -312,3 +312,12 @@ def test_a_model_that_cannot_be_loaded_is_noticed(machine: Machine, content: byt
     # Where another one answers it is only good to know.
     machine.settings |= {"provider": "compatible", "base_url": "http://127.0.0.1:11434"}
     machine.warns("offline-model")
+
+
+def test_git_that_obeys_what_looks_like_a_repository_is_noticed(machine: Machine) -> None:
+    machine.program("git", "test \"$*\" = 'config --global --get safe.bareRepository' && echo all")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", f"{machine.programs}:{os.environ['PATH']}")
+        assert machine.warns("git-repositories").hint == "git config --global safe.bareRepository explicit"
+        machine.program("git", "echo explicit")
+        machine.well("git-repositories")

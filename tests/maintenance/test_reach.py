@@ -87,9 +87,9 @@ def test_data_can_be_written_and_nothing_that_runs_later(house: House) -> None:
 def test_a_folder_with_projects_is_named(house: House) -> None:
     warnings = [event for event in house.chat("/maintenance Hello.") if event["type"] == "warning"]
     assert warnings[0]["title"] == "Maintenance agent"
-    assert [event["message"] for event in warnings[1:]] == [
-        "Projects can only be read: garden/.git in it is obeyed by programs of yours."
-    ]
+    (sentence,) = (event["message"] for event in warnings[1:])
+    assert sentence.startswith("Projects can only be read: ")
+    assert "holds another repository, garden" in sentence
 
 
 def test_trust_cannot_be_reached(house: House) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 GIT = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null", "PATH": os.environ["PATH"]}
 INCLUDES = (["config", "include.path", "../tools/gitconfig"], ["config", "includeIf.onbranch:x.path", "missing"])
-PLACEHOLDERS = (b".\n", b"# This file holds a place")
+PLACEHOLDERS = (b".\n", b"# This file holds a place", b"{}\n")
 EXCHANGE = 'import ctypes; ctypes.CDLL(None).renameat2(-100, b".git", -100, b"tools", 2)'
 
 
@@ -21,6 +21,13 @@ def repository(folder: Path) -> Path:
         ".envrc": "true",
         "tools/hooks/post-commit": "",
         "tools/gitconfig": "[include]\npath = more.config\n",
+        "packages/a/.vscode/tasks.json": "{}",
+        "packages/a/.claude/settings.json": "{}",
+        "packages/a/opencode.json": "{}",
+        "packages/a/.envrc": "dotenv",
+        "packages/a/.env": "A=1",
+        "own.code-workspace": "{}",
+        ".lefthook.yml": "",
         "notes.md": "a note",
     }.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -62,6 +69,22 @@ ATTACKS = (
     "mv tools old && mkdir tools",
     "mount --bind /tmp .git/hooks",
     "umount .git/hooks",
+    "echo x > packages/a/.vscode/tasks.json",
+    "mv packages/a/.vscode old && mkdir packages/a/.vscode",
+    "mv packages/a packages/b && mkdir -p packages/a/.claude",
+    "mv packages old && mkdir packages",
+    "echo x > packages/a/.claude/settings.local.json",
+    "rm -f packages/a/opencode.json",
+    "echo PATH=. >> packages/a/.env",
+    "echo x > own.code-workspace",
+    "echo x > .lefthook.yml",
+    "echo x > opencode.json",
+    "mkdir -p .gemini && echo '{}' > .gemini/settings.json",
+    "mkdir -p .codex && echo x > .codex/config.toml",
+    "mkdir -p .obsidian/plugins/x && echo x > .obsidian/plugins/x/main.js",
+    "mkdir -p .opencode/plugin && echo x > .opencode/plugin/x.js",
+    "mkdir -p .hg && echo x > .hg/hgrc",
+    "mkdir -p .git/modules/x && echo x > .git/modules/x/config",
     "truncate -s 0 .git/config",
     "sed -i s/core/evil/ .git/config",
     f"python3 -c '{EXCHANGE}'",
@@ -72,11 +95,13 @@ ATTACKS = (
 def watched(project: Path) -> dict[str, bytes]:
     """All that must not change; what only holds the place of a missing file counts as missing."""
     places = [*(".git/hooks", ".claude", ".vscode", ".idea", "tools/hooks"), ".git/config", ".mcp.json", ".envrc"]
+    places += ["packages/a", "own.code-workspace", ".lefthook.yml", "opencode.json", ".git/modules", ".hg"]
+    places += [".gemini", ".codex", ".obsidian", ".opencode"]
     places += ["tools/gitconfig", "tools/more.config", ".git/missing", ".git/commondir"]
     found = {}
     for place in places:
         path = project / place
-        for file in [path] if path.is_file() else sorted(path.rglob("*")):
+        for file in [path] if path.is_file() else sorted(filter(Path.is_file, path.rglob("*"))):
             found[str(file.relative_to(project))] = file.read_bytes()
     return {name: content for name, content in found.items() if not content.startswith(PLACEHOLDERS)}
 

@@ -1,0 +1,28 @@
+"""Whether git obeys a folder that only looks like a repository, as an agent could make one in a project."""
+
+import shutil
+import subprocess
+
+from parachute.doctor.computer import Computer
+from parachute.doctor.models import Check, Group, NotApplicable, Result, ok, warning
+
+_SECONDS = 10
+
+
+def _examine(computer: Computer) -> Result:
+    if not shutil.which("git"):
+        raise NotApplicable("git is not installed.")
+    asked = ["git", "config", "--global", "--get", "safe.bareRepository"]
+    environment = {**computer.environment, "HOME": str(computer.user_home)}
+    said = subprocess.run(
+        asked, env=environment, capture_output=True, text=True, timeout=_SECONDS, check=False
+    ).stdout.strip()
+    if said == "explicit":
+        return ok("git obeys only repositories with a work tree, or those that are named.")
+    return warning(
+        "git obeys any folder that looks like a repository, also one that an agent has made in a project.",
+        "git config --global safe.bareRepository explicit",
+    )
+
+
+CHECK = Check("Repositories", Group.AGENTS, _examine)
