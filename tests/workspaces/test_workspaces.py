@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from parachute.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError
+from parachute.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError, Unavailable
 from parachute.sandbox.limits import Limits
 from parachute.workspaces.request import Changes, NewWorkspace
 
@@ -245,9 +245,11 @@ async def test_a_folder_of_copies_that_is_a_link_is_neither_read_nor_written(off
     (elsewhere / "shed.json").write_text('{"name": "Shed"}')
     office.copies.symlink_to(elsewhere)
     await office.create()
-    assert [workspace.slug for workspace in (await reopened()).workspaces.all()] == ["garden"]
-    assert [path.name for path in elsewhere.iterdir()] == ["shed.json"]
     await office.workspaces.delete("garden")
+    with pytest.raises(Unavailable) as refusal:
+        await reopened()
+    assert refusal.value.key == "not_a_folder"
+    assert [path.name for path in elsewhere.iterdir()] == ["shed.json"]
 
 
 @pytest.mark.parametrize(
