@@ -7,8 +7,9 @@ from datetime import date
 from pathlib import Path, PurePosixPath
 
 from parachute.agent_files.definition import FILE_LIMIT, NAME, front_of, has_schedule, read_definition
-from parachute.agent_files.lines import line_of
+from parachute.agent_files.lines import line_in_file
 from parachute.agent_files.models import Definition
+from parachute.base.documents import NotYaml
 from parachute.core.patterns import Pattern, matches_any, parts_of
 from parachute.errors import InvalidInput
 from parachute.files import read_below
@@ -77,7 +78,7 @@ def problems_of(code: Path, module: str, write: tuple[str, ...], can_suggest: tu
         elif agent.definition:
             problem = suggestion_problem(agent.definition, can_suggest)
         if problem:
-            line = agent.line if problem == agent.problem else line_of(front_of(agent.content) or "", problem)
+            line = agent.line if problem == agent.problem else line_in_file(front_of(agent.content) or "", problem)
             problems.append(f"{agent.path}, line {line}: {problem}")
     return tuple(problems)
 
@@ -111,8 +112,10 @@ def _brought(code: Path, module: str, name: str) -> BroughtAgent | None:
         return BroughtAgent(name, path, "", problem="The file is not UTF-8.", line=line)
     try:
         return BroughtAgent(name, path, content, read_definition(name, own_folder(module), content))
+    except NotYaml as error:
+        return BroughtAgent(name, path, content, problem=error.reason, line=error.line)
     except InvalidInput as error:
-        line = line_of(front_of(content) or "", error.message)
+        line = line_in_file(front_of(content) or "", error.message)
         return BroughtAgent(name, path, content, problem=error.message, line=line)
 
 

@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-import yaml
-
 from parachute.agent_files.models import DATE, Definition
+from parachute.base.documents import NotYaml, load_mapping
 from parachute.core.agents import CAPABILITIES, capability
 from parachute.core.decorators import TOOL_NAME
 from parachute.core.patterns import Pattern, parts_of
@@ -55,12 +54,10 @@ def front_matter(text: str) -> tuple[dict[str, Any] | None, str]:
     if not match:
         return None, text
     try:
-        fields = yaml.safe_load(match[1])
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise InvalidInput("The lines between the --- are not YAML.") from error
-    if fields is not None and not isinstance(fields, dict):
-        raise InvalidInput("Between the --- are no lines of `field: value`.")
-    return fields or {}, text[match.end() :]
+        return load_mapping(match[1]), text[match.end() :]
+    except NotYaml as error:
+        # The first line of the file is the `---`.
+        raise NotYaml(error.reason, error.line + 1, error.column) from error
 
 
 def read_definition(name: str, folder: str, content: str) -> Definition:
@@ -84,7 +81,7 @@ def read_definition(name: str, folder: str, content: str) -> Definition:
         is_enabled=is_enabled,
         at=at,
         is_day_before=is_day_before,
-        output=_output(_text(fields, "output") or f"{folder}/reflections/{DATE}.md"),
+        output=_output(fields.get("output"), f"{folder}/{name}/{DATE}.md"),
         capabilities=capabilities,
         mcp_tools=mcp_tools,
         model=model,
@@ -98,7 +95,7 @@ def _schedule(value: Any) -> tuple[bool, TimeOfDay, bool]:
     if value is None:
         return False, TimeOfDay(3, 0), False
     if not isinstance(value, Mapping):
-        raise InvalidInput("schedule: expected `enabled` and `time`.")
+        return True, _time(value, "schedule"), False
     for field in value:
         if field not in ("enabled", "time", "day"):
             raise InvalidInput(f"schedule.{str(field)[:40]}: only enabled, time and day are known.")
@@ -108,13 +105,16 @@ def _schedule(value: Any) -> tuple[bool, TimeOfDay, bool]:
     day = value.get("day", "same")
     if day not in ("same", "before"):
         raise InvalidInput("schedule.day: expected same or before.")
-    time = value.get("time")
+    return is_enabled, _time(value.get("time"), "schedule.time"), day == "before"
+
+
+def _time(time: Any, field: str) -> TimeOfDay:
     if isinstance(time, int) and not isinstance(time, bool) and 0 <= time < _MINUTES:
         # YAML takes 21:30 without quotes for a number of base 60.
         time = f"{time // 60:02}:{time % 60:02}"
     if not isinstance(time, str):
-        raise InvalidInput('schedule.time: expected a time of the day, such as "03:00".')
-    return is_enabled, TimeOfDay.parse(time, "schedule.time"), day == "before"
+        raise InvalidInput(f'{field}: expected a time of the day, such as "03:00".')
+    return TimeOfDay.parse(time, field)
 
 
 def _tools(fields: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -152,7 +152,13 @@ def _needs(pattern: str) -> str:
     return pattern
 
 
-def _output(path: str) -> str:
+def _output(value: Any, default: str) -> str:
+    if isinstance(value, Mapping):
+        for field in value:
+            if field != "path":
+                raise InvalidInput(f"output.{field[:40]}: only path is known.")
+        value = value.get("path")
+    path = _text({"output": value}, "output") or default
     parts = parts_of(path, "output")
     if not parts or PurePosixPath(path).suffix != ".md" or any(part.startswith(".") for part in parts):
         raise InvalidInput(

@@ -1,5 +1,6 @@
 """What authors of modules import; everything else of this computer is out of a module's reach."""
 
+from parachute.base import documents
 from parachute.core.agents import AgentConfig, SandboxConfig, agent
 from parachute.core.decorators import event, mcp_tool, route
 from parachute.core.errors import ModuleError
@@ -27,6 +28,7 @@ __all__ = [
     "SandboxConfig",
     "Unavailable",
     "agent",
+    "documents",
     "event",
     "mcp_tool",
     "route",

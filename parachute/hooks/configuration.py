@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from parachute.base.documents import Bounds, NotYaml, compose, line_of, value_of
 from parachute.errors import InvalidInput
 from parachute.events.models import checked_patterns
 from parachute.files import atomic_write, private_folder, read_regular
@@ -17,7 +18,7 @@ from parachute.hooks.models import DEFAULT_SECONDS, MOST_SECONDS, SCRIPTS, Hook
 FILE = "hooks.yaml"
 FOLDER = "hooks"
 
-_FILE_LIMIT = 256 * 1024
+_BOUNDS = Bounds()
 _HOOKS = 200
 _TEXT = 4000
 _SCRIPT = re.compile(r"(on(?:-[a-z0-9_]+)+)(\.[A-Za-z0-9]+)?")
@@ -128,16 +129,13 @@ class _File:
     def hooks(self) -> list[Hook]:
         """All hooks; error: InvalidInput that names every wrong line."""
         try:
-            text = read_regular(self._path, _FILE_LIMIT).decode()
-            self._loader = yaml.SafeLoader(text)
-            root = self._loader.get_single_node()
+            root = compose(read_regular(self._path, _BOUNDS.size), _BOUNDS)
             found = self._read(root) if root is not None else []
         except FileNotFoundError:
             return []
-        except yaml.MarkedYAMLError as error:
-            line = error.problem_mark.line + 1 if error.problem_mark else 1
-            raise InvalidInput(f"{self._path}, line {line}: {error.problem or 'this is no YAML'}.") from error
-        except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
+        except NotYaml as error:
+            raise InvalidInput(f"{self._path}, line {error.line}: {error.reason}") from error
+        except OSError as error:
             raise InvalidInput(f"{self._path} cannot be read: {error}.") from error
         if self._problems:
             raise InvalidInput(" ".join(self._problems[:20]))
@@ -177,7 +175,7 @@ class _File:
             elif not isinstance(value, yaml.ScalarNode):
                 self._wrong(value, f"{place}.{key}: expected one value.")
             else:
-                values[key] = self._loader.construct_object(value)
+                values[key] = value_of(value)
         for key, allowed, says in (
             ("type", lambda value: value == "command", "only `command` is allowed"),
             ("command", lambda value: _is_text(value) and value.strip(), "expected a command line"),
@@ -197,7 +195,7 @@ class _File:
                 name=values.get("name") or shown_name(values["command"]),
                 event=event,
                 command=values["command"],
-                source=f"{FILE}:{node.start_mark.line + 1}",
+                source=f"{FILE}:{line_of(node)}",
                 timeout=float(values.get("timeout", DEFAULT_SECONDS)),
                 is_async=values.get("async", False),
                 description=values.get("description"),
@@ -208,17 +206,14 @@ class _File:
         if not isinstance(node, yaml.MappingNode):
             self._wrong(node, f"{place}: expected names with values.")
             return []
-        pairs = [(str(key.value), value) for key, value in node.value if isinstance(key, yaml.ScalarNode)]
-        if len({key for key, _ in pairs}) != len(node.value):
-            self._wrong(node, f"{place}: a name is there twice, or is not a text.")
-        return pairs
+        return [(key.value, value) for key, value in node.value]
 
     @staticmethod
     def _is_empty(node: yaml.Node) -> bool:
         return isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:null"
 
     def _wrong(self, node: yaml.Node, message: str) -> None:
-        self._problems.append(f"{self._path}, line {node.start_mark.line + 1}: {message}")
+        self._problems.append(f"{self._path}, line {line_of(node)}: {message}")
 
 
 def _is_text(value: object) -> bool:

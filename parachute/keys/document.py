@@ -8,11 +8,9 @@ from typing import NoReturn
 
 import yaml
 
+from parachute.base.documents import Bounds, NotYaml, compose, line_of
 from parachute.errors import ParachuteError
 from parachute.keys.models import CAPABILITIES, Capability, Key, Scope, is_capability
-
-# The loader in C is ten times as fast and gives the same line numbers; some builds of the library lack it.
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 _STRING = "tag:yaml.org,2002:str"
 _TIMESTAMP = "tag:yaml.org,2002:timestamp"
@@ -21,7 +19,7 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _REQUIRED = ("name", "key_hash", "created", "scopes")
 _FIELDS = ("id", *_REQUIRED, "last_used")
 _MAXIMUM_LABEL = 100
-_DEEPEST = 8
+_BOUNDS = Bounds(size=1024 * 1024, depth=8)
 
 
 class KeysUnreadable(ParachuteError):
@@ -57,37 +55,15 @@ class _Document:
         for node in self.sequence(fields["api_keys"], "api_keys"):
             key = self.entry(node)
             if key.id in keys:
-                self.fail(_line(node), f"the id {key.id} is used twice")
+                self.fail(line_of(node), f"the id {key.id} is used twice")
             keys[key.id] = key
         return tuple(keys.values())
 
     def compose(self, data: bytes) -> yaml.Node | None:
         try:
-            text = data.decode()
-            self.refuse_depth(text)
-            root: yaml.Node | None = yaml.compose(text, _Loader)
-        except UnicodeDecodeError as error:
-            self.fail(data.count(b"\n", 0, error.start) + 1, "this is not UTF-8 text")
-        except yaml.MarkedYAMLError as error:
-            mark = error.problem_mark or error.context_mark
-            self.fail(mark.line + 1 if mark else 1, f"this is not YAML ({error.problem or error.context})")
-        except yaml.YAMLError as error:
-            # A character that YAML forbids is told by its position.
-            line = data.count(b"\n", 0, getattr(error, "position", 0)) + 1
-            self.fail(line, f"this is not YAML ({str(error).splitlines()[0]})")
-        return root
-
-    def refuse_depth(self, text: str) -> None:
-        # The loader in C builds its tree recursively and overflows its stack; its events come without recursion.
-        depth = 0
-        for event in yaml.parse(text, _Loader):
-            if isinstance(event, yaml.CollectionStartEvent):
-                depth += 1
-                if depth > _DEEPEST:
-                    line = event.start_mark.line + 1 if event.start_mark else 1
-                    self.fail(line, "there are more lists inside of lists than this file can have")
-            elif isinstance(event, yaml.CollectionEndEvent):
-                depth -= 1
+            return compose(data, _BOUNDS)
+        except NotYaml as error:
+            raise self.refusal(error.line, error.reason) from error
 
     def entry(self, node: yaml.Node) -> Key:
         fields = self.mapping(node, "a key", _FIELDS, _REQUIRED)
@@ -109,7 +85,7 @@ class _Document:
         for word in self.sequence(fields["capabilities"], "capabilities"):
             text = self.text(word, "capabilities")
             if not is_capability(text):
-                self.fail(_line(word), f"{text[:40]!r} is no capability; allowed are {', '.join(CAPABILITIES)}")
+                self.fail(line_of(word), f"{text[:40]!r} is no capability; allowed are {', '.join(CAPABILITIES)}")
             capabilities.add(text)
         module = self.text(fields["module"], "module")
         return self.checked(fields["module"], lambda: Scope(module, frozenset(capabilities)))
@@ -118,24 +94,24 @@ class _Document:
         try:
             return make()
         except ParachuteError as error:
-            self.fail(_line(node), str(error))
+            self.fail(line_of(node), str(error))
 
     def digest(self, node: yaml.Node) -> str:
         match = _HASH.fullmatch(self.text(node, "key_hash"))
         if not match:
-            self.fail(_line(node), "key_hash must be `sha256:` and 64 digits 0-9a-f")
+            self.fail(line_of(node), "key_hash must be `sha256:` and 64 digits 0-9a-f")
         return match[1]
 
     def identifier(self, node: yaml.Node) -> str:
         text = self.text(node, "id")
         if not _ID.fullmatch(text):
-            self.fail(_line(node), "id must be 1 to 64 letters, digits, - or _")
+            self.fail(line_of(node), "id must be 1 to 64 letters, digits, - or _")
         return text
 
     def label(self, node: yaml.Node) -> str:
         text = self.text(node, "name")
         if problem := label_problem(text):
-            self.fail(_line(node), f"name: {problem}")
+            self.fail(line_of(node), f"name: {problem}")
         return text
 
     def moment(self, node: yaml.Node, field: str) -> datetime:
@@ -143,45 +119,41 @@ class _Document:
         try:
             moment = datetime.fromisoformat(text)
         except ValueError:
-            self.fail(_line(node), f"{field} must be a time such as 2024-01-15T10:30:00Z")
+            self.fail(line_of(node), f"{field} must be a time such as 2024-01-15T10:30:00Z")
         if moment.tzinfo is None:
-            self.fail(_line(node), f"{field} must say its time zone, such as 2024-01-15T10:30:00Z")
+            self.fail(line_of(node), f"{field} must say its time zone, such as 2024-01-15T10:30:00Z")
         return moment.astimezone(UTC)
 
     def text(self, node: yaml.Node, field: str, *tags: str) -> str:
         if not isinstance(node, yaml.ScalarNode) or node.tag not in (tags or (_STRING,)):
-            self.fail(_line(node), f"{field} must be text")
+            self.fail(line_of(node), f"{field} must be text")
         return str(node.value)
 
     def sequence(self, node: yaml.Node, field: str) -> list[yaml.Node]:
         if not isinstance(node, yaml.SequenceNode):
-            self.fail(_line(node), f"{field} must be a list")
+            self.fail(line_of(node), f"{field} must be a list")
         return list(node.value)
 
     def mapping(
         self, node: yaml.Node, what: str, allowed: tuple[str, ...], required: tuple[str, ...]
     ) -> dict[str, yaml.Node]:
         if not isinstance(node, yaml.MappingNode):
-            self.fail(_line(node), f"{what} must be a list of `field: value`")
+            self.fail(line_of(node), f"{what} must be a list of `field: value`")
         fields: dict[str, yaml.Node] = {}
         for name_node, value in node.value:
             name = self.text(name_node, "the name of a field")
             if name not in allowed:
-                self.fail(_line(name_node), f"unknown field {name[:40]!r} in {what}; allowed are {', '.join(allowed)}")
-            if name in fields:
-                self.fail(_line(name_node), f"the field {name} is there twice")
+                self.fail(
+                    line_of(name_node), f"unknown field {name[:40]!r} in {what}; allowed are {', '.join(allowed)}"
+                )
             fields[name] = value
         for name in required:
             if name not in fields:
-                self.fail(_line(node), f"{what} lacks the field {name}")
+                self.fail(line_of(node), f"{what} lacks the field {name}")
         return fields
 
     def fail(self, line: int, problem: str) -> NoReturn:
-        raise KeysUnreadable(
-            f"{self.path}, line {line}: {problem}.",
-            "Until this is put right nobody is let in.",
-        )
+        raise self.refusal(line, f"{problem}.")
 
-
-def _line(node: yaml.Node) -> int:
-    return int(node.start_mark.line) + 1
+    def refusal(self, line: int, reason: str) -> KeysUnreadable:
+        return KeysUnreadable(f"{self.path}, line {line}: {reason}", "Until this is put right nobody is let in.")

@@ -8,13 +8,11 @@ from typing import Any, TypeVar
 
 import yaml
 
+from parachute.base.documents import Bounds, NotYaml, compose, line_of
 from parachute.errors import InvalidInput
 
-# The loader in C is ten times as fast and gives the same line numbers; some builds of the library lack it.
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
 LARGEST = 256 * 1024
-_DEEPEST = 12
+_BOUNDS = Bounds(size=LARGEST, depth=12)
 _MOST_PROBLEMS = 50
 _TAG = "tag:yaml.org,2002:"
 _TEXT, _NULL = f"{_TAG}str", f"{_TAG}null"
@@ -34,46 +32,14 @@ class Document:
 
     def compose(self, data: bytes) -> yaml.Node | None:
         """The tree of nodes, or None after a problem that leaves none."""
-        if len(data) > LARGEST:
-            self.problem(1, "manifest", f"The file is larger than {LARGEST:,} bytes.")
-            return None
         try:
-            text = data.decode()
-            self._refuse_traps(text)
-            root: yaml.Node | None = yaml.compose(text, _Loader)
-        except UnicodeDecodeError as error:
-            self.problem(data.count(b"\n", 0, error.start) + 1, "manifest", "This is not UTF-8 text.")
-        except yaml.MarkedYAMLError as error:
-            mark = error.problem_mark or error.context_mark
-            said = error.problem or error.context
-            self.problem(mark.line + 1 if mark else 1, "manifest", f"This is not YAML ({said}).")
-        except yaml.YAMLError as error:
-            # A character that YAML forbids is told by its position.
-            line = data.count(b"\n", 0, getattr(error, "position", 0)) + 1
-            self.problem(line, "manifest", f"This is not YAML ({str(error).splitlines()[0]}).")
-        except Refused:
-            pass
-        else:
-            if root is None:
-                self.problem(1, "manifest", "The file is empty.")
-            return root
-        return None
-
-    def _refuse_traps(self, text: str) -> None:
-        # The loader in C builds its tree recursively and overflows its stack; its events come without recursion.
-        depth = 0
-        for event in yaml.parse(text, _Loader):
-            line = event.start_mark.line + 1 if event.start_mark else 1
-            if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-                self.refuse(line, "manifest", "Anchors and aliases (& and *) are not allowed; write the value out.")
-            if tag := getattr(event, "tag", None):
-                self.refuse(line, "manifest", f"The tag {tag[:40]} is not allowed; write the value without it.")
-            if isinstance(event, yaml.CollectionStartEvent):
-                depth += 1
-                if depth > _DEEPEST:
-                    self.refuse(line, "manifest", "There are more lists inside of lists than a manifest can have.")
-            elif isinstance(event, yaml.CollectionEndEvent):
-                depth -= 1
+            root = compose(data, _BOUNDS)
+        except NotYaml as error:
+            self.problem(error.line, "manifest", error.reason)
+            return None
+        if root is None:
+            self.problem(1, "manifest", "The file is empty.")
+        return root
 
     def problem(self, line: int, where: str, sentence: str) -> None:
         """Note a problem."""
@@ -102,8 +68,6 @@ class Document:
                 close = difflib.get_close_matches(name, known, 1)
                 allowed_words = f"did you mean {close[0]}?" if close else f"allowed are {', '.join(known)}."
                 self.problem(line_of(name_node), inside, f"There is no such field; {allowed_words}")
-            elif name in fields:
-                self.problem(line_of(name_node), inside, "This field is there twice.")
             else:
                 fields[name] = value
         for name in required:
@@ -183,11 +147,6 @@ class Document:
     def sentences(self, path: Path | None = None) -> tuple[str, ...]:
         """All problems in the order of the file."""
         return tuple(text for _, text in sorted(self.problems, key=lambda problem: problem[0]))
-
-
-def line_of(node: yaml.Node) -> int:
-    """The line on which a node begins, from 1."""
-    return int(node.start_mark.line) + 1
 
 
 def joined(where: str, name: str) -> str:

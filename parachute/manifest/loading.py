@@ -9,12 +9,13 @@ from typing import Any, NoReturn, TypeVar
 
 import yaml
 
+from parachute.base.documents import line_of
 from parachute.core.decorators import SUGGEST_TOOL, TOOL_NAME
 from parachute.core.event import EVENT_NAME
 from parachute.errors import InvalidInput, NotFound
 from parachute.files import read_regular
 from parachute.manifest.agents import read_agents
-from parachute.manifest.document import LARGEST, Document, Refused, joined, line_of
+from parachute.manifest.document import LARGEST, Document, Refused, joined
 from parachute.manifest.models import (
     CONVERSATION_KINDS,
     Hook,

@@ -5,7 +5,8 @@ from typing import Any, get_args
 
 import yaml
 
-from parachute.manifest.document import Document, Refused, joined, line_of
+from parachute.base.documents import line_of
+from parachute.manifest.document import Document, Refused, joined
 from parachute.manifest.models import Setting, SettingType
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")

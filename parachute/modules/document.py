@@ -7,18 +7,16 @@ from typing import Any, NoReturn
 
 import yaml
 
+from parachute.base.documents import Bounds, NotYaml, compose, line_of
 from parachute.errors import ParachuteError
 from parachute.modules.models import InstalledModule, Trust
 from parachute.modules.names import NAME
-
-# The loader in C is ten times as fast and gives the same line numbers; some builds of the library lack it.
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 _TAG = "tag:yaml.org,2002:"
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
 _REQUIRED = ("enabled", "source", "trust", "hash")
 _FIELDS = (*_REQUIRED, "declared", "version", "path", "dev", "packages_hash", "approved_at", "permissions")
-_DEEPEST = 16
+_BOUNDS = Bounds(size=8 * 1024 * 1024)
 _LONGEST = 4096
 
 END = "..."
@@ -68,11 +66,10 @@ class _Document:
         self.path = path
 
     def modules(self, data: bytes) -> dict[str, InstalledModule]:
-        text = self.decoded(data)
-        last = text.rstrip().count("\n") + 1
-        if text.rstrip().rpartition("\n")[2] != END:
-            self.fail(last, f"the file ends too early: its last line must be `{END}`")
-        root = self.compose(text, data)
+        lines = data.rstrip().split(b"\n")
+        if lines[-1] != END.encode():
+            self.fail(len(lines), f"the file ends too early: its last line must be `{END}`")
+        root = self.compose(data)
         if root is None:
             self.fail(1, "the file is empty; a file without modules says `modules: {}`")
         fields = self.mapping(root, "the file", ("modules",), ("modules",))
@@ -83,38 +80,11 @@ class _Document:
             modules[name] = self.entry(name, node)
         return modules
 
-    def decoded(self, data: bytes) -> str:
+    def compose(self, data: bytes) -> yaml.Node | None:
         try:
-            return data.decode()
-        except UnicodeDecodeError as error:
-            self.fail(data.count(b"\n", 0, error.start) + 1, "this is not UTF-8 text")
-
-    def compose(self, text: str, data: bytes) -> yaml.Node | None:
-        try:
-            self.refuse_depth(text)
-            root: yaml.Node | None = yaml.compose(text, _Loader)
-        except yaml.MarkedYAMLError as error:
-            mark = error.problem_mark or error.context_mark
-            self.fail(mark.line + 1 if mark else 1, f"this is not YAML ({error.problem or error.context})")
-        except yaml.YAMLError as error:
-            # A character that YAML forbids is told by its position.
-            line = data.count(b"\n", 0, getattr(error, "position", 0)) + 1
-            self.fail(line, f"this is not YAML ({str(error).splitlines()[0]})")
-        return root
-
-    def refuse_depth(self, text: str) -> None:
-        # The loader in C builds its tree recursively and overflows its stack; its events come without recursion.
-        depth = 0
-        for event in yaml.parse(text, _Loader):
-            line = event.start_mark.line + 1 if event.start_mark else 1
-            if isinstance(event, yaml.AliasEvent):
-                self.fail(line, "references (*name) are not used in this file")
-            if isinstance(event, yaml.CollectionStartEvent):
-                depth += 1
-                if depth > _DEEPEST:
-                    self.fail(line, "there are more lists inside of lists than this file can have")
-            elif isinstance(event, yaml.CollectionEndEvent):
-                depth -= 1
+            return compose(data, _BOUNDS)
+        except NotYaml as error:
+            raise self.refusal(error.line, error.reason) from error
 
     def entry(self, name: str, node: yaml.Node) -> InstalledModule:
         fields = self.mapping(node, f"the module {name}", _FIELDS, _REQUIRED)
@@ -136,42 +106,42 @@ class _Document:
 
     def truth(self, node: yaml.Node, field: str) -> bool:
         if not isinstance(node, yaml.ScalarNode) or node.tag != f"{_TAG}bool" or node.value not in ("true", "false"):
-            self.fail(_line(node), f"{field} must be true or false")
+            self.fail(line_of(node), f"{field} must be true or false")
         return bool(node.value == "true")
 
     def trust(self, node: yaml.Node) -> Trust:
         text = self.text(node, "trust")
         if text not in list(Trust):
-            self.fail(_line(node), f"trust: {text[:40]!r} is not known; allowed are {', '.join(Trust)}")
+            self.fail(line_of(node), f"trust: {text[:40]!r} is not known; allowed are {', '.join(Trust)}")
         return Trust(text)
 
     def digest(self, node: yaml.Node, field: str) -> str:
         text = self.text(node, field)
         if not _HASH.fullmatch(text):
-            self.fail(_line(node), f"{field} must be `sha256:` and 64 digits 0-9a-f")
+            self.fail(line_of(node), f"{field} must be `sha256:` and 64 digits 0-9a-f")
         return text
 
     def folder(self, node: yaml.Node) -> Path:
         text = self.text(node, "dev")
         if not text.startswith("/"):
-            self.fail(_line(node), "dev must be an absolute path")
+            self.fail(line_of(node), "dev must be an absolute path")
         return Path(text)
 
     def moment(self, node: yaml.Node) -> datetime:
         if not isinstance(node, yaml.ScalarNode) or node.tag not in (f"{_TAG}str", f"{_TAG}timestamp"):
-            self.fail(_line(node), "approved_at must be a time")
+            self.fail(line_of(node), "approved_at must be a time")
         try:
             moment = datetime.fromisoformat(node.value)
         except ValueError:
-            self.fail(_line(node), "approved_at must be a time such as 2024-01-15T10:30:00Z")
+            self.fail(line_of(node), "approved_at must be a time such as 2024-01-15T10:30:00Z")
         if moment.tzinfo is None:
-            self.fail(_line(node), "approved_at must say its time zone, such as 2024-01-15T10:30:00Z")
+            self.fail(line_of(node), "approved_at must say its time zone, such as 2024-01-15T10:30:00Z")
         return moment.astimezone(UTC)
 
     def permissions(self, node: yaml.Node) -> dict[str, Any]:
         value = self.value(node)
         if not isinstance(value, dict):
-            self.fail(_line(node), "permissions must be a list of `field: value`")
+            self.fail(line_of(node), "permissions must be a list of `field: value`")
         return value
 
     def value(self, node: yaml.Node) -> Any:
@@ -194,26 +164,20 @@ class _Document:
                     return float(text)
         except ValueError:
             pass  # another spelling of a number, which we never write
-        self.fail(_line(node), f"permissions: {text[:40]!r} is neither text, number, true, false nor null")
+        self.fail(line_of(node), f"permissions: {text[:40]!r} is neither text, number, true, false nor null")
 
     def text(self, node: yaml.Node, field: str) -> str:
         if not isinstance(node, yaml.ScalarNode) or node.tag != f"{_TAG}str":
-            self.fail(_line(node), f"{field} must be text" + (", in quotes" if field == "version" else ""))
+            self.fail(line_of(node), f"{field} must be text" + (", in quotes" if field == "version" else ""))
         text = str(node.value)
         if not text or len(text) > _LONGEST or not text.isprintable():
-            self.fail(_line(node), f"{field} must be 1 to {_LONGEST} printable characters")
+            self.fail(line_of(node), f"{field} must be 1 to {_LONGEST} printable characters")
         return text
 
     def pairs(self, node: yaml.Node, what: str) -> list[tuple[str, int, yaml.Node]]:
         if not isinstance(node, yaml.MappingNode):
-            self.fail(_line(node), f"{what} must be a list of `field: value`")
-        found: dict[str, tuple[str, int, yaml.Node]] = {}
-        for name_node, value in node.value:
-            name = self.text(name_node, "the name of a field")
-            if name in found:
-                self.fail(_line(name_node), f"{name[:40]} is there twice")
-            found[name] = (name, _line(name_node), value)
-        return list(found.values())
+            self.fail(line_of(node), f"{what} must be a list of `field: value`")
+        return [(self.text(name, "the name of a field"), line_of(name), value) for name, value in node.value]
 
     def mapping(
         self, node: yaml.Node, what: str, allowed: tuple[str, ...], required: tuple[str, ...]
@@ -225,15 +189,11 @@ class _Document:
             fields[name] = value
         for name in required:
             if name not in fields:
-                self.fail(_line(node), f"{what} lacks the field {name}")
+                self.fail(line_of(node), f"{what} lacks the field {name}")
         return fields
 
     def fail(self, line: int, problem: str) -> NoReturn:
-        raise RegistryUnreadable(
-            f"{self.path}, line {line}: {problem}.",
-            "Until this is put right no module starts.",
-        )
+        raise self.refusal(line, f"{problem}.")
 
-
-def _line(node: yaml.Node) -> int:
-    return int(node.start_mark.line) + 1
+    def refusal(self, line: int, reason: str) -> RegistryUnreadable:
+        return RegistryUnreadable(f"{self.path}, line {line}: {reason}", "Until this is put right no module starts.")

@@ -7,8 +7,7 @@ from importlib.resources import files as package_files
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from parachute.base.documents import NotYaml, load_mapping
 from parachute.errors import InvalidInput, NotFound, ParachuteError
 from parachute.files import read_regular
 from parachute.sandbox.service import ATTACHMENTS_INSIDE, VAULT_INSIDE, Execution
@@ -211,8 +210,9 @@ def _front_matter(text: str) -> tuple[dict[str, Any], str]:
     if not match:
         return {}, text
     try:
-        fields = yaml.safe_load(match[1])
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        return load_mapping(match[1]), text[match.end() :]
+    except NotYaml as error:
         # Its limits would be lost with it.
-        raise InvalidInput("agentPath: the lines between the --- of this agent are not YAML.") from error
-    return fields if isinstance(fields, dict) else {}, text[match.end() :]
+        raise InvalidInput(
+            f"agentPath: line {error.line + 1} of this agent cannot be read. {error.reason}", key=error.key
+        ) from error

@@ -9,6 +9,8 @@ import yaml
 from pydantic import ValidationError
 from pydantic_settings import SettingsError
 
+from parachute.base.documents import Bounds, NotYaml, child, compose, line_of, load_mapping
+from parachute.base.documents import load as load_value
 from parachute.declared.file import load as load_declaration
 from parachute.declared.settings import declares, laid_over
 from parachute.errors import InvalidInput
@@ -17,11 +19,10 @@ from parachute.settings.home import Home
 from parachute.settings.models import Settings
 
 _LIMIT = 1024 * 1024
+_BOUNDS = Bounds(size=_LIMIT)
 _PREFIX = "PARACHUTE_"
 
 _MEND = "Mend or remove the file."
-_UNREADABLE = (yaml.YAMLError, ValueError, RecursionError)
-"""What PyYAML raises: ValueError for the 45th of a month, RecursionError for brackets within brackets."""
 
 
 class ConfigError(InvalidInput):
@@ -55,8 +56,8 @@ def check_value(home: Home, name: str, value: str) -> None:
 
 def _setting(name: str, value: str) -> Callable[[dict[str, Any]], bool]:
     try:
-        parsed = yaml.safe_load(value) if value else None
-    except _UNREADABLE as error:
+        parsed = load_value(value) if value else None
+    except NotYaml as error:
         raise ConfigError(
             f"The value of {name} cannot be read: {value[:80]!r}.", "Put it in quotes; lists look like [one, two]."
         ) from error
@@ -136,20 +137,9 @@ def _read_text(home: Home) -> str:
 
 def _parse(home: Home, text: str) -> dict[str, Any]:
     try:
-        document = yaml.safe_load(text)
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise ConfigError(f"{home.config}, line {line}: this is not YAML ({error.problem}).", _MEND) from error
-    except yaml.reader.ReaderError as error:
-        line = text[: error.position].count("\n") + 1
-        raise ConfigError(f"{home.config}, line {line}: this is not YAML ({error.reason}).", _MEND) from error
-    except _UNREADABLE as error:
-        raise ConfigError(f"{home.config} is not YAML ({error}).", _MEND) from error
-    if document is None:
-        return {}
-    if not isinstance(document, dict):
-        raise ConfigError(f"{home.config}, line 1: expected lines of the form `name: value`.", _MEND)
-    return document
+        return load_mapping(text, _BOUNDS)
+    except NotYaml as error:
+        raise ConfigError(f"{home.config}, line {error.line}: {error.reason}", _MEND) from error
 
 
 def _validate(home: Home, text: str, changing: str | None = None, on_disk: str | None = None) -> Settings:
@@ -211,15 +201,9 @@ def _variable(location: list[str]) -> str | None:
 
 def _line_of(text: str, location: list[str]) -> int:
     """The line, from 1, on which the named setting stands."""
-    node = yaml.compose(text)
-    line = 1
+    node, line = compose(text, _BOUNDS), 1
     for part in location:
-        if not isinstance(node, yaml.MappingNode):
+        if (found := child(node, part)) is None:
             break
-        for key, value in node.value:
-            if str(key.value) == part:
-                line, node = key.start_mark.line + 1, value
-                break
-        else:
-            break
+        line, node = line_of(found[0]), found[1]
     return line

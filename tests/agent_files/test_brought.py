@@ -75,8 +75,8 @@ def test_no_link_is_followed_and_nothing_waits(tmp_path: Path) -> None:
             GOOD.replace("enabled: true", "enabled: maybe"),
             "agents/page.md, line 4: schedule.enabled: expected",
         ),
-        ("page.md", GOOD.replace("output: ", "output: [").replace("}.md", "}.md, ["), "are not YAML"),
-        ("page.md", "---\nschedule: x: y\n---\nDo it.\n", "agents/page.md, line 2: The lines between the ---"),
+        ("page.md", GOOD.replace("output: ", "output: [").replace("}.md", "}.md, ["), "This is not YAML"),
+        ("page.md", "---\nschedule: x: y\n---\nDo it.\n", "agents/page.md, line 2: This is not YAML"),
         ("page.md", "---\nschedule: {time: 03:00}\nDo it.\n", "agents/page.md, line 1: The file does not begin"),
         ("page.md", GOOD.partition("Look")[0], "agents/page.md, line 1: Below the second ---"),
         (

@@ -22,6 +22,8 @@ def read(*lines: str, body: str = "Do it.") -> Definition:
         ("schedule: {time: 21:30}", "21:30"),
         ("schedule: {time: 9:05}", "09:05"),
         ("schedule:\n  time: 00:00", "00:00"),
+        ('schedule: "04:15"', "04:15"),
+        ("schedule: 4:15", "04:15"),
     ],
 )
 def test_times_are_read_with_and_without_quotes(line: str, time: str) -> None:
@@ -33,10 +35,16 @@ def test_what_is_left_out_has_a_default() -> None:
     found = read()
     assert (found.display_name, found.description, found.is_enabled) == ("Page", "", False)
     assert (found.output, found.capabilities, found.model) == (
-        "Garden/reflections/{date}.md",
+        "Garden/page/{date}.md",
         ("Read", "Glob", "Grep"),
         None,
     )
+
+
+def test_the_output_is_a_path_or_a_mapping_with_one() -> None:
+    for line in ("output: Garden/a/{date}.md", "output: {path: 'Garden/a/{date}.md'}"):
+        assert read(line).output == "Garden/a/{date}.md"
+    assert read("output: {}").output == "Garden/page/{date}.md"
 
 
 def test_windows_line_ends_and_tools_of_modules() -> None:
@@ -49,7 +57,10 @@ def test_windows_line_ends_and_tools_of_modules() -> None:
     ("line", "said"),
     [
         ("name: other", "name: expected page"),
-        ("schedule: daily", "schedule: expected"),
+        ("schedule: daily", "is no time of the day"),
+        ("schedule: [1]", "schedule: expected"),
+        ("output: {file: x}", "output.file: only path is known"),
+        ("output: {path: Garden/page.md}", "must contain {date}"),
         ("schedule: {enabled: maybe, time: '03:00'}", "schedule.enabled: expected true or false"),
         ("schedule: {enabled: true}", "schedule.time: expected"),
         ("schedule: {time: 99999}", "schedule.time: expected"),
@@ -70,8 +81,8 @@ def test_windows_line_ends_and_tools_of_modules() -> None:
         ("can_suggest: [Brain]", "can_suggest: expected a list"),
         ("can_suggest: [1]", "can_suggest: expected a list"),
         ("displayName: [1]", "displayName: expected text"),
-        ("- a\n- b", "no lines of `field: value`"),
-        ("a: [", "are not YAML"),
+        ("- a\n- b", "`name: value` are expected"),
+        ("a: [", "This is not YAML"),
     ],
 )
 def test_mistakes_are_named(line: str, said: str) -> None:

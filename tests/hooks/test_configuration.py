@@ -63,17 +63,15 @@ async def test_the_example_of_the_specification_is_read(place: Place) -> None:
         ("{command: a, timeout: .nan}", 3, "hooks.session.end.timeout"),
         ("{command: a, timeout: true}", 3, "hooks.session.end.timeout"),
         ("{command: a, async: 1}", 3, "hooks.session.end.async: expected true or false"),
-        ("{command: a, command: b}", 3, "a name is there twice"),
-        ("{command: !!python/name:os.system x}", 3, "could not determine a constructor"),
+        ("{command: a, command: b}", 3, "'command' is there twice"),
+        ("{command: !!python/name:os.system x}", 3, "The tag"),
         ("just text", 3, "expected names with values"),
-        ("{command: 2026-01-45}", None, "hooks.yaml"),
     ],
 )
-def test_a_wrong_entry_is_told_with_its_line(place: Place, entry: str, line: int | None, says: str) -> None:
+def test_a_wrong_entry_is_told_with_its_line(place: Place, entry: str, line: int, says: str) -> None:
     text = problems(place, f"hooks:\n  session.end:\n    - {entry}\n")
     assert says in text
-    if line is not None:
-        assert f"line {line}:" in text
+    assert f"line {line}:" in text
 
 
 @pytest.mark.parametrize(

@@ -185,7 +185,7 @@ def test_all_mistakes_are_told_at_once_with_line_and_field() -> None:
 @pytest.mark.parametrize(
     ("added", "said"),
     [
-        ("name: other", "line 4: name: This field is there twice."),
+        ("name: other", "line 4: manifest: The field 'name' is there twice."),
         ("name2: x", "line 4: name2: There is no such field; did you mean name?"),
         ("provides: brain", "line 4: provides: This must be a list"),
         ("provides: [brain]", "line 4: provides[0]: 'brain' must be a name such as BrainInterface"),
@@ -273,7 +273,7 @@ def test_each_mistake(added: str, said: str) -> None:
         ("name: a\n---\nname: b", "manifest: This is not YAML"),
         ("a: " + "[" * 5000, "line 1: manifest: There are more lists inside of lists"),
         ("{" * 100_000, "line 1: manifest: There are more lists inside of lists"),
-        ("a: " + "x" * 300_000, "line 1: manifest: The file is larger than"),
+        ("a: " + "x" * 300_000, "line 1: manifest: The text is larger than"),
         (b"name: \xff", "line 1: manifest: This is not UTF-8 text."),
         (b"name: a\nversion: \x00", "manifest: This is not YAML"),
         ("<<: {name: x}", "line 1: <<: There is no such field"),

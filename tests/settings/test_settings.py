@@ -160,7 +160,6 @@ def test_setting_and_unsetting(home: Home) -> None:
         ("offline.x", "1"),
         ("..", "1"),
         ("port", "[" * 1500),
-        ("model", "2024-13-45"),
         ("port", "{a"),
         ("vault", "."),
     ],

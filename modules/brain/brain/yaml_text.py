@@ -3,36 +3,21 @@
 PyYAML needs no line under `dependencies`: it is in the process of every module, which has read the manifest with it.
 """
 
-import math
 import re
 from collections.abc import Mapping
 from typing import Any
 
 import yaml
 
-LARGEST = 128 * 1024
-_DEEPEST = 20
+from parachute.core import documents
+
+_BOUNDS = documents.Bounds(size=128 * 1024, depth=20, core_schema=True)
 _TAG = "tag:yaml.org,2002:"
 _KEY = re.compile(r"(?P<quote>[\"']?)(?P<key>[^\s#\"'\-\[\]{},&*!|>%@`](?:[^:\"']*[^\s:\"'])?)(?P=quote)\s*:(?:\s|$)")
-# YAML 1.2's: `no`, `12:30` and `2024-01-15` are text, as those who write them mean it.
-_PLAIN: tuple[tuple[str, str, str], ...] = (
-    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
-    ("int", r"[-+]?(?:0|[1-9][0-9]{0,17})", "-+0123456789"),
-    ("float", r"[-+]?[0-9]{1,18}\.[0-9]{0,18}(?:[eE][-+]?[0-9]{1,2})?", "-+0123456789"),
-    ("null", r"~|null|Null|NULL|", "~nN\0"),
-)
 
 
 class NotYaml(Exception):
     """A text cannot be read; the sentence says why."""
-
-
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    yaml_implicit_resolvers: dict[str, Any] = {}
-
-
-for _name, _expression, _first in _PLAIN:
-    _Loader.add_implicit_resolver(f"{_TAG}{_name}", re.compile(f"(?:{_expression})$"), [*_first.replace("\0", ""), ""])
 
 
 class _Dumper(yaml.SafeDumper):
@@ -51,24 +36,10 @@ class _Dumper(yaml.SafeDumper):
 
 def read(text: str) -> dict[str, Any]:
     """The mapping that a text holds, its values as JSON can say them; an empty text is an empty one. Error: NotYaml."""
-    if len(text) > LARGEST:
-        raise NotYaml(f"it is larger than {LARGEST:,} characters")
     try:
-        _refuse_traps(text)
-        value = yaml.load(text, _Loader)  # noqa: S506 - a safe loader
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line = f" in line {mark.line + 1}" if mark else ""
-        raise NotYaml(f"it is not YAML{line} ({error.problem or error.context})") from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise NotYaml(f"it is not YAML ({str(error).splitlines()[0][:200]})") from error
-    if value is None:
-        return {}
-    if not isinstance(value, dict):
-        raise NotYaml("it is not a list of `field: value`")
-    plain = _plain(value)
-    assert isinstance(plain, dict)
-    return plain
+        return documents.load_mapping(text, _BOUNDS)
+    except documents.NotYaml as error:
+        raise NotYaml(f"line {error.line}: {error.reason}") from error
 
 
 def write(value: Mapping[str, Any]) -> str:
@@ -134,27 +105,7 @@ def _trailing(block: list[str]) -> list[str]:
     return block[end:]
 
 
-def _refuse_traps(text: str) -> None:
-    # The loader in C builds its tree recursively and overflows its stack; its events come without recursion.
-    depth = 0
-    for event in yaml.parse(text, _Loader):
-        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-            raise NotYaml("anchors and aliases (& and *) are not read; put the text in quotes")
-        if getattr(event, "tag", None):
-            raise NotYaml("tags (!) are not read; put the text in quotes")
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-            if depth > _DEEPEST:
-                raise NotYaml("it has lists inside of lists inside of lists")
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-
-
 def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {"null" if name is None else str(name): _plain(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    return value if isinstance(value, str | int | float | bool) or value is None else str(value)
+        return {str(name): _plain(item) for name, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

@@ -187,10 +187,10 @@ async def test_the_same_key_gives_the_same_entry(daily: Running) -> None:
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (b"---\ndate: [\n---\n\n# para:daily:aaaaaaaaaaaa 10:00\n\nOld\n", "no YAML"),
+        (b"---\ndate: [\n---\n\n# para:daily:aaaaaaaaaaaa 10:00\n\nOld\n", "This is not YAML"),
         (b"---\nentries: [a]\n---\n", "no list of `id"),
         (b"---\ndate: 2025-03-04\n\n# para:daily:aaaaaaaaaaaa 10:00\n\nOld\n", "no second one"),
-        (b"---\na: &x [1]\nb: *x\n---\n", "not read here"),
+        (b"---\na: &x [1]\nb: *x\n---\n", "aliases"),
         (b"caf\xe9\n", "not in UTF-8"),
         (b"x" * (9 * 1024 * 1024), "larger than"),
     ],

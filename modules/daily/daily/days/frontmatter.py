@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from daily.days.yaml_nodes import child, composed, end, is_block, lines_of, span, value_of
-from parachute.core import Conflict, InvalidInput
+from daily.days.yaml_nodes import composed, end, is_block, lines_of, span
+from parachute.core import Conflict, InvalidInput, documents
 
 _ENTRIES = "entries"
 
@@ -46,13 +46,13 @@ class Frontmatter:
     def parse(cls, text: str) -> "Frontmatter":
         """Read it; error: InvalidInput for what is no mapping, or has no mapping of entries."""
         root = composed(text)
-        data = value_of(root)
+        data = documents.value_of(root)
         data = {} if data is None else data
         if not isinstance(data, dict):
             raise InvalidInput("The part between the lines `---` is no list of `name: value`.")
         if not isinstance(data.get(_ENTRIES), dict | None):
             raise InvalidInput("`entries` in the part between the lines `---` is no list of `id: …`.")
-        entries = child(root, _ENTRIES)
+        entries = documents.child(root, _ENTRIES)
         if entries is None or not is_block(entries[1]):
             return cls(data, text)
         pairs = entries[1].value
@@ -99,9 +99,9 @@ class Frontmatter:
             return self
         rest = {other: said for other, said in self.entries.items() if other != name}
         text = self.text
-        entries = child(composed(text), _ENTRIES)
+        entries = documents.child(composed(text), _ENTRIES)
         assert entries is not None
-        pair = child(entries[1], name) if is_block(entries[1]) else None
+        pair = documents.child(entries[1], name) if is_block(entries[1]) else None
         if pair and rest:
             first, last = span(text, *pair)
             return _checked(text[:first] + text[last:], {**self.data, _ENTRIES: rest})
@@ -120,7 +120,7 @@ class Frontmatter:
         root = composed(theirs)
         data: dict[str, Any] = dict(self.data)
         for key, value in other.data.items():
-            pair = child(root, key)
+            pair = documents.child(root, key)
             if key in self.data or key == _ENTRIES or pair is None:
                 continue
             data[key] = value
@@ -160,12 +160,12 @@ class Frontmatter:
 
     def _rewritten(self, name: str, fields: Fields, expected: Fields, data: Fields, eol: str) -> "Frontmatter":
         text = self.text
-        entries = child(composed(text), _ENTRIES)
-        pair = child(entries[1], name) if entries and is_block(entries[1]) else None
+        entries = documents.child(composed(text), _ENTRIES)
+        pair = documents.child(entries[1], name) if entries and is_block(entries[1]) else None
         if pair and is_block(pair[1]) and expected:
             edits: list[tuple[int, int, str]] = []
             for key, value in fields.items():
-                found = child(pair[1], key)
+                found = documents.child(pair[1], key)
                 if value is None and found is None:
                     continue
                 place = span(text, *found) if found else (end(text, *pair[1].value[-1]),) * 2
@@ -189,7 +189,7 @@ class Frontmatter:
 def _says(lines: str, expected: Fields) -> bool:
     """Whether the lines of entries, read by themselves, say this."""
     try:
-        return bool(value_of(composed(f"{_ENTRIES}:\n{lines}")) == {_ENTRIES: expected})
+        return bool(documents.value_of(composed(f"{_ENTRIES}:\n{lines}")) == {_ENTRIES: expected})
     except InvalidInput:
         return False
 

@@ -1,4 +1,4 @@
-"""YAML as nodes with their places in the text, and as plain values: times and dates stay text."""
+"""Where the YAML at the top of a day says something, and lines that say something."""
 
 import re
 from collections.abc import Mapping
@@ -6,10 +6,9 @@ from typing import Any
 
 import yaml
 
-from parachute.core import InvalidInput
+from parachute.core import InvalidInput, documents
 
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_TYPES: Mapping[str, Any] = {"int": int, "float": float}
+_BOUNDS = documents.Bounds(size=8 * 1024 * 1024, depth=20, nodes=200_000, core_schema=True)
 _WIDE = 1_000_000
 _TIME = re.compile(r"[0-9]{2}:[0-9]{2}")
 _PLAIN = re.compile(r"[a-z][a-z0-9_/.:-]*[a-z0-9]")
@@ -19,26 +18,12 @@ _RESERVED = frozenset(["yes", "no", "on", "off", "true", "false", "null"])
 def composed(text: str) -> Any:
     """The root node, None of an empty text; error: InvalidInput."""
     try:
-        return yaml.compose(text, Loader=_Loader)
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"line {mark.line + 2}: " if mark else ""
-        reason = getattr(error, "problem", None) or type(error).__name__
-        raise InvalidInput(f"The part between the lines `---` is no YAML: {where}{reason}.") from error
-
-
-def value_of(node: Any) -> Any:
-    """What a node says; error: InvalidInput for what refers to other nodes."""
-    return _value(node, set())
-
-
-def child(node: Any, name: str) -> tuple[Any, Any] | None:
-    """The key and the value of this name, the last ones if there are several."""
-    if isinstance(node, yaml.MappingNode):
-        for key, value in reversed(node.value):
-            if isinstance(key, yaml.ScalarNode) and key.value == name:
-                return key, value
-    return None
+        return documents.compose(text, _BOUNDS)
+    except documents.NotYaml as error:
+        # The first line of the file is the `---`.
+        raise InvalidInput(
+            f"The part between the lines `---` cannot be read: line {error.line + 1}: {error.reason}"
+        ) from error
 
 
 def is_block(node: Any) -> bool:
@@ -93,30 +78,3 @@ def _pair(key: str, value: Any, inner: bool) -> list[str]:
 def _is_plain(text: str) -> bool:
     """Whether a text is written as it is; others are left to the library, which is slow."""
     return _PLAIN.fullmatch(text) is not None and text not in _RESERVED
-
-
-def _value(node: Any, seen: set[int]) -> Any:
-    if node is None:
-        return None
-    if isinstance(node, yaml.ScalarNode):
-        return _scalar(node)
-    if id(node) in seen:
-        raise InvalidInput("The part between the lines `---` uses `*name`, which is not read here.")
-    seen.add(id(node))
-    if isinstance(node, yaml.SequenceNode):
-        return [_value(item, seen) for item in node.value]
-    return {str(key.value): _value(value, seen) for key, value in node.value}
-
-
-def _scalar(node: Any) -> Any:
-    kind = node.tag.rpartition(":")[2]
-    if kind == "null":
-        return None
-    if kind == "bool":
-        return node.value.lower() in ("true", "yes", "on")
-    if kind in _TYPES:
-        try:
-            return _TYPES[kind](node.value)
-        except ValueError:
-            pass  # octal, sexagesimal and the like: as it is written
-    return node.value
