@@ -1,6 +1,7 @@
 """One request to a module's route."""
 
 import json
+import re
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,6 +10,9 @@ from urllib.parse import parse_qs
 from parachute.errors import InvalidInput, ParachuteError
 
 BODY_LIMIT = 32 * 1024 * 1024
+
+# Two of these together are one character; one alone is valid JSON, and nothing that a file or a database can hold.
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 class BodyTooLarge(ParachuteError):
@@ -77,9 +81,19 @@ class Request:
         if not data.strip():
             return None
         try:
-            return json.loads(data, parse_constant=_refuse_constant)
+            value = json.loads(data.decode("utf-8-sig"), parse_constant=_refuse_constant)
         except (ValueError, RecursionError) as error:
             raise InvalidInput(f"body: this is not JSON ({error}).", status=400, key="malformed_json") from error
+        if _SURROGATE.search(data):
+            _refuse_halves(value)
+        return value
+
+
+def _refuse_halves(value: Any) -> None:
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise InvalidInput("body: it holds half of a character (a lone surrogate).", key="half_a_character") from error
 
 
 def _refuse_constant(name: str) -> None:

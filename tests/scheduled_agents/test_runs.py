@@ -14,7 +14,7 @@ from tests.support.messages_api import Gate, MessagesAPI, error, hold, several, 
 
 def page(garden: Garden, day: str) -> Path:
     """What the agent `page` writes for a day."""
-    return garden.vault / f"Garden/reflections/{day}.md"
+    return garden.vault / f"Garden/page/{day}.md"
 
 
 def test_an_agent_of_the_module_runs_as_it_is_and_leaves_its_answer(garden: Garden, model: MessagesAPI) -> None:
@@ -26,7 +26,7 @@ def test_an_agent_of_the_module_runs_as_it_is_and_leaves_its_answer(garden: Gard
     )
     answer = garden.run("page", date="2026-01-31")
     check(contract.RunResult, answer)
-    output = "Garden/reflections/2026-01-31.md"
+    output = "Garden/page/2026-01-31.md"
     assert (answer["status"], answer["output_path"], answer["journal_date"]) == ("completed", output, "2026-01-31")
     front, body = page(garden, "2026-01-31").read_text().split("---\n\n")
     assert front.startswith("---\ndate: 2026-01-31\nagent: page\ngenerated_at: '20")
@@ -44,7 +44,7 @@ def test_an_agent_of_the_module_runs_as_it_is_and_leaves_its_answer(garden: Gard
         "ready",
         "module",
     )
-    assert shown["outputPath"] == "Garden/reflections/{date}.md"
+    assert shown["outputPath"] == "Garden/page/{date}.md"
     assert shown["state"]["lastProcessedDate"] == "2026-01-31"
     assert shown["nextRunAt"].endswith("Z")
     (run,) = garden.value(f"{AGENTS}/page/runs")["runs"][:1]
@@ -63,7 +63,7 @@ def test_what_the_app_reads(garden: Garden, model: MessagesAPI) -> None:
     check(contract.Agent, garden.agent("page"))
     status = check(contract.AgentsStatus, garden.value(f"{AGENTS}/status?date=2026-02-01"))
     assert (status.date, status.agents[0].has_output) == ("2026-02-01", True)
-    assert status.agents[0].output_path == "Garden/reflections/2026-02-01.md"
+    assert status.agents[0].output_path == "Garden/page/2026-02-01.md"
     assert garden.value(f"{AGENTS}/status?date=2026-02-02")["agents"][0]["hasOutput"] is False
     assert garden.value(f"{AGENTS}/status")["agents"][0]["hasOutput"] is False
     transcript = check(contract.AgentTranscript, garden.value(f"{AGENTS}/page/transcript?limit=50"))
@@ -188,7 +188,7 @@ def test_others_hear_of_what_was_written(garden: Garden, model: MessagesAPI) -> 
     model.script(text("Told."))
     garden.run("page", date="2026-02-07")
     heard = garden.eventually("/api/listener/heard", lambda said: said["page"], "the event was brought")
-    assert heard["page"] == ["2026-02-07", "Garden/reflections/2026-02-07.md"]
+    assert heard["page"] == ["2026-02-07", "Garden/page/2026-02-07.md"]
 
 
 @pytest.mark.parametrize(
@@ -220,12 +220,12 @@ def test_no_link_leads_out(garden: Garden, model: MessagesAPI, tmp_path: Path) -
     secret.write_text("---\nschedule: {time: '03:00'}\n---\nSteal.")
     (garden.vault / "Garden/.agents/link.md").symlink_to(secret)
     assert [each["name"] for each in garden.value(AGENTS)["agents"]] == ["page", "weeds"]
-    (garden.vault / "Garden/reflections").symlink_to(tmp_path)
+    (garden.vault / "Garden/page").symlink_to(tmp_path)
     asked = len(model.requests)
     ended = garden.run("page", date="2026-02-08")
     assert (ended["status"], "is a link" in ended["error"]) == ("failed", True)
     assert [path.name for path in tmp_path.iterdir()] == ["secret.md"]
-    (garden.vault / "Garden/reflections").unlink()
+    (garden.vault / "Garden/page").unlink()
     page(garden, "2026-02-08").parent.mkdir()
     page(garden, "2026-02-08").symlink_to(secret)
     assert garden.run("page", date="2026-02-08")["status"] == "skipped"

@@ -168,12 +168,12 @@ async def core(nursery: Nursery) -> AsyncIterator[ScheduledAgents]:
 async def test_it_runs_each_day_and_leaves_its_page(nursery: Nursery, core: ScheduledAgents) -> None:
     assert await nursery.look(hours=9, minutes=29) == []
     assert await nursery.look(minutes=1) == ["2026-10-20"]
-    assert "All well." in (nursery.vault / "Garden/reflections/2026-10-20.md").read_text()
+    assert "All well." in (nursery.vault / "Garden/page/2026-10-20.md").read_text()
     assert nursery.heard == [
         {
             "name": "garden.reflection.completed",
             "date": "2026-10-20",
-            "path": "Garden/reflections/2026-10-20.md",
+            "path": "Garden/page/2026-10-20.md",
             "agent": "page",
         }
     ]
@@ -233,7 +233,7 @@ async def test_what_a_stop_cuts_off_has_failed_and_is_made_up_for_once(nursery: 
 
 
 async def test_a_page_that_is_there_costs_nothing(nursery: Nursery, core: ScheduledAgents) -> None:
-    page = nursery.vault / "Garden/reflections/2026-10-20.md"
+    page = nursery.vault / "Garden/page/2026-10-20.md"
     page.parent.mkdir(parents=True)
     page.write_text("Mine.")
     assert await nursery.look(hours=10) == []

@@ -12,6 +12,8 @@ BINARY = frozenset([".wav", ".mp3", ".m4a", ".ogg", ".opus", ".png", ".jpg", ".j
 _LONGEST = 800
 _LONGEST_NAME = 240
 _SECRET_ENDINGS = (".key", ".pem", ".p12", ".pfx", ".kdbx", ".keystore", ".ppk", ".asc", ".gpg")
+# No control characters, and no halves of characters (lone surrogates).
+_PRINTED = re.compile(r"[^\x00-\x1f\x7f\\\ud800-\udfff]*")
 _SECRET_NAME = re.compile(r"id_(rsa|dsa|ecdsa|ed25519)|(credentials|secrets)(\.|$)")
 
 
@@ -23,7 +25,7 @@ def checked_root(root: str) -> None:
 
 def vault_path(path: str) -> str:
     """A path below the journal's folder as one within the vault; errors: InvalidInput, NotAllowed."""
-    if not path or len(path) > _LONGEST or any(ord(sign) < 32 or sign in "\\\x7f" for sign in path):
+    if not path or len(path) > _LONGEST or not _PRINTED.fullmatch(path):
         raise InvalidInput(f"path: {path[:80]!r} is no path; write one such as journals/2024-01-15.md.")
     parts = path.split("/")
     if any(part in ("", ".", "..") for part in parts):
@@ -43,7 +45,7 @@ def is_shared(path: str) -> bool:
     if first != AGENTS or not rest:
         rest = [first, *rest]
     name = rest[-1].lower()
-    if any(part.startswith(".") for part in rest) or name.endswith(_SECRET_ENDINGS):
+    if not _PRINTED.fullmatch(path) or any(part.startswith(".") for part in rest) or name.endswith(_SECRET_ENDINGS):
         return False
     return not _SECRET_NAME.match(name)
 
