@@ -43,6 +43,7 @@ lint: $(VENV)/.installed-development ## Style, types and import rules
 	@# Each by itself: the files of modules have the same names.
 	for manifest in modules/*/manifest.yaml; do folder=$$(dirname $$manifest); \
 	  MYPYPATH=$$folder $(BIN)/mypy --exclude '/tests/|conftest' $$folder || exit 1; done
+	$(BIN)/python scripts/check_opening
 	$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
 
 format: $(VENV)/.installed-development ## Format the code

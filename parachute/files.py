@@ -6,7 +6,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from parachute.base.folders import Folder
 from parachute.errors import InvalidInput, Unavailable
@@ -76,29 +76,6 @@ def read_regular(path: Path, limit: int) -> bytes:
     if len(data) > limit:
         raise InvalidInput(f"{path} is larger than {limit:,} bytes.")
     return data
-
-
-def read_below(folder: Path, name: PurePosixPath, limit: int) -> bytes | None:
-    """Up to one byte more than `limit` of a file in a folder, reached without following a link; None for what is no file.
-
-    Waits for the disk. Error: OSError.
-    """
-    if name.is_absolute() or ".." in name.parts or not name.parts:
-        return None
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        for part in name.parts[:-1]:
-            below = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=descriptor)
-            os.close(descriptor)
-            descriptor = below
-        # O_NONBLOCK: opening a named pipe would wait for its writer.
-        last = os.open(name.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=descriptor)
-    finally:
-        os.close(descriptor)
-    with os.fdopen(last, "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            return None
-        return file.read(limit + 1)
 
 
 def private_folder(path: Path, below: Path | None = None) -> Path:

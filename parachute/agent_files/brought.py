@@ -1,18 +1,17 @@
 """The agents that a module brings in its folder `agents`: the same for the question before it is installed and for its runs."""
 
-import os
 import stat
 from dataclasses import dataclass
 from datetime import date
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from parachute.agent_files.definition import FILE_LIMIT, NAME, front_of, has_schedule, read_definition
 from parachute.agent_files.lines import line_in_file
 from parachute.agent_files.models import Definition
 from parachute.base.documents import NotYaml
+from parachute.base.folders import Folder
 from parachute.core.patterns import Pattern, matches_any, parts_of
 from parachute.errors import InvalidInput
-from parachute.files import read_below
 
 MOST = 50
 """Files of one folder that are looked at."""
@@ -97,11 +96,12 @@ def suggestion_problem(definition: Definition, allowed: tuple[str, ...]) -> str 
 def _brought(code: Path, module: str, name: str) -> BroughtAgent | None:
     path = f"{_FOLDER}/{name}{_ENDING}"
     try:
-        data = read_below(code, PurePosixPath(path), FILE_LIMIT)
-    except OSError:
-        data = None
-    text = (data or b"")[:FILE_LIMIT].decode(errors="replace")
-    if data is None or not has_schedule(text):
+        with Folder.open(code) as folder, folder.file(path) as file:
+            data = file.read(FILE_LIMIT + 1)
+    except (OSError, InvalidInput):
+        return None
+    text = data[:FILE_LIMIT].decode(errors="replace")
+    if not has_schedule(text):
         return None  # it is no agent of ours: a module may keep prompts of other agents there
     if len(data) > FILE_LIMIT:
         return BroughtAgent(name, path, "", problem=f"The file is longer than {FILE_LIMIT:,} bytes.")
@@ -122,15 +122,11 @@ def _brought(code: Path, module: str, name: str) -> BroughtAgent | None:
 def _names(code: Path) -> list[str]:
     """Names of all Markdown files of the folder, without their ending, in order."""
     try:
-        descriptor = os.open(code / _FOLDER, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError:
-        return []  # there is no such folder, or a link in its place
-    try:
-        with os.scandir(descriptor) as entries:
+        with Folder.open(code) as root, root.folder(_FOLDER) as folder:
             return sorted(
                 entry.name.removesuffix(_ENDING)
-                for entry in entries
+                for entry in folder.entries()
                 if entry.name.endswith(_ENDING) and stat.S_ISREG(entry.stat(follow_symlinks=False).st_mode)
             )
-    finally:
-        os.close(descriptor)
+    except OSError:
+        return []  # there is no such folder, or a link in its place

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from parachute.base.folders import Folder
 from parachute.clock import now
 from parachute.errors import ParachuteError
 from parachute.files import private_folder
@@ -115,9 +116,10 @@ class Audit:
                     log.error("The audit log cannot be written (%d events lost): %s", len(lines), error)
 
     def _write(self, day: str, lines: list[str]) -> None:
-        path = private_folder(self._folder) / f"{day}.jsonl"
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        with os.fdopen(os.open(path, flags, 0o600), "ab") as file:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK
+        with Folder.open(private_folder(self._folder)) as folder:
+            descriptor = folder.descriptor(f"{day}.jsonl", flags)
+        with os.fdopen(descriptor, "ab") as file:
             # An agent names its tools itself, also with halves of characters that no encoding has.
             file.write(("\n".join(lines) + "\n").encode(errors="replace"))
 

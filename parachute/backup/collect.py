@@ -1,5 +1,6 @@
 """Looking at a folder: every file with its hash, following no link, while others go on writing there."""
 
+import errno
 import hashlib
 import os
 import stat
@@ -7,8 +8,11 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 
 from parachute.backup.models import Entry, Kind, Part
+from parachute.base.folders import Folder
+from parachute.errors import InvalidInput
 
 _PIECE = 1 << 20
 _LONGEST, _DEEPEST = 3500, 200
@@ -50,13 +54,13 @@ def walk(root: Path, part: Part | None, found: Found) -> Iterator[tuple[str, os.
         prefix = waiting.pop()
         try:
             # A folder that was replaced by a link a moment ago must not lead out of the root.
-            descriptor = _open_folder(root, prefix.rstrip("/"))
+            with Folder.open(root) as top:
+                folder = top.folder(prefix)
         except OSError as error:
             _note(found, prefix.rstrip("/") or ".", error)
             continue
         try:
-            with os.scandir(descriptor) as entries:
-                names = sorted(entry.name for entry in entries)
+            names = sorted(entry.name for entry in folder.entries())
             below = []
             for name in names:
                 path = f"{prefix}{name}"
@@ -66,7 +70,7 @@ def walk(root: Path, part: Part | None, found: Found) -> Iterator[tuple[str, os.
                     found.unreadable.append(path)
                     continue
                 try:
-                    status = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+                    status = os.stat(name, dir_fd=folder.fileno(), follow_symlinks=False)
                 except OSError as error:
                     _note(found, path, error)
                     continue
@@ -77,7 +81,7 @@ def walk(root: Path, part: Part | None, found: Found) -> Iterator[tuple[str, os.
         except OSError as error:
             _note(found, prefix.rstrip("/") or ".", error)
         finally:
-            os.close(descriptor)
+            folder.close()
 
 
 def scan(root: Path, part: Part | None = None, known: Mapping[str, tuple[Signature, str]] | None = None) -> Found:
@@ -149,35 +153,13 @@ def _entry(
     return Entry(path, kind, stat.S_IMODE(opened.st_mode), size, opened.st_mtime_ns, digest.hexdigest())
 
 
-class open_file:  # noqa: N801 - it is used as `open` is
+def open_file(root: Path, path: str) -> BinaryIO:
     """A regular file below a root, open for reading without following a link on the way; error: OSError."""
-
-    def __init__(self, root: Path, path: str) -> None:
-        above, _, name = path.rpartition("/")
-        folder = _open_folder(root, above)
+    with Folder.open(root) as folder:
         try:
-            # O_NONBLOCK: opening a named pipe would wait for its writer.
-            descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
-        finally:
-            os.close(folder)
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            os.close(descriptor)
-            raise FileNotFoundError(2, "it is no file any more", path)
-        self._file = os.fdopen(descriptor, "rb", buffering=0)
-
-    def __enter__(self) -> "open_file":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-
-    def fileno(self) -> int:
-        """Its descriptor."""
-        return self._file.fileno()
-
-    def read(self, size: int) -> bytes:
-        """Up to so many bytes; none at the end."""
-        return self._file.read(size) or b""
+            return folder.file(path)
+        except InvalidInput as error:
+            raise FileNotFoundError(errno.ENOENT, "it is no file any more", path) from error
 
 
 def _is_text(target: str) -> bool:
@@ -187,17 +169,6 @@ def _is_text(target: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _open_folder(root: Path, path: str) -> int:
-    descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    for name in path.split("/") if path else ():
-        try:
-            below = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=descriptor)
-        finally:
-            os.close(descriptor)
-        descriptor = below
-    return descriptor
 
 
 def _note(found: Found, path: str, error: OSError) -> None:

@@ -122,6 +122,11 @@ class Folder:
                     raise
             os.fsync(folder)
 
+    def remove(self, path: Relative) -> None:
+        """Remove a file, or a link itself; nothing happens where nothing is."""
+        with suppress(FileNotFoundError), self._parent(path) as (folder, name):
+            os.unlink(name, dir_fd=folder)
+
     @contextmanager
     def _parent(self, path: Relative) -> Iterator[tuple[int, str]]:
         """The folder that `path` lies in, as a descriptor, and its last name."""

@@ -4,13 +4,13 @@ import contextlib
 import heapq
 import os
 import re
-import stat
 from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
 from typing import IO, Any, Generic, TypeVar
 
+from parachute.base.folders import Folder
 from parachute.claude_code.models import Found, Summary
 from parachute.claude_code.reading import messages_of, project_of, summary_of
 from parachute.errors import InvalidInput, NotFound
@@ -92,8 +92,9 @@ class History:
             left = os.fstat(file.fileno()).st_size
             if left > _COPIED:
                 raise InvalidInput(f"This conversation is longer than {_COPIED:,} bytes.", "Go on with another one.")
-            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-            with os.fdopen(os.open(target, flags, 0o600), "wb") as copy:
+            with Folder.open(target.parent) as folder:
+                descriptor = folder.descriptor(target.name, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+            with os.fdopen(descriptor, "wb") as copy:
                 part = b""
                 while left > 0 and (read := file.read(min(left, _PART))):
                     copy.write(part := read)
@@ -115,24 +116,10 @@ class History:
     def _open(self, found: Found) -> IO[bytes] | None:
         """The file, reached without a link anywhere below `projects`; None if it is no regular file."""
         try:
-            root = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            try:
-                below = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-                folder = os.open(found.folder, below, dir_fd=root)
-            finally:
-                os.close(root)
-            try:
-                # O_NONBLOCK: opening a named pipe would wait for its writer.
-                flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-                descriptor = os.open(found.name, flags, dir_fd=folder)
-            finally:
-                os.close(folder)
-        except OSError:
+            with Folder.open(self._root) as root:
+                return root.file(f"{found.folder}/{found.name}")
+        except (OSError, InvalidInput):
             return None
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            os.close(descriptor)
-            return None
-        return os.fdopen(descriptor, "rb")
 
     def _found(self) -> list[Found]:
         """All transcripts, the newest first; of very many the newest."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from parachute.base.folders import Folder
 from parachute.errors import ParachuteError
-from parachute.files import read_regular
 from parachute.hosts.interfaces import Interfaces
 
 log = logging.getLogger(__name__)
@@ -92,7 +92,8 @@ class Contexts:
                 if path.name not in _INSTRUCTIONS or ".." in path.parts:
                     continue
                 # Without links: what is read must be what lies in that folder.
-                content = read_regular(self._check_directory(path.parent) / path.name, _FILE_LIMIT)
+                with Folder.open_unlinked(self._check_directory(path.parent)) as folder:
+                    content = folder.read(path.name, _FILE_LIMIT)
             except (OSError, RuntimeError, ParachuteError):
                 continue
             parts.append(f"### {text}\n\n{content.decode(errors='replace').strip()}"[:left])

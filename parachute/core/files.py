@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal
 
+from parachute.base.folders import Folder
 from parachute.core.patterns import Pattern, matches_any, parts_of
 from parachute.core.replacing import Replacement, moved
 from parachute.errors import InvalidInput, NotAllowed, NotFound, ParachuteError, Unavailable
@@ -19,8 +20,6 @@ LARGEST_STREAM = 1024 * 1024 * 1024
 MOST_ENTRIES = 200_000
 
 _PIECE = 256 * 1024
-
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,14 +167,8 @@ class Files:
         return data
 
     def _opened(self, parts: tuple[str, ...]) -> BinaryIO:
-        # O_NONBLOCK: opening a named pipe would wait for its writer.
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        with self._folder(parts[:-1]) as folder, _said(parts):
-            descriptor = os.open(parts[-1], flags, dir_fd=folder)
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                os.close(descriptor)
-                raise InvalidInput(f"path: {'/'.join(parts)} is not a file.")
-            return os.fdopen(descriptor, "rb")
+        with _said(parts), Folder.open(self._vault) as vault:
+            return vault.file("/".join(parts))
 
     def _write_bytes(
         self, parts: tuple[str, ...], data: bytes, expected: bytes | Literal["anything"] | None = "anything"
@@ -195,24 +188,24 @@ class Files:
 
     def _delete(self, parts: tuple[str, ...]) -> None:
         with self._folder(parts[:-1]) as folder, _said(parts):
-            os.unlink(parts[-1], dir_fd=folder)
+            os.unlink(parts[-1], dir_fd=folder.fileno())
 
     def _rename(self, source: tuple[str, ...], target: tuple[str, ...], replacing: bool) -> bool:
         with self._folder(source[:-1]) as old, self._folder(target[:-1], make=True) as new, _said(source):
-            if not stat.S_ISREG(os.stat(source[-1], dir_fd=old, follow_symlinks=False).st_mode):
+            if not stat.S_ISREG(os.stat(source[-1], dir_fd=old.fileno(), follow_symlinks=False).st_mode):
                 raise InvalidInput(f"path: {'/'.join(source)} is not a file.")
             if replacing:
-                os.rename(source[-1], target[-1], src_dir_fd=old, dst_dir_fd=new)
-            elif not moved(source[-1], old, target[-1], new):
+                os.rename(source[-1], target[-1], src_dir_fd=old.fileno(), dst_dir_fd=new.fileno())
+            elif not moved(source[-1], old.fileno(), target[-1], new.fileno()):
                 return False
-            os.fsync(new)
+            os.fsync(new.fileno())
             return True
 
     def _exists(self, parts: tuple[str, ...]) -> bool:
         try:
             with self._folder(parts[:-1]) as folder:
                 if parts:
-                    mode = os.stat(parts[-1], dir_fd=folder, follow_symlinks=False).st_mode
+                    mode = os.stat(parts[-1], dir_fd=folder.fileno(), follow_symlinks=False).st_mode
                     return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
                 return True
         except (OSError, NotFound, InvalidInput):
@@ -221,7 +214,7 @@ class Files:
     def _stat(self, parts: tuple[str, ...]) -> tuple[int, int] | None:
         try:
             with self._folder(parts[:-1]) as folder:
-                status = os.stat(parts[-1], dir_fd=folder, follow_symlinks=False)
+                status = os.stat(parts[-1], dir_fd=folder.fileno(), follow_symlinks=False)
         except (OSError, NotFound, InvalidInput):
             return None
         return (status.st_mtime_ns, status.st_size) if stat.S_ISREG(status.st_mode) else None
@@ -257,43 +250,25 @@ class Files:
                     found.append((entry.path, modified_ns, entry.size))
         return sorted(found)
 
-    def _entries(self, parts: tuple[str, ...], folder: int) -> Iterator[tuple[FileEntry, int]]:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                inside = (*parts, entry.name)
-                status = entry.stat(follow_symlinks=False)
-                if stat.S_ISDIR(status.st_mode):
-                    visible, kind = any(pattern.reaches(inside) for pattern in self._read), "folder"
-                else:
-                    visible, kind = stat.S_ISREG(status.st_mode) and matches_any(self._read, inside), "file"
-                if visible:
-                    what: Literal["file", "folder"] = "folder" if kind == "folder" else "file"
-                    found = FileEntry("/".join(inside), entry.name, what, status.st_size, status.st_mtime)
-                    yield found, status.st_mtime_ns
+    def _entries(self, parts: tuple[str, ...], folder: Folder) -> Iterator[tuple[FileEntry, int]]:
+        for entry in folder.entries():
+            inside = (*parts, entry.name)
+            status = entry.stat(follow_symlinks=False)
+            if stat.S_ISDIR(status.st_mode):
+                visible, kind = any(pattern.reaches(inside) for pattern in self._read), "folder"
+            else:
+                visible, kind = stat.S_ISREG(status.st_mode) and matches_any(self._read, inside), "file"
+            if visible:
+                what: Literal["file", "folder"] = "folder" if kind == "folder" else "file"
+                found = FileEntry("/".join(inside), entry.name, what, status.st_size, status.st_mtime)
+                yield found, status.st_mtime_ns
 
     @contextmanager
-    def _folder(self, parts: tuple[str, ...], make: bool = False) -> Iterator[int]:
-        """A descriptor of a folder, reached one real folder after the other."""
-        with _said(parts):
-            descriptor = os.open(self._vault, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            with _said(parts):
-                for part in parts:
-                    if make:
-                        try:
-                            os.mkdir(part, dir_fd=descriptor)
-                        except FileExistsError:
-                            pass
-                        except OSError as error:
-                            # A mounted folder reports that the one above it cannot be written, also when it exists.
-                            if error.errno != errno.EROFS:
-                                raise
-                    inner = os.open(part, _FOLDER, dir_fd=descriptor)
-                    os.close(descriptor)
-                    descriptor = inner
-            yield descriptor
-        finally:
-            os.close(descriptor)
+    def _folder(self, parts: tuple[str, ...], make: bool = False) -> Iterator[Folder]:
+        with _said(parts), Folder.open(self._vault) as vault:
+            folder = vault.folder("/".join(parts), make=make, mode=0o777)
+        with folder:
+            yield folder
 
 
 @contextmanager

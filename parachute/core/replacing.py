@@ -6,23 +6,21 @@ import secrets
 import stat
 from typing import Literal
 
+from parachute.base.folders import Folder
+
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 
 
 class Replacement:
-    """The new file; `folder` is a descriptor, which it keeps open for itself. It ends with `commit` or `abandon`."""
+    """The new file in a folder, which it keeps open for itself. It ends with `commit` or `abandon`."""
 
-    def __init__(self, folder: int, name: str) -> None:
+    def __init__(self, folder: Folder, name: str) -> None:
         self._name = name
         self._temporary = f".{name[:60]}.{secrets.token_hex(6)}"
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         mode = _mode(name, folder)
-        self._folder = os.dup(folder)
-        try:
-            descriptor = os.open(self._temporary, flags, 0o666 if mode is None else 0o600, dir_fd=folder)
-        except BaseException:
-            os.close(self._folder)
-            raise
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        descriptor = folder.descriptor(self._temporary, flags, 0o666 if mode is None else 0o600)
+        self._folder = os.dup(folder.fileno())
         self._file = os.fdopen(descriptor, "wb")
         if mode is not None:
             os.fchmod(descriptor, mode)
@@ -108,17 +106,13 @@ def moved(name: str, folder: int, new_name: str, new_folder: int) -> bool:
 def _content(name: str, folder: int, length: int) -> bytes | None:
     """What a file begins with, one byte more than `length`; None if there is none."""
     try:
-        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+        with Folder(os.dup(folder)) as opened, opened.file(name) as file:
+            return file.read(length + 1)
     except FileNotFoundError:
         return None
-    with os.fdopen(descriptor, "rb") as file:
-        return file.read(length + 1)
 
 
-def _mode(name: str, folder: int) -> int | None:
+def _mode(name: str, folder: Folder) -> int | None:
     """The permissions of the file that is about to be replaced."""
-    try:
-        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
-    except FileNotFoundError:
-        return None
-    return stat.S_IMODE(status.st_mode) & 0o777 if stat.S_ISREG(status.st_mode) else None
+    status = folder.status(name)
+    return stat.S_IMODE(status.st_mode) & 0o777 if status and stat.S_ISREG(status.st_mode) else None

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from parachute.base.folders import Folder
+
 FOLDER = "parachute"
 FILE = "memory.md"
 NEWEST = 8 * 1024
@@ -41,7 +43,8 @@ def newest(vault: Path, limit: int = NEWEST) -> str:
 
 def append(vault: Path, heading: str, lines: Sequence[str]) -> None:
     """Add an entry; either all of it is there afterwards or nothing. Error: OSError."""
-    (vault / FOLDER).mkdir(mode=0o700, exist_ok=True)
+    with Folder.open(vault) as root:
+        root.folder(FOLDER, make=True).close()
     with _locked(vault) as descriptor:
         size = os.fstat(descriptor).st_size
         entry = f"\n## {heading}\n\n" + "".join(f"- {line}\n" for line in lines)
@@ -75,12 +78,8 @@ def _locked(vault: Path) -> Iterator[int]:
 
 
 def _open(vault: Path, flags: int) -> int:
-    # No link is followed: an agent may have put one there.
-    folder = os.open(vault / FOLDER, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        descriptor = os.open(FILE, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600, dir_fd=folder)
-    finally:
-        os.close(folder)
+    with Folder.open(vault) as folder:
+        descriptor = folder.descriptor(f"{FOLDER}/{FILE}", flags | os.O_NONBLOCK)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise OSError(errno.EINVAL, "the memory is not a regular file", FILE)

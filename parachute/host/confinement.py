@@ -1,12 +1,11 @@
 """The box of a module's process: what the consent screen said, and nothing else."""
 
-import errno
 import fcntl
 import os
-import stat
 from importlib.util import find_spec
 from pathlib import Path
 
+from parachute.base.folders import Folder
 from parachute.errors import InvalidInput, NotFound
 from parachute.sandbox.bubblewrap import ISOLATION, interpreter, kernel_files, memory_folder, system_files
 from parachute.supervisor.host_specification import HostSpecification, specification_path
@@ -36,7 +35,6 @@ while :; do
     kill -0 "$box" 2>/dev/null || exit "$code"
 done
 """
-_PATH_ONLY = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def command(specification: HostSpecification) -> list[str]:
@@ -103,8 +101,7 @@ def _vault(specification: HostSpecification) -> list[str]:
     An agent that writes there could otherwise put a link in the place of a folder, and open the rest of the home to this box.
     """
     arguments: list[str] = []
-    root = os.open(specification.vault, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
+    with Folder.open(Path(specification.vault)) as root:
         for path in specification.read:
             try:
                 arguments += ["--ro-bind-fd", str(_opened(root, path, specification.vault, make=False)), path]
@@ -118,28 +115,14 @@ def _vault(specification: HostSpecification) -> list[str]:
                 arguments += ["--bind-fd", str(_opened(root, path, specification.vault, make=True)), path]
             except OSError as error:
                 raise InvalidInput(f"{path} cannot be given to the module: {error.strerror}.") from error
-    finally:
-        os.close(root)
     return arguments
 
 
-def _opened(root: int, path: str, vault: str, make: bool) -> int:
-    descriptor = os.dup(root)
-    for part in Path(path).relative_to(vault).parts:
-        try:
-            if make:
-                try:
-                    os.mkdir(part, dir_fd=descriptor)
-                except FileExistsError:
-                    pass
-            below = os.open(part, _PATH_ONLY, dir_fd=descriptor)
-        finally:
-            os.close(descriptor)
-        # O_NOFOLLOW with O_PATH opens a link itself.
-        if stat.S_ISLNK(os.fstat(below).st_mode):
-            os.close(below)
-            raise OSError(errno.ELOOP, "it is a link")
-        descriptor = below
+def _opened(root: Folder, path: str, vault: str, make: bool) -> int:
+    inside = Path(path).relative_to(vault)
+    if make:
+        root.folder(inside, make=True, mode=0o777).close()
+    descriptor = root.descriptor(inside, os.O_PATH)
     raised = fcntl.fcntl(descriptor, fcntl.F_DUPFD, _FIRST_OF_VAULT)
     os.close(descriptor)
     return raised

@@ -4,15 +4,15 @@ An agent that writes in the vault could otherwise put a link in the place of a f
 """
 
 import os
-import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from parachute.base.folders import Folder
 from parachute.errors import InvalidInput, NotAllowed
 from parachute.supervisor.host_specification import HostSpecification
 
-_PATH_ONLY = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC if hasattr(os, "O_PATH") else os.O_RDONLY | os.O_NOFOLLOW
+_PATH_ONLY = getattr(os, "O_PATH", os.O_RDONLY)
 
 
 def make(specification: HostSpecification) -> None:
@@ -47,21 +47,12 @@ def check(specification: HostSpecification, seen: Mapping[str, Any]) -> None:
 
 
 def _identity(vault: str, path: str, *, make: bool) -> list[int]:
-    descriptor = os.open(vault, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    inside = Path(path).relative_to(vault)
+    with Folder.open(Path(vault)) as root:
+        if make:
+            root.folder(inside, make=True, mode=0o777).close()
+        descriptor = root.descriptor(inside, _PATH_ONLY)
     try:
-        for part in Path(path).relative_to(vault).parts:
-            if make:
-                try:
-                    os.mkdir(part, dir_fd=descriptor)
-                except FileExistsError:
-                    pass
-            below = os.open(part, _PATH_ONLY, dir_fd=descriptor)
-            os.close(descriptor)
-            descriptor = below
-            # O_NOFOLLOW with O_PATH opens a link itself.
-            mode = os.fstat(descriptor).st_mode
-            if stat.S_ISLNK(mode) or (make and not stat.S_ISDIR(mode)):
-                raise NotADirectoryError(0, "it is a link or a file")
         status = os.fstat(descriptor)
         return [status.st_dev, status.st_ino]
     finally:

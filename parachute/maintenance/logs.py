@@ -1,10 +1,11 @@
 """Copies of the logs for the maintenance agent: the end of each, without secrets, in a folder of its own."""
 
 import os
-import stat
 from collections.abc import Iterable
 from pathlib import Path
 
+from parachute.base.folders import Folder
+from parachute.errors import InvalidInput
 from parachute.maintenance.redaction import redacted
 
 LOG_BYTES = 512 * 1024
@@ -50,15 +51,11 @@ def _files(folder: Path) -> list[Path]:
 def _end(path: Path, known: tuple[str, ...]) -> str | None:
     """The last whole lines of a file, long ones cut; None for what is no file (any more)."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
+        with Folder.open(path.parent) as folder, folder.file(path.name) as file:
+            start = max(0, os.fstat(file.fileno()).st_size - LOG_BYTES)
+            data = os.pread(file.fileno(), LOG_BYTES, start)
+    except (OSError, InvalidInput):
         return None
-    with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            return None
-        start = max(0, status.st_size - LOG_BYTES)
-        data = os.pread(file.fileno(), LOG_BYTES, start)
     # A line that was cut in the middle may be the second half of a secret.
     _, _, whole = data.partition(b"\n") if start else (b"", b"", data)
     lines = whole.decode(errors="replace").split("\n")

@@ -1,11 +1,12 @@
 """From the paths that a manifest names to what an agent's box holds: nothing behind a link, and never more than they say."""
 
-import os
+import contextlib
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from parachute.base.folders import Folder
 from parachute.core.agents import WORKING_DIRECTORY
 from parachute.core.patterns import Pattern
 from parachute.errors import InvalidInput, NotAllowed, ParachuteError
@@ -18,7 +19,6 @@ OUTSIDE_INSIDE = "/outside"
 _READABLE = (".modules", ".skills")
 _ENTRIES = 20_000
 _MOUNTS = 200
-_FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 Parts = tuple[str, ...]
 
@@ -163,62 +163,26 @@ def _matching(vault: Path, literal: Parts, pattern: Pattern) -> Iterator[Parts]:
 
 def _entries(vault: Path, folder: Parts) -> list[tuple[str, bool]]:
     try:
-        descriptor = _opened(vault, folder)
+        with Folder.open(vault) as root, root.folder("/".join(folder)) as opened:
+            kinds = [
+                (entry.name, entry.is_dir(follow_symlinks=False), entry.is_symlink()) for entry in opened.entries()
+            ]
     except OSError:
         return []
-    try:
-        listing = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=descriptor)
-        try:
-            with os.scandir(listing) as entries:
-                kinds = [(entry.name, entry.is_dir(follow_symlinks=False), entry.is_symlink()) for entry in entries]
-        finally:
-            os.close(listing)
-    except OSError:
-        return []
-    finally:
-        os.close(descriptor)
     return [(name, is_folder) for name, is_folder, is_link in sorted(kinds) if not is_link]
 
 
 def _make(vault: Path, parts: Parts) -> None:
-    descriptor = os.open(vault, _FOLDER)
-    try:
-        for part in parts:
-            try:
-                os.mkdir(part, dir_fd=descriptor)
-            except FileExistsError:
-                pass
-            below = os.open(part, _FOLDER, dir_fd=descriptor)
-            os.close(descriptor)
-            descriptor = below
-    except OSError:  # a link or a file in the way is reported by whoever looks for the folder
-        pass
-    finally:
-        os.close(descriptor)
+    # A link or a file in the way is reported by whoever looks for the folder.
+    with contextlib.suppress(OSError), Folder.open(vault) as root:
+        root.folder("/".join(parts), make=True, mode=0o777).close()
 
 
 def _mode(vault: Path, parts: Parts) -> int | None:
     """The mode of a file or folder that was reached without following a link; None if it is not there."""
     try:
-        descriptor = _opened(vault, parts[:-1])
-    except FileNotFoundError:
-        return None
+        with Folder.open(vault) as root:
+            status = root.status("/".join(parts))
     except OSError:
         return stat.S_IFLNK
-    try:
-        return os.stat(parts[-1], dir_fd=descriptor, follow_symlinks=False).st_mode
-    except OSError:
-        return None
-    finally:
-        os.close(descriptor)
-
-
-def _opened(vault: Path, parts: Parts) -> int:
-    descriptor = os.open(vault, _FOLDER)
-    for part in parts:
-        try:
-            below = os.open(part, _FOLDER, dir_fd=descriptor)
-        finally:
-            os.close(descriptor)
-        descriptor = below
-    return descriptor
+    return status.st_mode if status else None

@@ -1,10 +1,11 @@
 """The prompts of a person's conversations, which come from a module that brings them, or from the person."""
 
+import errno
 from dataclasses import dataclass
 from pathlib import Path
 
+from parachute.base.folders import Folder
 from parachute.errors import InvalidInput, NotFound, ParachuteError
-from parachute.files import atomic_write, read_regular
 from parachute.hosts.models import ApprovedModule
 from parachute.hosts.service import Hosts
 from parachute.module_agents.prompt import prompt_file
@@ -59,21 +60,23 @@ class ModulePrompts:
         self._module(name)
         if len(content.encode(errors="replace")) > _LIMIT:
             raise InvalidInput(f"content: at most {_LIMIT:,} bytes are allowed.")
-        path = self._path(name)
-        if path.parent.is_symlink():
-            raise InvalidInput(f"{path.parent} is a link, so nothing is written there.")
-        if content.strip():
-            path.parent.mkdir(exist_ok=True)
-            atomic_write(path, content, 0o644)
-        else:
-            path.unlink(missing_ok=True)
+        try:
+            with Folder.open(self._vault.root) as vault, vault.folder(name.title(), make=True, mode=0o777) as folder:
+                if content.strip():
+                    folder.write(_FILE, content, 0o644)
+                else:
+                    folder.remove(_FILE)
+        except OSError as error:
+            if error.errno not in (errno.ELOOP, errno.ENOTDIR):
+                raise
+            raise InvalidInput(
+                f"{name.title()} in the vault is a link or no folder, so nothing is written there."
+            ) from error
 
     def _own(self, name: str) -> str | None:
-        path = self._path(name)
-        if path.parent.is_symlink():
-            return None
         try:
-            return read_regular(path, _LIMIT).decode(errors="replace").strip() or None
+            with Folder.open(self._vault.root) as vault:
+                return vault.read(f"{name.title()}/{_FILE}", _LIMIT).decode(errors="replace").strip() or None
         except (OSError, ParachuteError):
             return None
 

@@ -1,9 +1,7 @@
 """The system prompt of a module's agent: its own file, and what is true of its box."""
 
-from pathlib import PurePosixPath
-
+from parachute.base.folders import Folder
 from parachute.errors import InvalidInput, NotFound
-from parachute.files import read_below
 from parachute.hosts.models import ApprovedModule
 from parachute.sandbox.models import Mount
 
@@ -17,13 +15,15 @@ def prompt_file(module: ApprovedModule, name: str) -> str:
     Errors: NotFound, InvalidInput for what is no file, too long or not UTF-8.
     """
     try:
-        data = read_below(module.code, PurePosixPath(name), _LIMIT)
+        with Folder.open(module.code) as code:
+            data = code.read(name, _LIMIT)
     except OSError as error:
         raise NotFound(f"The module {module.name} has no file {name}: {error.strerror}.") from error
-    if data is None or len(data) > _LIMIT:
+    except InvalidInput as error:
         raise InvalidInput(
-            f"system_prompt: {name} of the module {module.name} must be a file of up to {_LIMIT:,} bytes."
-        )
+            f"system_prompt: {name} of the module {module.name} must be a file of up to {_LIMIT:,} bytes.",
+            key=error.key,
+        ) from error
     try:
         return data.decode().strip()
     except UnicodeDecodeError as error:

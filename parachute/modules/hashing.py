@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from parachute.base.folders import Folder
 from parachute.errors import InvalidInput
 
 LEFT_OUT = frozenset({".git", ".hypothesis", ".mypy_cache", ".pytest_cache", ".ruff_cache", "__pycache__"})
@@ -19,10 +20,9 @@ _CHUNK = 1 << 20
 _DEEPEST = 64
 _MOST_ENTRIES = 100_000
 _LARGEST = 4 << 30
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # O_NONBLOCK: opening a named pipe would wait for its writer.
-_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NONBLOCK
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 
 
 class HashNotPossible(InvalidInput):
@@ -77,11 +77,8 @@ def copy_verified(
     copied is still there.
     """
     target.mkdir(mode=0o755 if for_the_user else 0o700)
-    descriptor = os.open(target, _FOLDER)
-    try:
-        return _Walk(descriptor, complete=False, without=without, for_the_user=for_the_user).run(source).text
-    finally:
-        os.close(descriptor)
+    with Folder.open(target.parent) as parent, parent.folder(target.name) as folder:
+        return _Walk(folder, complete=False, without=without, for_the_user=for_the_user).run(source).text
 
 
 class _Walk:
@@ -89,7 +86,7 @@ class _Walk:
 
     def __init__(
         self,
-        target: int | None,
+        target: Folder | None,
         complete: bool,
         without: frozenset[str] = frozenset(),
         *,
@@ -106,13 +103,11 @@ class _Walk:
 
     def run(self, source: Path) -> TreeHash:
         try:
-            root = os.open(source, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            root = Folder.open(source)
         except OSError as error:
             raise HashNotPossible(f"{source} cannot be read: {error.strerror}.") from error
-        try:
+        with root:
             self._walk(root)
-        finally:
-            os.close(root)
         self._lines.sort()
         digest = hashlib.sha256()
         for path, rest in self._lines:
@@ -120,16 +115,15 @@ class _Walk:
             digest.update(path + b"\0" + rest + b"\n")
         return TreeHash(f"sha256:{digest.hexdigest()}", self._files)
 
-    def _walk(self, root: int) -> None:
+    def _walk(self, root: Folder) -> None:
         waiting = [""]
         while waiting:
             path = waiting.pop()
             if path.count("/") >= _DEEPEST:
                 raise HashNotPossible(f"{path[:80]}… lies more than {_DEEPEST} folders deep.")
-            with _said(path), _opened(root, path) as folder:
-                with os.scandir(folder) as entries:
-                    found = islice(entries, _MOST_ENTRIES + 1)
-                    names = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in found]
+            with _said(path), root.folder(path) as folder:
+                found = islice(folder.entries(), _MOST_ENTRIES + 1)
+                names = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in found]
                 for name, is_folder in names:
                     inside = f"{path}/{name}" if path else name
                     if self._is_left_out(name, inside):
@@ -155,9 +149,9 @@ class _Walk:
         if self._entries > _MOST_ENTRIES:
             raise HashNotPossible(f"There are more than {_MOST_ENTRIES:,} files and folders; {inside} is one too many.")
 
-    def _entry(self, folder: int, name: str, inside: str) -> None:
+    def _entry(self, folder: Folder, name: str, inside: str) -> None:
         try:
-            descriptor = os.open(name, _FILE, dir_fd=folder)
+            descriptor = folder.descriptor(name, _FILE)
         except OSError as error:
             if error.errno == errno.ELOOP:
                 self._link(folder, name, inside)
@@ -180,12 +174,12 @@ class _Walk:
         kind = b"executable" if executable else b"file"
         self._lines.append((os.fsencode(inside), kind + b"\0" + digest.encode()))
 
-    def _link(self, folder: int, name: str, inside: str) -> None:
-        text = os.readlink(name, dir_fd=folder)
+    def _link(self, folder: Folder, name: str, inside: str) -> None:
+        text = os.readlink(name, dir_fd=folder.fileno())
         _check_link(inside, text)
         if self._target is not None:
             with self._target_folder(inside) as target:
-                os.symlink(text, name, dir_fd=target)
+                os.symlink(text, name, dir_fd=target.fileno())
         digest = hashlib.sha256(os.fsencode(text)).hexdigest()
         self._files[inside] = digest
         self._lines.append((os.fsencode(inside), b"link\0" + digest.encode()))
@@ -205,7 +199,7 @@ class _Walk:
 
     def _copy(self, descriptor: int, inside: str, executable: bool) -> str:
         with self._target_folder(inside) as target:
-            copy = os.open(inside.rpartition("/")[2], _NEW_FILE, 0o600, dir_fd=target)
+            copy = target.descriptor(inside.rpartition("/")[2], _NEW_FILE)
             try:
                 digest = self._read(descriptor, inside, copy)
                 if self._for_the_user:
@@ -217,19 +211,9 @@ class _Walk:
                 os.close(copy)
         return digest
 
-    @contextmanager
-    def _target_folder(self, inside: str) -> Iterator[int]:
+    def _target_folder(self, inside: str) -> Folder:
         assert self._target is not None
-        path = inside.rpartition("/")[0]
-        made = ""
-        for part in path.split("/") if path else []:
-            made = f"{made}/{part}" if made else part
-            try:
-                os.mkdir(made, 0o755 if self._for_the_user else 0o700, dir_fd=self._target)
-            except FileExistsError:
-                pass
-        with _opened(self._target, path) as folder:
-            yield folder
+        return self._target.folder(inside.rpartition("/")[0], make=True, mode=0o755 if self._for_the_user else 0o700)
 
 
 def _check_link(inside: str, text: str) -> None:
@@ -242,19 +226,6 @@ def _check_link(inside: str, text: str) -> None:
     # where that link leads.
     if text.startswith("/") or leading > inside.count("/") or ".." in parts[up:]:
         raise HashNotPossible(f"{inside} is a link to {text[:120]!r}, which leads out of the module.")
-
-
-@contextmanager
-def _opened(root: int, path: str) -> Iterator[int]:
-    descriptor = os.dup(root)
-    try:
-        for part in path.split("/") if path else []:
-            inner = os.open(part, _FOLDER, dir_fd=descriptor)
-            os.close(descriptor)
-            descriptor = inner
-        yield descriptor
-    finally:
-        os.close(descriptor)
 
 
 @contextmanager

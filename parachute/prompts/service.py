@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from parachute.base.documents import NotYaml, load_mapping
+from parachute.base.folders import Folder
 from parachute.errors import InvalidInput, NotFound, ParachuteError
-from parachute.files import read_regular
 from parachute.sandbox.service import ATTACHMENTS_INSIDE, VAULT_INSIDE, Execution
 from parachute.vault.service import Vault
 
@@ -131,10 +131,12 @@ class Prompts:
     def _agent_file(self, agent_path: str) -> tuple[str, dict[str, Any], str]:
         path = self._vault.absolute(agent_path)
         try:
-            inside = path.resolve().relative_to(self._vault.root.resolve())
+            root = self._vault.root.resolve()
+            inside = path.resolve().relative_to(root)
             if path.suffix != ".md" or any(part.startswith(".") and part != ".agents" for part in inside.parts):
                 raise ValueError
-            text = read_regular(path, _CONTEXT_LIMIT).decode()
+            with Folder.open(root) as vault:
+                text = vault.read(inside, _CONTEXT_LIMIT).decode()
         except (OSError, ValueError, ParachuteError) as error:
             raise NotFound(f"agentPath: there is no agent {agent_path[:200]!r} in the vault.") from error
         return str(inside), *_front_matter(text)
@@ -146,7 +148,7 @@ class Prompts:
             folder = self._vault.absolute(context)
             real = folder.resolve()
             if real.is_relative_to(root) and not any(part.startswith(".") for part in real.relative_to(root).parts):
-                folders.append(folder)
+                folders.append(self._vault.root / real.relative_to(root))
         if directory is not None:
             folders.append(directory)
         return list(dict.fromkeys(folders))
@@ -156,7 +158,7 @@ class Prompts:
         for name in _CONTEXT_NAMES:
             path = folder / name
             try:
-                text = read_regular(path, 16 * _CONTEXT_LIMIT).decode(errors="replace").strip()
+                text = self._read(folder, name).decode(errors="replace").strip()
             except (OSError, ParachuteError):
                 continue
             if not text or text in seen:  # one of the two is often a copy of the other
@@ -171,6 +173,14 @@ class Prompts:
             prompt.context_characters += len(text)
             if is_directory:
                 prompt.working_directory_file = shown
+
+    def _read(self, folder: Path, name: str) -> bytes:
+        root = self._vault.root
+        if folder.is_relative_to(root):
+            with Folder.open(root) as vault:
+                return vault.read(folder.relative_to(root) / name, 16 * _CONTEXT_LIMIT)
+        with Folder.open_unlinked(folder.resolve()) as project:
+            return project.read(name, 16 * _CONTEXT_LIMIT)
 
 
 def _kind(execution: Execution, directory: Path | None) -> str:

@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from parachute.base.folders import Folder
 from parachute.files import private_folder
 from parachute.runs.events import Event
 
@@ -65,14 +66,14 @@ class EventFiles:
                     path.unlink(missing_ok=True)
 
     def _open(self, run: int, flags: int) -> int:
-        flags |= os.O_NOFOLLOW | os.O_CLOEXEC
         try:
-            return os.open(self._path(run), flags, 0o600)
+            folder = Folder.open(self._folder)
         except FileNotFoundError:
             if not flags & os.O_CREAT:
                 raise
-            private_folder(self._folder)
-            return os.open(self._path(run), flags, 0o600)
+            folder = Folder.open(private_folder(self._folder))
+        with folder:
+            return folder.descriptor(self._path(run).name, flags)
 
     def _path(self, run: int) -> Path:
         return self._folder / f"{run}{_SUFFIX}"

@@ -3,15 +3,15 @@
 import asyncio
 import hashlib
 import json
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from parachute.agent_files.brought import MOST, brought_agents, is_name, own_folder, suggestion_problem
 from parachute.agent_files.definition import FILE_LIMIT, read_definition
 from parachute.approvals import ApprovedHashes
+from parachute.base.folders import Folder
 from parachute.core.files import Files
 from parachute.core.patterns import Pattern
 from parachute.errors import InvalidInput, ParachuteError
-from parachute.files import read_below
 from parachute.hosts.models import ApprovedModule
 from parachute.modules.models import Trust
 from parachute.scheduled_agents.models import AgentFile
@@ -88,11 +88,10 @@ def _digest(module: str, name: str, content: str) -> str:
 def _content(folder: Path, path: str) -> str:
     """The text of a file; error: InvalidInput."""
     try:
-        data = read_below(folder, PurePosixPath(path), FILE_LIMIT)
+        with Folder.open(folder) as root:
+            data = root.read(path, FILE_LIMIT)
     except OSError as error:
         raise InvalidInput(f"The file cannot be read: {error.strerror}.") from error
-    if data is None or len(data) > FILE_LIMIT:
-        raise InvalidInput(f"It is no file, or longer than {FILE_LIMIT:,} bytes.")
     try:
         return data.decode()
     except UnicodeDecodeError as error:

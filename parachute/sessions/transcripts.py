@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Literal
 
+from parachute.base.folders import Folder
 from parachute.errors import InvalidInput
-from parachute.files import atomic_write, read_regular, sync_names
+from parachute.files import sync_names
 from parachute.sessions.events import event_of
 from parachute.sessions.messages import user_text
 from parachute.sessions.models import is_session_id
@@ -162,8 +163,9 @@ class Transcripts:
         self.make_folder(session)
         if path.is_relative_to(self._roots[0]):
             path.rename(own)
-        else:
-            atomic_write(own, read_regular(path, _FILE_LIMIT))  # the program's own folder is not ours to empty
+        else:  # the program's own folder is not ours to empty
+            with Folder.open(path.parent) as theirs, Folder.open(own.parent) as ours:
+                ours.write(own.name, theirs.read(path.name, _FILE_LIMIT))
         return True
 
     def sync(self, session: str) -> None:
@@ -223,16 +225,12 @@ def _events(file: IO[bytes]) -> Iterator[tuple[dict[str, Any], bytes]]:
 
 
 def _open(path: Path) -> IO[bytes] | None:
+    # The session's folder is one that an agent writes.
     try:
-        # O_NONBLOCK: opening a named pipe that an agent left in place would wait for its writer.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
+        with Folder.open(path.parent.parent) as projects:
+            return projects.file(f"{path.parent.name}/{path.name}")
+    except (OSError, InvalidInput):
         return None
-    file = os.fdopen(descriptor, "rb")
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        file.close()
-        return None
-    return file
 
 
 def _folders(root: Path) -> list[Path]:

@@ -104,7 +104,7 @@ def test_agents_that_cannot_be_read_say_why(garden: Garden) -> None:
     problems = {each["name"]: each["problem"] for each in garden.value(AGENTS)["agents"] if each["status"] == "broken"}
     assert problems["broken"] == "schedule.time: 'soon' is no time of the day; write one such as 03:00 or 21:30."
     assert problems["latin"] == "The file is not UTF-8."
-    assert "longer than 65,536 bytes" in problems["huge"]
+    assert "larger than 65,536 bytes" in problems["huge"]
     assert garden.post(f"{AGENTS}/broken/run", json={}).status_code == 422
     assert garden.let("broken").status_code == 422
 

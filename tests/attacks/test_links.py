@@ -1,0 +1,205 @@
+"""S2, S3, S5: whoever reads or writes below the vault or a module follows no link, wherever on the way one was put."""
+
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from parachute.agent_files.brought import brought_agents
+from parachute.backup.collect import open_file
+from parachute.base import folders
+from parachute.base.folders import Folder
+from parachute.claude_code.history import History
+from parachute.claude_code.models import Found
+from parachute.core.files import Files
+from parachute.errors import InvalidInput, ParachuteError
+from parachute.hooks import memory
+from parachute.maintenance.logs import copy_logs
+from parachute.modules.hashing import copy_verified, tree_hash
+from parachute.prompts.service import Prompts
+from parachute.runs.event_files import EventFiles
+from parachute.sandbox.service import Execution
+from parachute.sessions.transcripts import Transcripts
+from parachute.vault.service import Vault
+from parachute.workspaces.copies import Copies
+
+SECRET = "the secret"
+SESSION = "0f8fad5b-d9cb-469f-a165-70867728950e"
+AGENT = f"---\nname: agent\nschedule: '04:00'\n---\n{SECRET}\n"
+LINE = '{"type": "user", "message": {"role": "user", "content": "the secret"}, "timestamp": "2026-01-01T00:00:00Z"}\n'
+
+
+@pytest.fixture(params=["openat2", "walk"], autouse=True)
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "walk":
+        # A kernel without the call.
+        monkeypatch.setattr(folders, "open_beneath", lambda *_: None)
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Vault:
+    made = Vault(tmp_path / "vault")
+    made.prepare()
+    return made
+
+
+def prompt_of(vault: Vault) -> str:
+    execution = Execution("direct", None, vault.root, "m.sock", "", "/somewhere", {}, ("/",))
+    return Prompts(vault).compose(execution, "", directory=vault.root / "Projects/garden").text
+
+
+def read_log(vault: Vault) -> str:
+    target = vault.root.parent / "copies"
+    target.mkdir()
+    copy_logs(vault.root / "logs", vault.root / "none", target, ())
+    return "".join(path.read_text() for path in target.iterdir())
+
+
+def backed_up(vault: Vault) -> str:
+    with open_file(vault.root, "Notes/a/b.md") as file:
+        return file.read().decode()
+
+
+def history_of(vault: Vault) -> str:
+    return str(History(vault.root / "claude").messages(Found("-home", SESSION, 1, 1)))
+
+
+READERS: dict[str, tuple[str, str, Callable[[Vault], object]]] = {
+    "the files of a module": (
+        "Notes/a/b.md",
+        SECRET,
+        lambda vault: Files(vault.root, ["**"])._read_bytes(("Notes", "a", "b.md")),
+    ),
+    "a backup": ("Notes/a/b.md", SECRET, backed_up),
+    "an agent that a module brings": ("agents/agent.md", AGENT, lambda vault: brought_agents(vault.root, "garden")),
+    "an agent of a chat": ("Agents/agent.md", SECRET, lambda vault: Prompts(vault)._agent("Agents/agent.md").text),
+    "a project's instructions": ("Projects/garden/AGENTS.md", SECRET, prompt_of),
+    "the memory": ("parachute/memory.md", SECRET, lambda vault: memory.newest(vault.root)),
+    "a log": ("logs/core.log", SECRET, read_log),
+    "another program's conversation": (f"claude/projects/-home/{SESSION}.jsonl", LINE, history_of),
+    "a transcript": (
+        f".claude/projects/-scratch-{SESSION}/{SESSION}.jsonl",
+        LINE,
+        lambda vault: list(Transcripts(vault, vault.root / "none").events(SESSION)),
+    ),
+    "what a run has said": (
+        ".parachute/runs/1.jsonl",
+        f'[[1, ["{SECRET}"]]]\n',
+        lambda vault: EventFiles(vault.state / "runs").read(1),
+    ),
+}
+
+
+def outcome(read: Callable[[Vault], object], vault: Vault) -> str:
+    try:
+        return str(read(vault))
+    except (ParachuteError, OSError) as error:
+        return f"refused: {type(error).__name__}"
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_what_lies_there_is_read(vault: Vault, reader: str) -> None:
+    path, content, read = READERS[reader]
+    file = vault.root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(content)
+    assert SECRET in outcome(read, vault)
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_link_in_the_place_of_the_file_is_not_followed(vault: Vault, reader: str) -> None:
+    path, content, read = READERS[reader]
+    file = vault.root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    (vault.root.parent / "outside").write_text(content)
+    file.symlink_to(vault.root.parent / "outside")
+    assert SECRET not in outcome(read, vault)
+
+
+@pytest.mark.parametrize("reader", [name for name in READERS if name not in ("a log", "what a run has said")])
+def test_a_link_in_the_place_of_its_folder_is_not_followed(vault: Vault, reader: str) -> None:
+    path, content, read = READERS[reader]
+    file = vault.root / path
+    outside = vault.root.parent / "outside"
+    outside.mkdir()
+    (outside / file.name).write_text(content)
+    file.parent.parent.mkdir(parents=True, exist_ok=True)
+    file.parent.symlink_to(outside)
+    assert SECRET not in outcome(read, vault)
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.timeout(20)
+def test_nobody_waits_for_a_pipe(vault: Vault, reader: str) -> None:
+    path, _, read = READERS[reader]
+    (vault.root / path).parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(vault.root / path)
+    outcome(read, vault)
+
+
+def test_nothing_is_written_through_a_link(vault: Vault, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    for name in ("Notes", "parachute", ".parachute/workspaces"):
+        (vault.root / name).parent.mkdir(exist_ok=True)
+        (vault.root / name).symlink_to(outside)
+    with pytest.raises(InvalidInput):
+        Files(vault.root, (), ["**"])._write_bytes(("Notes", "a.md"), b"x")
+    with pytest.raises(InvalidInput):
+        Files(vault.root, (), ["**"])._write_bytes(("Notes", "a", "b.md"), b"x")
+    with pytest.raises(OSError):
+        memory.append(vault.root, "Today", ["x"])
+    assert list(Copies(vault).read()) == []
+    assert list(outside.iterdir()) == []
+
+
+@pytest.mark.parametrize("path", ["..", "../x", "a/../../x", "/etc/passwd", "a\0b"])
+def test_a_path_that_leads_out_is_refused(tmp_path: Path, path: str) -> None:
+    with Folder.open(tmp_path) as folder, pytest.raises(InvalidInput) as refused:
+        folder.remove(path)
+    assert refused.value.key == "path_leads_out"
+
+
+def test_magic_links_and_devices_are_no_files() -> None:
+    with Folder.open(Path("/proc/self")) as process:
+        for path in ("root/etc/passwd", "cwd/pyproject.toml", "exe", "fd/0"):
+            with pytest.raises((OSError, InvalidInput)):
+                process.read(path, 100)
+    with Folder.open(Path("/dev")) as devices, pytest.raises(InvalidInput) as refused:
+        devices.read("zero", 100)
+    assert refused.value.key == "not_a_file"
+
+
+def test_a_folder_that_is_swapped_while_a_module_is_copied_brings_nothing_from_outside(tmp_path: Path) -> None:
+    module, outside = tmp_path / "module", tmp_path / "outside"
+    for folder, content in ((module / "inner", "mine"), (outside, SECRET)):
+        folder.mkdir(parents=True)
+        for number in range(20):
+            (folder / f"{number}.py").write_text(content)
+    inner, away, link = module / "inner", tmp_path / "away", tmp_path / "link"
+    link.symlink_to(outside)
+    done = threading.Event()
+
+    def swap() -> None:
+        while not done.is_set():
+            inner.rename(away)
+            link.rename(inner)
+            inner.rename(link)
+            away.rename(inner)
+
+    swapping = threading.Thread(target=swap)
+    swapping.start()
+    try:
+        for number in range(100):
+            target = tmp_path / f"copy-{number}"
+            try:
+                copy_verified(module, target)
+                tree_hash(module)
+            except ParachuteError:
+                pass  # the link was there, and it leads out
+            assert all(path.is_symlink() or SECRET not in path.read_text() for path in target.rglob("*.py"))
+    finally:
+        done.set()
+        swapping.join()
