@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
 from typing import BinaryIO, Self
 
-from parachute.base.openat2 import open_beneath
+from parachute.base.openat2 import LINK, open_beneath
 from parachute.errors import InvalidInput
 
 Relative = str | PurePath
@@ -167,7 +167,7 @@ class Folder:
         # With O_PATH a link itself is opened.
         if stat.S_ISLNK(os.fstat(found).st_mode):
             os.close(found)
-            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name)
+            raise OSError(errno.ELOOP, LINK, name)
         return found
 
 

@@ -11,6 +11,9 @@ _NUMBER = 437
 _NO_MAGICLINKS, _NO_SYMLINKS, _BENEATH = 0x02, 0x04, 0x08
 """RESOLVE_* of linux/openat2.h."""
 
+LINK = "it is a link, or lies behind one"
+"""What is said of ELOOP, instead of the system's words about too many levels."""
+
 _available = sys.platform == "linux"
 
 
@@ -40,7 +43,8 @@ def open_beneath(folder: int, path: str, flags: int, mode: int) -> int | None:
         if number in (errno.EPERM, errno.EAGAIN):
             return None
         if number != errno.EINTR:
-            raise OSError(number, os.strerror(number), path)
+            said = LINK if number == errno.ELOOP else os.strerror(number)
+            raise OSError(number, said, path)
 
 
 _libc = ctypes.CDLL(None, use_errno=True)

@@ -1,9 +1,9 @@
 """Copies of workspaces in the vault, with which they come along to another machine; none of them gives any right."""
 
+import errno
 import json
 import logging
 from collections.abc import Iterator
-from contextlib import suppress
 
 from pydantic import ValidationError
 
@@ -38,8 +38,13 @@ class Copies:
 
     def remove(self, slug: str) -> None:
         """Remove the copy of a workspace; error: OSError if it stays, and would come back at the next start."""
-        with suppress(FileNotFoundError), Folder.open(self._state) as state:
-            state.remove(f"{_FOLDER}/{slug}.json")
+        try:
+            with Folder.open(self._state) as state:
+                state.remove(f"{_FOLDER}/{slug}.json")
+        except OSError as error:
+            # Behind a link nothing is read, so that nothing comes back.
+            if error.errno not in (errno.ENOENT, errno.ELOOP, errno.ENOTDIR):
+                raise
 
     def read(self) -> Iterator[tuple[str, NewWorkspace]]:
         """What the copies say, by slug; what is no copy is logged and left out."""
