@@ -34,7 +34,41 @@ def m0002_marks(connection: sqlite3.Connection) -> None:
     connection.execute("CREATE INDEX sessions_by_update ON sessions (updated_at)")
 
 
-ALL = (m0001_sessions, m0002_marks)
+def m0003_counts(connection: sqlite3.Connection) -> None:
+    """How many sessions there are, kept by the database itself: to count them takes as long as there are many."""
+    connection.execute("CREATE TABLE counts (archived INTEGER PRIMARY KEY, sessions INTEGER NOT NULL) STRICT")
+    connection.execute(
+        "INSERT INTO counts SELECT value, (SELECT count(*) FROM sessions WHERE archived = value) FROM json_each('[0, 1]')"
+    )
+    for event, column, change in (
+        ("INSERT", "new", "+"),
+        ("DELETE", "old", "-"),
+        ("UPDATE OF archived", "old", "-"),
+        ("UPDATE OF archived", "new", "+"),
+    ):
+        name = f"count_{event.partition(' ')[0].lower()}_{column}"
+        connection.execute(
+            f"CREATE TRIGGER {name} AFTER {event} ON sessions BEGIN "  # noqa: S608 - from the list above
+            f"UPDATE counts SET sessions = sessions {change} 1 WHERE archived = {column}.archived; END"
+        )
+
+
+def m0004_prefixes(connection: sqlite3.Connection) -> None:
+    """The beginnings of words in the index: without them every word that begins so is read to the end."""
+    connection.execute("ALTER TABLE words RENAME TO words_before")
+    connection.execute(CREATE_WORDS)
+    connection.execute(
+        "INSERT INTO words (rowid, session, kind, body) SELECT rowid, session, kind, body FROM words_before"
+    )
+    connection.execute("DROP TABLE words_before")
+
+
+CREATE_WORDS = (
+    "CREATE VIRTUAL TABLE words USING fts5 (session UNINDEXED, kind UNINDEXED, body, "
+    "tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3')"
+)
+
+ALL = (m0001_sessions, m0002_marks, m0003_counts, m0004_prefixes)
 
 
 def create_session_trust(connection: sqlite3.Connection) -> None:

@@ -4,14 +4,18 @@ import json
 import re
 import sqlite3
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from aiosqlite import Connection
 
 from parachute.database import Database
+from parachute.errors import InvalidInput
+from parachute.sessions.migrations import CREATE_WORDS
 from parachute.sessions.models import COLUMNS, Session
 
 IDLE_PAGE = 1000
+
+_FIRST_IDEOGRAPH = "\u2e80"
 
 _INSERT = (
     f"INSERT INTO sessions ({', '.join(COLUMNS)}, summary) "  # noqa: S608 - names of our own fields
@@ -21,6 +25,18 @@ _UPDATE = (
     f"UPDATE sessions SET {', '.join(f'{name} = :{name}' for name in COLUMNS)}, summary = :summary "  # noqa: S608
     "WHERE id = :id"
 )
+_MATCHES = "SELECT rowid, session FROM words WHERE words MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?"
+_FITTING = (
+    "SELECT updated_at, summary FROM json_each(?1) JOIN sessions ON sessions.id = value "
+    "WHERE archived = ?2 AND (?3 IS NULL OR workspace_id = ?3) ORDER BY json_each.key"
+)
+_LAST_ROW = 1 << 62
+_FEWEST_ROWS, _MOST_ROWS = 200, 20_000
+"""Of the index, in one query; each further one reads four times as many."""
+
+_BATCH, _BATCH_SIZE = 50, 200_000
+"""Texts in one transaction, and their characters: others write between two of them."""
+
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM sessions WHERE id = ?"  # noqa: S608
 
 
@@ -63,20 +79,40 @@ class SessionStore:
         self, *, limit: int, offset: int, archived: bool, search: str | None, workspace: str | None
     ) -> list[str]:
         """Projections of the sessions that fit, the newest first; with `search`, those whose title or messages match."""
-        conditions = ["archived = ?"]
-        parameters: list[object] = [archived]
-        if workspace is not None:
-            conditions.append("workspace_id = ?")
-            parameters.append(workspace)
         if search is not None:
-            conditions.append("id IN (SELECT session FROM words WHERE words MATCH ?)")
-            parameters.append(match_expression(search))
+            return await self._found(match_expression(search), limit, offset, archived, workspace)
+        if workspace is None and offset > (total := await self._count(archived)) // 2:
+            # From the end that is nearer: what is skipped is read, too.
+            limit = min(limit, total - offset)
+            return (await self._page("ASC, rowid DESC", max(limit, 0), total - offset - limit, archived, None))[::-1]
+        return await self._page("DESC, rowid ASC", limit, offset, archived, workspace)
+
+    async def _page(self, order: str, limit: int, offset: int, archived: bool, workspace: str | None) -> list[str]:
+        within = "" if workspace is None else "AND workspace_id = :workspace "
         rows = await self._database.rows(
-            f"SELECT summary FROM sessions WHERE {' AND '.join(conditions)} "  # noqa: S608 - fixed conditions
-            "ORDER BY updated_at DESC LIMIT ? OFFSET ?",
-            (*parameters, limit, offset),
+            f"SELECT summary FROM sessions WHERE archived = :archived {within}"  # noqa: S608 - fixed conditions
+            f"ORDER BY updated_at {order} LIMIT :limit OFFSET :offset",
+            {"limit": limit, "offset": offset, "archived": archived, "workspace": workspace},
         )
         return [summary for (summary,) in rows]
+
+    async def _found(
+        self, expression: str, limit: int, offset: int, archived: bool, workspace: str | None
+    ) -> list[str]:
+        """Those with the newest texts that match, read from the newest text on until there are enough."""
+        looked_at = set[str]()
+        found: list[tuple[str, str]] = []
+        before, size = _LAST_ROW, max(_FEWEST_ROWS, offset + limit)
+        while len(found) < offset + limit:
+            rows = await self._database.rows(_MATCHES, (expression, before, size))
+            new = [session for session in dict.fromkeys(session for _, session in rows) if session not in looked_at]
+            looked_at.update(new)
+            fitting = await self._database.rows(_FITTING, (json.dumps(new), archived, workspace))
+            found += [(updated_at, summary) for updated_at, summary in fitting]
+            if len(rows) < size:
+                break
+            before, size = rows[-1][0], min(size * 4, _MOST_ROWS)
+        return [summary for _, summary in sorted(found[offset : offset + limit], key=_updated_at, reverse=True)]
 
     async def workspaces(self) -> set[str]:
         """Every workspace that a session names."""
@@ -84,7 +120,9 @@ class SessionStore:
         return {slug for (slug,) in await self._database.rows(query)}
 
     async def delete(self, session: str) -> bool:
-        """Remove a session and its words."""
+        """Remove a session and its words, these first and in batches."""
+        while await self._forget_some(session):
+            pass
         async with self._database.transaction() as connection:
             await self._forget(connection, session)
             cursor = await connection.execute("DELETE FROM sessions WHERE id = ?", (session,))
@@ -93,15 +131,24 @@ class SessionStore:
     async def clear_words(self) -> None:
         """Empty the index; rows that were lost one by one would be counted as those of other sessions."""
         async with self._database.transaction() as connection:
-            await connection.execute("DELETE FROM words")
+            # Taking them out one by one would read every text.
+            await connection.execute("DROP TABLE words")
+            await connection.execute(CREATE_WORDS)
             await connection.execute("DELETE FROM words_of_session")
 
     async def replace_words(self, session: str, texts: Iterable[tuple[str, str]]) -> None:
-        """Index (kind, text) pairs of a session anew; a session that was deleted meanwhile stays deleted."""
+        """Index (kind, text) pairs of a session anew, in batches; a session that was deleted meanwhile stays deleted."""
+        while await self._forget_some(session):
+            pass
+        for batch in _batches(texts):
+            async with self._database.transaction() as connection:
+                if not await connection.execute_fetchall("SELECT 1 FROM sessions WHERE id = ?", (session,)):
+                    return
+                await self._index(connection, session, batch)
+
+    async def _forget_some(self, session: str) -> bool:
         async with self._database.transaction() as connection:
-            await self._forget(connection, session)
-            if await connection.execute_fetchall("SELECT 1 FROM sessions WHERE id = ?", (session,)):
-                await self._index(connection, session, texts)
+            return await self._forget(connection, session, _BATCH)
 
     async def words(self, session: str) -> list[tuple[str, str]]:
         """The indexed (kind, text) pairs of a session, in the order in which they were added."""
@@ -135,34 +182,63 @@ class SessionStore:
 
     async def count(self) -> int:
         """How many sessions there are."""
-        row = await self._database.row("SELECT COUNT(*) FROM sessions")
+        row = await self._database.row("SELECT sum(sessions) FROM counts")
+        return int(row[0]) if row else 0
+
+    async def _count(self, archived: bool) -> int:
+        row = await self._database.row("SELECT sessions FROM counts WHERE archived = ?", (archived,))
         return int(row[0]) if row else 0
 
     async def ids(self) -> list[str]:
-        """The ids of all sessions."""
-        return [session for (session,) in await self._database.rows("SELECT id FROM sessions")]
+        """The ids of all sessions, the one that changed last at the end."""
+        return [session for (session,) in await self._database.rows("SELECT id FROM sessions ORDER BY updated_at")]
 
     async def _index(self, connection: Connection, session: str, texts: Iterable[tuple[str, str]]) -> None:
-        for kind, text in texts:
-            if text:
-                # An agent may write halves of characters, which no encoding has.
-                body = text.encode(errors="replace").decode()
-                cursor = await connection.execute(
-                    "INSERT INTO words (session, kind, body) VALUES (?, ?, ?)", (session, kind, body)
-                )
-                await connection.execute("INSERT INTO words_of_session VALUES (?, ?)", (session, cursor.lastrowid))
+        rows = list(await connection.execute_fetchall("SELECT rowid FROM words ORDER BY rowid DESC LIMIT 1"))
+        last = rows[0][0] if rows else 0
+        # An agent may write halves of characters, which no encoding has.
+        new = [
+            (number, session, kind, text.encode(errors="replace").decode())
+            for number, (kind, text) in enumerate(((kind, text) for kind, text in texts if text), last + 1)
+        ]
+        await connection.executemany("INSERT INTO words (rowid, session, kind, body) VALUES (?, ?, ?, ?)", new)
+        await connection.executemany("INSERT INTO words_of_session VALUES (?, ?)", [(row[1], row[0]) for row in new])
 
-    async def _forget(self, connection: Connection, session: str) -> None:
-        await connection.execute(
-            "DELETE FROM words WHERE rowid IN (SELECT word_row FROM words_of_session WHERE session = ?)", (session,)
+    async def _forget(self, connection: Connection, session: str, limit: int = -1) -> bool:
+        """Take words of a session out of the index, `limit` texts at the most; whether there may be more."""
+        query = "SELECT word_row FROM words_of_session WHERE session = ? ORDER BY word_row LIMIT ?"
+        rows = [(row,) for (row,) in await connection.execute_fetchall(query, (session, limit))]
+        await connection.executemany("DELETE FROM words WHERE rowid = ?", rows)
+        await connection.executemany(
+            "DELETE FROM words_of_session WHERE session = ? AND word_row = ?", [(session, *row) for row in rows]
         )
-        await connection.execute("DELETE FROM words_of_session WHERE session = ?", (session,))
+        return len(rows) == limit
 
 
 def match_expression(search: str) -> str:
-    """A full-text query for the words of a search, all of them required, the last one as the beginning of a word."""
+    """A full-text query for the words of a search, all of them required, the last one as the beginning of a word.
+
+    Error: InvalidInput for a single letter, which half of all words begin with; a sign that is a word by itself is one.
+    """
     words = re.findall(r"\w+", unicodedata.normalize("NFC", search))[:20]
+    if len(words) == 1 and len(words[0]) == 1 and words[0] < _FIRST_IDEOGRAPH:
+        raise InvalidInput(f"search: {words[0]!r} is one letter.", "Write at least two.", key="search_too_short")
     return " ".join(f'"{word}"' for word in words) + "*" if words else '""'
+
+
+def _batches(texts: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
+    batch, size = list[tuple[str, str]](), 0
+    for kind, text in texts:
+        batch.append((kind, text))
+        size += len(text)
+        if len(batch) >= _BATCH or size >= _BATCH_SIZE:
+            yield batch
+            batch, size = [], 0
+    yield batch
+
+
+def _updated_at(found: tuple[str, str]) -> str:
+    return found[0]
 
 
 def _row(session: Session) -> dict[str, object]:

@@ -1,0 +1,186 @@
+"""Computers with much in them, kept outside of the tree between runs: to fill one takes minutes, to copy it seconds."""
+
+import asyncio
+import hashlib
+import json
+import os
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+from bench import stored_sessions
+from bench.official import OfficialComputer, generator
+from parachute.database import Database
+from parachute.modules.new import create_module
+from parachute.modules.service import Modules
+from parachute.suggestions import store as suggestion_store
+from parachute.vault.service import Vault
+
+LONG_SESSION = "long-transcript"
+NO_TRANSCRIPT = "no-transcript"
+
+_FOLDER = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "parachute-bench"
+_TRANSCRIPT_BYTES = 13 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """How much is in a computer."""
+
+    sessions: int
+    entries: int
+    modules: int
+    suggestions: int
+    folders: int
+
+
+class FilledComputer(OfficialComputer):
+    """A computer with that much in it, not started yet."""
+
+    def __init__(self, amount: Amount) -> None:
+        super().__init__()
+        kept = _FOLDER / f"{amount.sessions}-{_version(amount)}"
+        self.installed = ("daily", *(f"notes{number}" for number in range(amount.modules - 1)))
+        if not kept.is_dir():
+            self._fill(amount)
+            self._keep(kept)
+            return
+        shutil.rmtree(self.home.root)
+        for part in (self.home.root, self.vault):
+            shutil.copytree(kept / part.name, part, symlinks=True)
+
+    def _fill(self, amount: Amount) -> None:
+        self.install("daily")
+        modules = Modules(self.home, self.vault)
+        with tempfile.TemporaryDirectory(prefix="modules-") as folder:
+            for number in range(amount.modules - 1):
+                source = create_module(f"notes{number}", Path(folder))
+                with modules.installing(str(source)) as installation:
+                    installation.finish()
+        self.installed = ("daily", *(f"notes{number}" for number in range(amount.modules - 1)))
+        generator("daily").write_vault(self.vault, amount.entries, date.today() - timedelta(days=1))
+        vault = Vault(self.vault)
+        stored_sessions.store_sessions(vault, amount.sessions)
+        _store_words(vault)
+        _store_suggestions(vault, amount.suggestions)
+        _write_transcripts(vault, amount.folders)
+        self.start()
+        try:
+            with self.connect() as connection:
+                self.wait_until(lambda: _total(connection.get(_ALL)) == amount.entries, "the journal is indexed", 600)
+            described = self.home.run / "module"
+            self.wait_until(
+                lambda: len(list(described.glob("*/description.json"))) == amount.modules,
+                "all modules are described",
+                600,
+            )
+        finally:
+            self.stop()
+
+    def _keep(self, kept: Path) -> None:
+        unfinished = kept.with_name(f"{kept.name}.unfinished")
+        shutil.rmtree(unfinished, ignore_errors=True)
+        for part in (self.home.root, self.vault):
+            shutil.copytree(part, unfinished / part.name, symlinks=True, ignore=_sockets)
+        unfinished.rename(kept)
+
+
+_ALL = "/api/daily/entries?from=1900-01-01&to=2100-01-01&limit=1"
+
+
+def _total(body: bytes) -> int:
+    return int(json.loads(body)["total"])
+
+
+def _sockets(folder: str, names: list[str]) -> list[str]:
+    return [name for name in names if (Path(folder) / name).is_socket()]
+
+
+def _version(amount: Amount) -> str:
+    """Another one when what fills a computer, or what it is filled for, is another one."""
+    sources = [Path(__file__), Path(stored_sessions.__file__), Path(str(generator("daily").__file__))]
+    text = repr(amount).encode() + b"".join(path.read_bytes() for path in sources) + date.today().isoformat().encode()
+    return hashlib.sha256(text).hexdigest()[:12]
+
+
+def _store_words(vault: Vault) -> None:
+    connection = sqlite3.connect(vault.state / "sessions.db")
+    with connection:
+        connection.execute(
+            "INSERT INTO words (rowid, session, kind, body) SELECT rowid, id, 'title', title FROM sessions"
+        )
+        connection.execute("INSERT INTO words_of_session SELECT id, rowid FROM sessions")
+    connection.close()
+
+
+def _store_suggestions(vault: Vault, count: int) -> None:
+    database = Database(vault.state / "suggestions.db", suggestion_store.ALL)
+
+    async def create() -> None:
+        await database.open()
+        await database.close()
+
+    asyncio.run(create())
+    connection = sqlite3.connect(database.path)
+    with connection:
+        connection.executemany(
+            "INSERT INTO suggestions (id, source_module, source_agent, timestamp, action, target_module, title, payload, "
+            "reasoning, status, told) VALUES (?, 'notes0', 'notes0', '2026-01-01T00:00:00.000Z', 'create', 'daily', 'A title', "
+            "'{\"text\": \"What was proposed\"}', 'It seemed useful.', ?, ?)",
+            ((f"{number:012x}", status, status) for number in range(count) for status in _statuses(number, count)),
+        )
+    connection.close()
+
+
+def _statuses(number: int, count: int) -> tuple[str]:
+    return ("pending",) if number > count - 20 else ("approved",)
+
+
+def _write_transcripts(vault: Vault, folders: int) -> None:
+    root = vault.transcripts / "projects"
+    for number in range(folders):
+        (root / f"-home-somebody-project-{number}").mkdir(parents=True)
+    folder = root / f"-scratch-{LONG_SESSION}"
+    folder.mkdir(parents=True)
+    with (folder / f"{LONG_SESSION}.jsonl").open("w") as file:
+        size = 0
+        for line in _lines():
+            size += file.write(json.dumps(line, separators=(",", ":")) + "\n")
+            if size > _TRANSCRIPT_BYTES:
+                break
+    connection = sqlite3.connect(vault.state / "sessions.db")
+    with connection:
+        names = [row[1] for row in connection.execute("PRAGMA table_info(sessions)")]
+        for place, session in enumerate((LONG_SESSION, NO_TRANSCRIPT)):
+            values = ", ".join("?" if name == "id" else name for name in names)
+            connection.execute(
+                f"INSERT INTO sessions SELECT {values} FROM sessions ORDER BY rowid LIMIT 1 OFFSET ?",
+                (session, place),
+            )
+    connection.close()
+
+
+def _lines() -> Iterator[dict[str, Any]]:
+    """As the agent's program writes them: a question, a call with a long result, and an answer."""
+    number = 0
+    while True:
+        number += 1
+        moment = f"2026-01-{1 + number // 2000 % 28:02}T10:{number // 60 % 60:02}:{number % 60:02}.000Z"
+        common = {"sessionId": LONG_SESSION, "timestamp": moment, "cwd": "/scratch", "version": "2.0.0"}
+        call = f"toolu_{number}"
+        result = {"type": "tool_result", "tool_use_id": call, "content": f"line {number} of the file\n" * 60}
+        use = {"type": "tool_use", "id": call, "name": "Read", "input": {"file_path": f"/vault/{number}.md"}}
+        answer = {"type": "text", "text": f"This is what I found in the file {number}. " * 8}
+        for role, content in (
+            ("user", f"What is in the file {number}?"),
+            ("assistant", [use]),
+            ("user", [result]),
+            ("assistant", [answer]),
+        ):
+            message = {"role": role, "content": content}
+            yield {"type": role, "uuid": f"{number}-{len(str(content))}", **common, "message": message}
