@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-_NEWEST = 500
+NEWEST = 500
 
 
-def messages_of(events: Iterable[dict[str, Any]], limit: int = _NEWEST) -> list[dict[str, Any]]:
+def messages_of(events: Iterable[dict[str, Any]], limit: int = NEWEST) -> list[dict[str, Any]]:
     """The newest messages of a transcript in the app's short form, tool calls joined with their results."""
     found: list[dict[str, Any]] = []
     calls: dict[str, dict[str, Any]] = {}
@@ -37,6 +37,14 @@ def messages_of(events: Iterable[dict[str, Any]], limit: int = _NEWEST) -> list[
                 }
             )
     return found[-limit:]
+
+
+def shows(event: dict[str, Any]) -> bool:
+    """Whether an event is a message of its own in that form: one that only brings results of tools is not."""
+    if event["type"] not in ("user", "assistant") or "message" not in event:
+        return False
+    content = event["message"]["content"]
+    return isinstance(content, str) or any(block["type"] in ("text", "tool_use") for block in content)
 
 
 def user_text(event: dict[str, Any]) -> str | None:

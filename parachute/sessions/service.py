@@ -23,6 +23,8 @@ from parachute.vault.service import Vault
 
 _CACHED_LISTS = 16
 _INDEXED_TEXT = 100_000
+_READERS = 2
+"""Transcripts that are read at the same time: each keeps a processor busy, and the event loop needs one, too."""
 
 
 class Sessions:
@@ -45,6 +47,7 @@ class Sessions:
         self._trust = trust
         self._generation = 0
         self._boot = secrets.token_hex(4)
+        self._reading = asyncio.Semaphore(_READERS)
         self._lists: OrderedDict[tuple[Any, ...], tuple[int, bytes]] = OrderedDict()
 
     async def start(self) -> None:
@@ -281,7 +284,8 @@ class Sessions:
             found = self.transcripts.read(session, kept="all" if full else "last" if segment is None else segment)
             return found.as_json(session) if found else None
 
-        body = await asyncio.to_thread(read)
+        async with self._reading:
+            body = await asyncio.to_thread(read)
         if body is None:
             raise NotFound(f"The session {session} has no transcript.", key="transcript_not_found")
         return body
@@ -290,10 +294,11 @@ class Sessions:
         """The newest messages, empty without a transcript."""
 
         def read() -> list[dict[str, Any]]:
-            found = self.transcripts.read(session, kept="all")
+            found = self.transcripts.read(session, kept="messages")
             return messages_of(found.events) if found else []
 
-        return await asyncio.to_thread(read)
+        async with self._reading:
+            return await asyncio.to_thread(read)
 
     async def with_messages(self, session: str) -> bytes:
         """A session with its newest messages, as JSON; error: NotFound."""

@@ -1,11 +1,12 @@
 """Transcripts: JSONL files of the agent's program, found by the id that we chose and read as untrusted input."""
 
-import contextlib
 import json
 import os
 import shutil
 import stat
-from collections import deque
+import threading
+import time
+from collections import OrderedDict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,8 +16,9 @@ from parachute.base.folders import Folder
 from parachute.errors import InvalidInput
 from parachute.files import sync_names
 from parachute.sessions.events import event_of
-from parachute.sessions.messages import user_text
+from parachute.sessions.messages import NEWEST
 from parachute.sessions.models import is_session_id
+from parachute.sessions.outline import Outline, Segment
 from parachute.vault.service import Vault
 
 _FILE_LIMIT = 256 * 1024 * 1024
@@ -24,48 +26,15 @@ _LINE_LIMIT = 16 * 1024 * 1024
 _ANSWER_LIMIT = 8 * 1024 * 1024
 """Bytes of events in one answer; the newest are kept."""
 
-_PREVIEW = 120
-_SEGMENTS = 1000
 _OWN = "-scratch-"
 _SAID = ("user", "assistant")
 
-Kept = int | Literal["last", "all"]
-"""Of which segments the events are wanted: one by its index, the newest, or all."""
+Kept = int | Literal["last", "all", "messages"]
+"""Of which segments the events are wanted: one by its index, the newest, all, or those with the newest messages."""
 
-
-@dataclass(slots=True)
-class Segment:
-    """The part of a transcript between two compactions, without its events."""
-
-    index: int
-    message_count: int = 0
-    event_count: int = 0
-    start_time: str | None = None
-    end_time: str | None = None
-    preview: str | None = None
-
-    def count(self, event: dict[str, Any]) -> None:
-        """Take note of one more event."""
-        self.event_count += 1
-        self.message_count += event["type"] in ("user", "assistant")
-        if isinstance(time := event.get("timestamp"), str):
-            self.start_time = self.start_time or time
-            self.end_time = time
-        if self.preview is None and (text := user_text(event)):
-            self.preview = text[:_PREVIEW]
-
-    def describe(self, last: int, loaded: bool) -> dict[str, Any]:
-        """The app's form of a segment (contract, section 2)."""
-        return {
-            "index": self.index,
-            "isCompacted": self.index < last,
-            "messageCount": self.message_count,
-            "eventCount": self.event_count,
-            "startTime": self.start_time,
-            "endTime": self.end_time,
-            "preview": self.preview,
-            "loaded": loaded,
-        }
+_OUTLINES = 64
+_JUST_NOW_NS = 100_000_000
+"""A folder that changed so lately may change again without a new time of change."""
 
 
 @dataclass(slots=True)
@@ -74,7 +43,7 @@ class Transcript:
 
     path: Path
     kept: Kept
-    segments: list[Segment] = field(default_factory=lambda: [Segment(0)])
+    segments: list[Segment] = field(default_factory=list)
     lines: deque[bytes] = field(default_factory=deque)
     size: int = 0
 
@@ -83,20 +52,17 @@ class Transcript:
         """The wanted events, oldest first."""
         return (json.loads(line) for line in self.lines)
 
-    def add(self, event: dict[str, Any], line: bytes) -> None:
+    def clear(self) -> None:
+        """Forget the events."""
+        self.lines.clear()
+        self.size = 0
+
+    def add(self, line: bytes) -> None:
         """Take the next event in."""
-        is_boundary = event["type"] == "system" and event.get("subtype") == "compact_boundary"
-        if is_boundary and len(self.segments) < _SEGMENTS:
-            self.segments.append(Segment(len(self.segments)))
-            if self.kept == "last":
-                self.lines.clear()
-                self.size = 0
-        self.segments[-1].count(event)
-        if self.kept in ("last", "all", self.segments[-1].index):
-            self.lines.append(line)
-            self.size += len(line)
-            while self.size > _ANSWER_LIMIT:
-                self.size -= len(self.lines.popleft())
+        self.lines.append(line)
+        self.size += len(line)
+        while self.size > _ANSWER_LIMIT:
+            self.size -= len(self.lines.popleft())
 
     def as_json(self, session: str) -> bytes:
         """The app's form of a transcript."""
@@ -108,7 +74,7 @@ class Transcript:
             "eventCount": sum(part.event_count for part in self.segments),
             "segments": [part.describe(last, loaded in ("all", part.index)) for part in self.segments],
             "segmentCount": len(self.segments),
-            "loadedSegmentIndex": loaded if loaded != "all" and loaded <= last else None,
+            "loadedSegmentIndex": loaded if isinstance(loaded, int) and loaded <= last else None,
         }
         # The events are JSON already: joined as they are, because writing megabytes anew would hold up everybody.
         return encoded(answer)[:-1] + b',"events":[' + b",".join(self.lines) + b"]}"
@@ -120,6 +86,9 @@ class Transcripts:
     def __init__(self, vault: Vault, claude_folder: Path | None = None) -> None:
         self._vault = vault
         self._roots = (vault.transcripts / "projects", (claude_folder or Path.home() / ".claude") / "projects")
+        self._outlines: OrderedDict[Path, Outline] = OrderedDict()
+        self._folders: dict[Path, tuple[tuple[int, ...], list[str]]] = {}
+        self._lock = threading.Lock()
 
     def folder(self, session: str) -> Path:
         """The folder of a sandboxed session's transcript, the only one that its sandbox gets; error: InvalidInput."""
@@ -139,10 +108,9 @@ class Transcripts:
         if _is_regular(own):
             return own
         for root in self._roots:
-            for folder in _folders(root):
-                # Another sandbox's folder is written by its agent, which may lay a transcript for us there.
-                if not folder.name.startswith(_OWN) and _is_regular(path := folder / name):
-                    return path
+            for folder in self._others(root):
+                if _is_regular(path := f"{folder}/{name}"):
+                    return Path(path)
         return None
 
     def bring(self, session: str) -> bool:
@@ -185,8 +153,14 @@ class Transcripts:
             return None
         found = Transcript(path, kept)
         with file:
-            for event, line in _events(file):
-                found.add(event, line)
+            outline = self._outline(path)
+            with outline.lock:
+                _bring_up_to_date(outline, file, found)
+                found.segments = list(outline.segments)
+            if kept != "last":
+                found.clear()
+                for _, _, line in _events(file, *_wanted(found.segments, kept)):
+                    found.add(line)
         return found
 
     def events(self, session: str) -> Iterator[dict[str, Any]]:
@@ -195,7 +169,7 @@ class Transcripts:
         file = _open(path) if path else None
         if file is not None:
             with file:
-                for event, _ in _events(file):
+                for _, event, _ in _events(file):
                     yield event
 
     def delete(self, session: str) -> None:
@@ -206,22 +180,79 @@ class Transcripts:
             path.unlink(missing_ok=True)
             shutil.rmtree(path.with_suffix(""), ignore_errors=True)
 
+    def _outline(self, path: Path) -> Outline:
+        with self._lock:
+            outline = self._outlines.setdefault(path, Outline())
+            self._outlines.move_to_end(path)
+            if len(self._outlines) > _OUTLINES:
+                self._outlines.popitem(last=False)
+            return outline
+
+    def _others(self, root: Path) -> list[str]:
+        """Folders in which the program may have kept a transcript, listed again only when there are others.
+
+        Another sandbox's folder is written by its agent, which may lay a transcript for us there.
+        """
+        try:
+            status = root.stat()
+            times = (status.st_ino, status.st_mtime_ns, status.st_ctime_ns)
+            known = self._folders.get(root)
+            if known is not None and known[0] == times:
+                return known[1]
+            with os.scandir(root) as entries:
+                found = [
+                    entry.path
+                    for entry in entries
+                    if not entry.name.startswith(_OWN) and entry.is_dir(follow_symlinks=False)
+                ]
+        except OSError:
+            return []
+        if abs(time.time_ns() - status.st_mtime_ns) > _JUST_NOW_NS:
+            self._folders[root] = (times, found)
+        return found
+
 
 def encoded(value: Any) -> bytes:
     """JSON in UTF-8; halves of characters, which no encoding has, become question marks."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
 
 
-def _events(file: IO[bytes]) -> Iterator[tuple[dict[str, Any], bytes]]:
-    """Each event with its JSON."""
-    left, inside_long_line = _FILE_LIMIT, False
-    while left > 0 and (line := file.readline(min(_LINE_LIMIT, left))):
-        left -= len(line)
+def _bring_up_to_date(outline: Outline, file: IO[bytes], found: Transcript) -> None:
+    """Read what is new of a file; `found` has the events of the newest segment then."""
+    for place, event, line in _events(file, outline.resume(file)):
+        if outline.add(event, place):
+            found.clear()
+        found.add(line)
+    outline.finish(file)
+
+
+def _wanted(segments: list[Segment], kept: Kept) -> tuple[int, int]:
+    """From where to where in the file the wanted segments lie."""
+    if isinstance(kept, int):
+        if kept >= len(segments):
+            return 0, 0
+        return segments[kept].start, segments[kept + 1].start if kept + 1 < len(segments) else _FILE_LIMIT
+    first = len(segments) - 1
+    shown = segments[first].shown
+    while first > 0 and (
+        shown < NEWEST if kept == "messages" else segments[-1].start - segments[first].start < _ANSWER_LIMIT
+    ):
+        first -= 1
+        shown += segments[first].shown
+    return segments[first].start, _FILE_LIMIT
+
+
+def _events(file: IO[bytes], start: int = 0, end: int = _FILE_LIMIT) -> Iterator[tuple[int, dict[str, Any], bytes]]:
+    """Each event with its place in the file and its JSON; `start` is the beginning of a line."""
+    file.seek(start)
+    place, inside_long_line = start, False
+    while place < end and (line := file.readline(min(_LINE_LIMIT, end - place))):
         # The rest of a line that is longer than we read is no line of its own.
         is_rest, inside_long_line = inside_long_line, not line.endswith(b"\n")
         found = None if is_rest else event_of(line)
         if found is not None:
-            yield found
+            yield place, *found
+        place += len(line)
 
 
 def _open(path: Path) -> IO[bytes] | None:
@@ -233,14 +264,8 @@ def _open(path: Path) -> IO[bytes] | None:
         return None
 
 
-def _folders(root: Path) -> list[Path]:
-    with contextlib.suppress(OSError), os.scandir(root) as entries:
-        return [Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False)]
-    return []
-
-
-def _is_regular(path: Path) -> bool:
+def _is_regular(path: Path | str) -> bool:
     try:
-        return stat.S_ISREG(path.lstat().st_mode)
+        return stat.S_ISREG(os.lstat(path).st_mode)
     except OSError:
         return False

@@ -1,0 +1,101 @@
+"""Where the parts of a transcript begin and what is in them, so that the newest one is read without all before it."""
+
+import os
+import threading
+from dataclasses import dataclass
+from typing import IO, Any
+
+from parachute.sessions.messages import shows, user_text
+
+_PART = 512 * 1024
+_LARGEST_PART = 4 * _PART
+"""Bytes: a part ends before the next question of a person, and before anything when there is none for so long."""
+
+_SEGMENTS = 1000
+_PREVIEW = 120
+_COMPARED = 1024
+
+
+@dataclass(slots=True)
+class Segment:
+    """A part of a transcript, without its events: `start` is its place in the file, `shown` how many messages people see."""
+
+    index: int
+    start: int = 0
+    message_count: int = 0
+    event_count: int = 0
+    shown: int = 0
+    start_time: str | None = None
+    end_time: str | None = None
+    preview: str | None = None
+
+    def count(self, event: dict[str, Any]) -> None:
+        """Take note of one more event."""
+        self.event_count += 1
+        self.message_count += event["type"] in ("user", "assistant")
+        self.shown += shows(event)
+        if isinstance(time := event.get("timestamp"), str):
+            self.start_time = self.start_time or time
+            self.end_time = time
+        if self.preview is None and (text := user_text(event)):
+            self.preview = text[:_PREVIEW]
+
+    def describe(self, last: int, loaded: bool) -> dict[str, Any]:
+        """The app's form of a segment (contract, section 2)."""
+        return {
+            "index": self.index,
+            "isCompacted": self.index < last,
+            "messageCount": self.message_count,
+            "eventCount": self.event_count,
+            "startTime": self.start_time,
+            "endTime": self.end_time,
+            "preview": self.preview,
+            "loaded": loaded,
+        }
+
+
+class Outline:
+    """The segments of one file, each from one compaction to the next, long ones in several.
+
+    A transcript only grows. While what lies before the newest segment ends as it did, the ones before it are taken as they
+    were; the newest one is read again each time. `lock` is held while the outline is brought up to date.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.segments = [Segment(0)]
+        self._file: tuple[int, int] | None = None
+        self._before = b""
+
+    def resume(self, file: IO[bytes]) -> int:
+        """Forget the newest segment, or all if this is not the same file, and say from where to read on."""
+        status = os.fstat(file.fileno())
+        same = (status.st_dev, status.st_ino)
+        start = self.segments[-1].start
+        if same != self._file or status.st_size < start or _before(file, start) != self._before:
+            start, self.segments = 0, [Segment(0)]
+        self._file = same
+        self.segments[-1] = Segment(len(self.segments) - 1, start)
+        return start
+
+    def add(self, event: dict[str, Any], place: int) -> bool:
+        """Take the next event in, which begins there; whether a segment begins with it."""
+        begins = len(self.segments) < _SEGMENTS and self._begins(event, place)
+        if begins:
+            self.segments.append(Segment(len(self.segments), place))
+        self.segments[-1].count(event)
+        return begins
+
+    def finish(self, file: IO[bytes]) -> None:
+        """Remember by what the file is known the next time."""
+        self._before = _before(file, self.segments[-1].start)
+
+    def _begins(self, event: dict[str, Any], place: int) -> bool:
+        if event["type"] == "system" and event.get("subtype") == "compact_boundary":
+            return True
+        size = place - self.segments[-1].start
+        return size >= _LARGEST_PART or (size >= _PART and user_text(event) is not None)
+
+
+def _before(file: IO[bytes], place: int) -> bytes:
+    return os.pread(file.fileno(), min(place, _COMPARED), max(place - _COMPARED, 0))
