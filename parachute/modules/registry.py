@@ -1,17 +1,26 @@
 """The list of installed modules, `~/.parachute/modules.yaml`: read strictly, replaced whole, shared by programs."""
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 from parachute.errors import Conflict, NotFound
 from parachute.files import atomic_write, locked
-from parachute.keys.private_files import NotPrivate, check_private_folder, read_private
+from parachute.keys.private_files import (
+    NotPrivate,
+    Signature,
+    check_private_folder,
+    current_signature,
+    read_private,
+)
 from parachute.modules.document import RegistryUnreadable, parse_document, render_document
 from parachute.modules.models import InstalledModule
 from parachute.modules.sources import official_names
 
 MAXIMUM_BYTES = 4 * 1024 * 1024
 MAXIMUM_MODULES = 500
+
+_JUST_NOW_NS = 100_000_000
 
 Modules = dict[str, InstalledModule]
 
@@ -21,11 +30,24 @@ class Registry:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._known: tuple[Signature, Modules] | None = None
 
     def load(self) -> Modules:
-        """All modules by name; no file means none, anything that is not understood is RegistryUnreadable."""
+        """All modules by name; no file means none, anything that is not understood is RegistryUnreadable.
+
+        The file is read again only when it has changed: every start of a module asks, and who reads all of them asks as often.
+        """
+        known = self._known
         try:
-            return parse_document(read_private(self.path, MAXIMUM_BYTES).data, self.path)
+            check_private_folder(self.path.parent)
+            if known is not None and current_signature(self.path) == known[0]:
+                return dict(known[1])
+            found = read_private(self.path, MAXIMUM_BYTES)
+            modules = parse_document(found.data, self.path)
+            # What was written at this moment may be written again without another time of change.
+            settled = abs(time.time_ns() - found.signature.modified_ns) > _JUST_NOW_NS
+            self._known = (found.signature, dict(modules)) if settled else None
+            return modules
         except FileNotFoundError:
             return {}
         except NotPrivate as error:

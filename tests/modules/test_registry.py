@@ -1,7 +1,12 @@
 """`modules.yaml`."""
 
+import os
 import stat
+import sys
 import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -157,3 +162,78 @@ def test_two_that_write_lose_nothing(registry: Registry) -> None:
 def test_what_is_not_installed_names_the_command_that_installs_it() -> None:
     assert not_installed("daily").hint == "`parachute setup --modules daily` installs it."
     assert not_installed("weeds").hint == "`parachute modules list` shows what is installed."
+
+
+_counted: list[str] | None = None
+
+
+def _count(event: str, arguments: tuple[object, ...]) -> None:
+    if _counted is not None and event == "open":
+        _counted.append(str(arguments[0]))
+
+
+sys.addaudithook(_count)
+
+
+@contextmanager
+def opened() -> Iterator[list[str]]:
+    """The files that are opened meanwhile."""
+    global _counted
+    _counted = []
+    try:
+        yield _counted
+    finally:
+        _counted = None
+
+
+def _settled(registry: Registry) -> None:
+    long_ago = time.time() - 60
+    os.utime(registry.path, (long_ago, long_ago))
+
+
+def test_it_is_read_once_however_often_it_is_asked(registry: Registry) -> None:
+    for number in range(20):
+        registry.put(entry(f"module{number}"))
+    _settled(registry)
+    with opened() as files:
+        assert [registry.module(name).name for name in registry.load()] == list(registry.load())
+    assert files.count(str(registry.path)) == 1
+
+
+def test_every_change_of_it_is_seen(registry: Registry) -> None:
+    registry.put(entry("hello"))
+    other = Registry(registry.path)
+    for enabled in (False, True) * 20:
+        other.put(entry("hello", enabled=enabled))
+        assert registry.module("hello").enabled is enabled
+    text = registry.path.read_text()
+    _settled(registry)
+    assert registry.module("hello").enabled
+    kept = registry.path.stat()
+    # The same size and the same time of change, in the same file.
+    registry.path.write_text(text.replace("true", "no  ").replace("no  ", "null"))
+    os.utime(registry.path, ns=(kept.st_atime_ns, kept.st_mtime_ns))
+    with pytest.raises(RegistryUnreadable):
+        registry.load()
+    written(registry, text)
+    registry.load().clear()
+    assert list(registry.load()) == ["hello"]
+    registry.path.unlink()
+    assert registry.load() == {}
+
+
+def test_a_link_or_an_open_folder_is_noticed_also_when_it_is_known(registry: Registry) -> None:
+    registry.put(entry("hello"))
+    _settled(registry)
+    assert list(registry.load()) == ["hello"]
+    registry.path.parent.chmod(0o755)
+    registry.load()
+    assert stat.S_IMODE(registry.path.parent.stat().st_mode) == 0o700
+    registry.path.chmod(0o644)
+    registry.load()
+    assert stat.S_IMODE(registry.path.stat().st_mode) == 0o600
+    elsewhere = registry.path.with_name("elsewhere")
+    registry.path.rename(elsewhere)
+    registry.path.symlink_to(elsewhere)
+    with pytest.raises(RegistryUnreadable):
+        registry.load()
