@@ -87,6 +87,9 @@ class FilledComputer(OfficialComputer):
         shutil.rmtree(unfinished, ignore_errors=True)
         for part in (self.home.root, self.vault):
             shutil.copytree(part, unfinished / part.name, symlinks=True, ignore=_sockets)
+        for older in kept.parent.glob(f"{kept.name.partition('-')[0]}-*"):
+            if older != unfinished:
+                shutil.rmtree(older)
         unfinished.rename(kept)
 
 
@@ -103,7 +106,8 @@ def _sockets(folder: str, names: list[str]) -> list[str]:
 
 def _version(amount: Amount) -> str:
     """Another one when what fills a computer, or what it is filled for, is another one."""
-    sources = [Path(__file__), Path(stored_sessions.__file__), Path(str(generator("daily").__file__))]
+    module = Path(str(generator("daily").__file__)).parents[1]
+    sources = [Path(__file__), Path(stored_sessions.__file__), *sorted(module.rglob("*.py"))]
     text = repr(amount).encode() + b"".join(path.read_bytes() for path in sources) + date.today().isoformat().encode()
     return hashlib.sha256(text).hexdigest()[:12]
 

@@ -37,6 +37,9 @@ class FileEntry:
 FileEntries = list[FileEntry]
 Paths = list[str]
 Scanned = list[tuple[str, int, int]]
+Mark = tuple[int, int, int, int]
+Marked = list[tuple[str, Mark]]
+_Statuses = list[tuple[str, os.stat_result]]
 
 
 class Files:
@@ -137,7 +140,16 @@ class Files:
 
     async def scan(self, pattern: str) -> Scanned:
         """Path, time of the last change in nanoseconds since 1970, and size of every file that matches, in order."""
-        return await asyncio.to_thread(self._scan, Pattern.parse(pattern))
+        found = await asyncio.to_thread(self._scan, Pattern.parse(pattern))
+        return [(path, status.st_mtime_ns, status.st_size) for path, status in found]
+
+    async def marks(self, pattern: str) -> Marked:
+        """Path and mark of every file that matches, in order: no change of a file leaves its mark as it was.
+
+        It is the times of the last change of the content and of the file itself, in nanoseconds since 1970, its number and size.
+        """
+        found = await asyncio.to_thread(self._scan, Pattern.parse(pattern))
+        return [(path, (each.st_mtime_ns, each.st_ctime_ns, each.st_ino, each.st_size)) for path, each in found]
 
     async def stat(self, path: str) -> tuple[int, int] | None:
         """Time of the last change in nanoseconds and size of one file, None if there is none; error: NotAllowed."""
@@ -221,19 +233,21 @@ class Files:
 
     def _list(self, parts: tuple[str, ...]) -> FileEntries:
         with self._folder(parts) as folder, _said(parts):
-            return sorted((entry for entry, _ in self._entries(parts, folder)), key=lambda entry: entry.name)
+            return [_entry((*parts, name), status) for name, status in sorted(self._entries(parts, folder), key=_path)]
 
     def _glob(self, wanted: Pattern) -> Paths:
-        return [path for path, _, _ in self._scan(wanted)]
+        return [path for path, _ in self._scan(wanted)]
 
-    def _scan(self, wanted: Pattern) -> Scanned:
-        found: Scanned = []
+    def _scan(self, wanted: Pattern) -> _Statuses:
+        found: _Statuses = []
         looked_at = 0
         waiting: list[tuple[str, ...]] = [wanted.literal[:-1] if wanted.is_literal else wanted.literal]
         while waiting:
             parts = waiting.pop()
             if not wanted.reaches(parts) or not any(pattern.reaches(parts) for pattern in self._read):
                 continue
+            matches = wanted.names(parts)
+            prefix = "".join(f"{part}/" for part in parts)
             try:
                 with self._folder(parts) as folder:
                     entries = list(self._entries(parts, folder))
@@ -242,26 +256,23 @@ class Files:
             looked_at += len(entries)
             if looked_at > MOST_ENTRIES:
                 raise InvalidInput(f"pattern: more than {MOST_ENTRIES:,} files would have to be looked at.")
-            for entry, modified_ns in entries:
-                inside = (*parts, entry.name)
-                if entry.kind == "folder":
-                    waiting.append(inside)
-                elif wanted.matches(inside):
-                    found.append((entry.path, modified_ns, entry.size))
-        return sorted(found)
+            for name, status in entries:
+                if stat.S_ISDIR(status.st_mode):
+                    waiting.append((*parts, name))
+                elif matches(name):
+                    found.append((prefix + name, status))
+        return sorted(found, key=_path)
 
-    def _entries(self, parts: tuple[str, ...], folder: Folder) -> Iterator[tuple[FileEntry, int]]:
+    def _entries(self, parts: tuple[str, ...], folder: Folder) -> Iterator[tuple[str, os.stat_result]]:
+        """Names of files and folders that the module may see, without links."""
+        readable = [pattern.names(parts) for pattern in self._read if pattern.reaches(parts)]
         for entry in folder.entries():
-            inside = (*parts, entry.name)
             status = entry.stat(follow_symlinks=False)
             if stat.S_ISDIR(status.st_mode):
-                visible, kind = any(pattern.reaches(inside) for pattern in self._read), "folder"
-            else:
-                visible, kind = stat.S_ISREG(status.st_mode) and matches_any(self._read, inside), "file"
-            if visible:
-                what: Literal["file", "folder"] = "folder" if kind == "folder" else "file"
-                found = FileEntry("/".join(inside), entry.name, what, status.st_size, status.st_mtime)
-                yield found, status.st_mtime_ns
+                if any(pattern.reaches((*parts, entry.name)) for pattern in self._read):
+                    yield entry.name, status
+            elif stat.S_ISREG(status.st_mode) and any(test(entry.name) for test in readable):
+                yield entry.name, status
 
     @contextmanager
     def _folder(self, parts: tuple[str, ...], make: bool = False) -> Iterator[Folder]:
@@ -269,6 +280,15 @@ class Files:
             folder = vault.folder("/".join(parts), make=make, mode=0o777)
         with folder:
             yield folder
+
+
+def _path(found: tuple[str, os.stat_result]) -> str:
+    return found[0]
+
+
+def _entry(parts: tuple[str, ...], status: os.stat_result) -> FileEntry:
+    kind: Literal["file", "folder"] = "folder" if stat.S_ISDIR(status.st_mode) else "file"
+    return FileEntry("/".join(parts), parts[-1], kind, status.st_size, status.st_mtime)
 
 
 @contextmanager

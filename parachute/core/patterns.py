@@ -1,7 +1,7 @@
 """Patterns of a manifest's permissions, matched against paths within the vault."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -49,6 +49,17 @@ class Pattern:
         """Whether something in the folder, at any depth, may match."""
         return not folder or (self._visible(folder) and _reach(self.parts, folder))
 
+    def names(self, folder: tuple[str, ...]) -> Callable[[str], bool]:
+        """A test for the names in one folder, the same as `matches` with each of them."""
+        if folder and not self._visible(folder):
+            return _never
+        if folder and "**" not in self.parts:
+            last = _expression(self.parts[-1])
+            return (lambda name: last.fullmatch(name) is not None) if _match(self.parts[:-1], folder) else _never
+        if folder and self.parts[-1] == "**" and _match(self.parts, folder):
+            return _always
+        return lambda name: self.matches((*folder, name))
+
     @property
     def literal(self) -> tuple[str, ...]:
         """The leading parts without wildcards."""
@@ -63,6 +74,14 @@ class Pattern:
 
     def _visible(self, path: tuple[str, ...]) -> bool:
         return not path[0].startswith(".") or self.parts[0] == path[0]
+
+
+def _always(_: str) -> bool:
+    return True
+
+
+def _never(_: str) -> bool:
+    return False
 
 
 def matches_any(patterns: Iterable[Pattern], path: tuple[str, ...]) -> bool:

@@ -1,12 +1,16 @@
 """Files of the vault in pieces, and files that others change at the same time."""
 
+import os
 import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from parachute.core.files import Files
+from parachute.core.patterns import Pattern
 from parachute.errors import InvalidInput, NotAllowed, NotFound
 
 
@@ -104,3 +108,31 @@ async def test_scan_and_stat_tell_what_changed(files: Files, vault: Path) -> Non
     assert await files.stat("Notes/none.md") is None
     with pytest.raises(NotAllowed):
         await files.stat("Other/a.md")
+
+
+async def test_marks_tell_a_change_that_keeps_time_and_size(files: Files, vault: Path) -> None:
+    await files.write("Notes/a.md", "old")
+    await files.write("Notes/b.md", "same")
+    path = vault / "Notes/a.md"
+    before = await files.marks("Notes/*.md")
+    assert [name for name, _ in before] == ["Notes/a.md", "Notes/b.md"]
+    assert await files.marks("Notes/*.md") == before
+    status = path.stat()
+    await files.write("Notes/a.md", "new")
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    after = await files.marks("Notes/*.md")
+    assert after[0] != before[0]
+    assert after[1] == before[1]
+
+
+_PARTS = st.sampled_from(["a", ".b", "ab", "c.md", ".d.md"])
+
+
+@given(
+    pattern=st.lists(st.one_of(_PARTS, st.sampled_from(["*", "**", "?", "*.md", "a*"])), min_size=1, max_size=4),
+    folder=st.lists(_PARTS, max_size=3),
+    name=_PARTS,
+)
+def test_names_of_a_folder_match_as_their_paths_do(pattern: list[str], folder: list[str], name: str) -> None:
+    found = Pattern.parse("/".join(pattern))
+    assert found.names(tuple(folder))(name) == found.matches((*folder, name))

@@ -13,7 +13,12 @@ from daily.days.day import Entry
 from daily.journal.database import Database
 from parachute.core import InvalidInput
 
-_SCHEMA = """
+# The number of an entry is its place in time, so that the newest ones are found without sorting.
+_FILES_A_DAY = 8
+_ENTRIES_A_FILE = 1 << 20
+_DAY = _FILES_A_DAY * _ENTRIES_A_FILE
+
+_SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS files (
     path TEXT PRIMARY KEY, date TEXT NOT NULL, modified INTEGER NOT NULL, size INTEGER NOT NULL, problem TEXT
 ) WITHOUT ROWID;
@@ -27,17 +32,28 @@ CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5 (
     title, content, content = 'entries', content_rowid = 'number',
     tokenize = "unicode61 remove_diacritics 2", prefix = '2 3'
 );
+CREATE TABLE IF NOT EXISTS days (number INTEGER PRIMARY KEY, entries INTEGER NOT NULL);
+INSERT INTO days SELECT number / {_DAY}, count(*) FROM entries WHERE NOT EXISTS (SELECT 1 FROM days) GROUP BY 1;
+CREATE TRIGGER IF NOT EXISTS entries_counted AFTER INSERT ON entries BEGIN
+    INSERT INTO days VALUES (new.number / {_DAY}, 1) ON CONFLICT (number) DO UPDATE SET entries = entries + 1;
+END;
+CREATE TRIGGER IF NOT EXISTS entries_uncounted AFTER DELETE ON entries BEGIN
+    UPDATE days SET entries = entries - 1 WHERE number = old.number / {_DAY};
+END;
 CREATE TRIGGER IF NOT EXISTS entries_added AFTER INSERT ON entries BEGIN
     INSERT INTO words (rowid, title, content) VALUES (new.number, new.title, new.content);
 END;
 CREATE TRIGGER IF NOT EXISTS entries_removed AFTER DELETE ON entries BEGIN
     INSERT INTO words (words, rowid, title, content) VALUES ('delete', old.number, old.title, old.content);
 END;
-"""
-# The number of an entry is its place in time, so that the newest ones are found without sorting.
-_FILES_A_DAY = 8
-_ENTRIES_A_FILE = 1 << 20
+"""  # noqa: S608 - a number of our own
 _COLUMNS = "number, key, date, path, title, content, fields"
+_DAY_AT = (
+    "SELECT number, later FROM (SELECT number, entries, sum(entries) OVER (ORDER BY number DESC) - entries AS later "
+    "FROM days WHERE number >= ? AND number < ?) WHERE ? BETWEEN later AND later + entries - 1"
+)
+"""The day of the entry at an offset, and how many entries are later than that day."""
+
 _INSERT = f"INSERT INTO entries ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
 _INSERT_FILE = "INSERT OR REPLACE INTO files (path, date, modified, size, problem) VALUES (?, ?, ?, ?, ?)"
 _WORD = re.compile(r"\w+")
@@ -129,16 +145,23 @@ class Index:
         return await self._rows("number >= ? AND number < ? ORDER BY number", (_first(date), _first(date, 1)))
 
     async def between(self, first: str, last: str, limit: int, offset: int) -> list[Found]:
-        """Entries from one day to another, newest first."""
-        bounds = _first(first), _first(last, 1)
+        """Entries from one day to another, newest first; of the days that are skipped none is read."""
+        start, end = _first(first), _first(last, 1)
+        if offset:
+            found = await self._database.run(
+                lambda connection: connection.execute(_DAY_AT, (start // _DAY, end // _DAY, offset)).fetchone()
+            )
+            if found is None:
+                return []
+            end, offset = (found[0] + 1) * _DAY, offset - found[1]
         return await self._rows(
-            "number >= ? AND number < ? ORDER BY number DESC LIMIT ? OFFSET ?", (*bounds, limit, offset)
+            "number >= ? AND number < ? ORDER BY number DESC LIMIT ? OFFSET ?", (start, end, limit, offset)
         )
 
     async def count(self, first: str, last: str) -> int:
         """How many entries there are from one day to another."""
-        bounds = _first(first), _first(last, 1)
-        query = "SELECT count(*) FROM entries WHERE number >= ? AND number < ?"
+        bounds = _first(first) // _DAY, _first(last, 1) // _DAY
+        query = "SELECT coalesce(sum(entries), 0) FROM days WHERE number >= ? AND number < ?"
         return int(await self._database.run(lambda connection: connection.execute(query, bounds).fetchone()[0]))
 
     async def search(self, text: str, first: str, last: str, limit: int) -> list[Found]:
@@ -224,7 +247,7 @@ def _start(connection: sqlite3.Connection, file: Indexed) -> int | None:
 
 
 def _first(date: str, days: int = 0) -> int:
-    return (datetime.date.fromisoformat(date).toordinal() + days) * _FILES_A_DAY * _ENTRIES_A_FILE
+    return (datetime.date.fromisoformat(date).toordinal() + days) * _DAY
 
 
 def _found(row: tuple[Any, ...]) -> Found:

@@ -12,11 +12,14 @@ from daily.sync.paths import is_shared
 from parachute.core import ParachuteError
 
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS hashes (
-    path TEXT PRIMARY KEY, modified INTEGER NOT NULL, size INTEGER NOT NULL, hash TEXT NOT NULL
+DROP TABLE IF EXISTS hashes;
+CREATE TABLE IF NOT EXISTS marked_hashes (
+    path TEXT PRIMARY KEY, modified INTEGER NOT NULL, changed INTEGER NOT NULL, number INTEGER NOT NULL,
+    size INTEGER NOT NULL, hash TEXT NOT NULL
 ) WITHOUT ROWID;
 """
 _AT_ONCE = 1024 * 1024
+Mark = tuple[int, int, int, int]
 _JUST_NOW_NS = 100_000_000
 """A file that changed so lately may change again without a new time of change."""
 
@@ -32,50 +35,55 @@ class Shared:
 
 
 class Hashes:
-    """A cache by path, time of change and size; losing it costs time only."""
+    """A cache by path and mark, the last answer of which is kept in memory; losing it costs time only."""
 
     def __init__(self, files: Any, path: Path) -> None:
         self._files = files
         self._database = Database(path, _SCHEMA, disposable=True)
+        self._marks: list[tuple[str, Mark]] | None = None
+        self._shared: list[Shared] = []
 
     def close(self) -> None:
         """Close the database."""
         self._database.close()
 
     async def all(self) -> list[Shared]:
-        """Every shared file; what cannot be read is left out."""
-        scanned = [
-            (path.removeprefix(f"{ROOT}/"), modified, size)
-            for path, modified, size in await self._files.scan(f"{ROOT}/**")
-        ]
-        rows = await self._database.run(
-            lambda connection: connection.execute("SELECT path, modified, size, hash FROM hashes").fetchall()
-        )
-        known = {row[0]: row[1:] for row in rows}
+        """Every shared file, the same list while nothing has changed; what cannot be read is left out."""
+        marks = await self._files.marks(f"{ROOT}/**")
+        if marks == self._marks:
+            return self._shared
+        known = await self._database.run(_known)
         found: list[Shared] = []
-        fresh: list[tuple[str, int, int, str]] = []
-        for path, modified, size in scanned:
+        fresh: list[tuple[str | int, ...]] = []
+        settled = True
+        for place, mark in marks:
+            path = place.removeprefix(f"{ROOT}/")
             if not is_shared(path):
                 continue
+            modified, _, _, size = mark
             cached = known.pop(path, None)
-            if cached is not None and cached[:2] == (modified, size):
-                digest = cached[2]
+            if cached is not None and cached[0] == mark:
+                digest = cached[1]
             else:
                 try:
                     digest = await self._hash(path, size)
                 except ParachuteError:
+                    settled = False
                     continue
                 if abs(time.time_ns() - modified) > _JUST_NOW_NS:
-                    fresh.append((path, modified, size, digest))
+                    fresh.append((path, *mark, digest))
+                else:
+                    settled = False
             found.append(Shared(path, digest, size, modified / 1e9))
         if fresh or known:
             gone = [(path,) for path in known]
 
             def work(connection: Any) -> None:
-                connection.executemany("DELETE FROM hashes WHERE path = ?", gone)
-                connection.executemany("INSERT OR REPLACE INTO hashes VALUES (?, ?, ?, ?)", fresh)
+                connection.executemany("DELETE FROM marked_hashes WHERE path = ?", gone)
+                connection.executemany("INSERT OR REPLACE INTO marked_hashes VALUES (?, ?, ?, ?, ?, ?)", fresh)
 
             await self._database.run(work)
+        self._marks, self._shared = marks if settled else None, found
         return found
 
     async def _hash(self, path: str, size: int) -> str:
@@ -85,3 +93,8 @@ class Hashes:
         async for chunk in self._files.read_stream(f"{ROOT}/{path}"):
             digest.update(chunk)
         return digest.hexdigest()
+
+
+def _known(connection: Any) -> dict[str, tuple[Mark, str]]:
+    rows = connection.execute("SELECT path, modified, changed, number, size, hash FROM marked_hashes")
+    return {path: ((modified, changed, number, size), digest) for path, modified, changed, number, size, digest in rows}

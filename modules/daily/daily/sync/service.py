@@ -20,10 +20,12 @@ from daily.sync.pushing import Outcome, Pushing
 from daily.sync.versions import SEEN, Versions
 from parachute.core import InvalidInput, NotFound, ParachuteError
 from parachute.core.services import Core
+from parachute.core.values import encode
 
 _MOST_FILES = 1000
 _PULLED_BYTES = 64 * 1024 * 1024
 _IN_MEMORY = 32 * 1024 * 1024
+_LISTS = 4
 _SKEW_SECONDS = 120.0
 """A device's clock may be ahead of ours by so much, and still hears of every change."""
 
@@ -46,24 +48,30 @@ class Sync:
         self._versions = versions
         self._hashes = Hashes(core.files, core.data / "hashes.db")
         self._pushing = Pushing(core, journal, versions)
+        self._listed: list[Shared] = []
+        self._lists: dict[tuple[str, bool, str | None], bytes] = {}
 
     def close(self) -> None:
         """Close the cache."""
         self._hashes.close()
 
-    async def manifest(self, pattern: str, include_binary: bool, date: str | None = None) -> list[Shared]:
-        """Every shared file whose name matches; those of one day if a date is given."""
-        return [
-            file
-            for file in await self._hashes.all()
-            if (include_binary or not is_binary(file.path))
-            and (is_about(file.path, date) if date else _matches(file.path, pattern))
-        ]
+    async def manifest(self, pattern: str, include_binary: bool, date: str | None = None) -> bytes:
+        """Every shared file whose name matches, those of one day if a date is given, as JSON."""
+        files = await self._hashes.all()
+        if files is not self._listed:
+            self._listed = files
+            self._lists.clear()
+        key = (pattern, include_binary, date)
+        if key not in self._lists:
+            if len(self._lists) >= _LISTS:
+                self._lists.clear()
+            self._lists[key] = encode(_fitting(files, pattern, include_binary, date))
+        return self._lists[key]
 
     async def changes(self, since: float, pattern: str, include_binary: bool) -> list[Shared]:
         """Files that changed since then, in seconds since 1970, and some that changed shortly before."""
-        files = await self.manifest(pattern, include_binary)
-        return [file for file in files if file.modified > since - _SKEW_SECONDS]
+        files = [file for file in await self._hashes.all() if file.modified > since - _SKEW_SECONDS]
+        return _fitting(files, pattern, include_binary)
 
     async def push(self, files: list[PushedFile], who: str) -> dict[str, Any]:
         """Take over files of a device that calls itself so; one that cannot be taken is named with its reason, and the others are."""
@@ -177,6 +185,15 @@ def _pulled(path: str, data: bytes, modified: float) -> dict[str, Any]:
         "size": len(data),
         "modified": modified,
     }
+
+
+def _fitting(files: list[Shared], pattern: str, include_binary: bool, date: str | None = None) -> list[Shared]:
+    return [
+        file
+        for file in files
+        if (include_binary or not is_binary(file.path))
+        and (is_about(file.path, date) if date else _matches(file.path, pattern))
+    ]
 
 
 def _matches(path: str, pattern: str) -> bool:
