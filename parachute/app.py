@@ -45,6 +45,7 @@ from parachute.orchestrator.service import Orchestrator
 from parachute.panic.brake import Brake
 from parachute.panic.service import EmergencyStop
 from parachute.prompts.service import Prompts
+from parachute.recovery.service import Recovery
 from parachute.runs import store as run_store
 from parachute.runs.looking import Looks
 from parachute.runs.preparation import Services
@@ -55,6 +56,7 @@ from parachute.scheduled_agents.service import ScheduledAgents
 from parachute.scheduler.service import Scheduler
 from parachute.sessions import migrations
 from parachute.sessions.ending import SessionEnding
+from parachute.sessions.rebuilding import Rebuilding
 from parachute.sessions.service import Sessions
 from parachute.sessions.store import SessionStore
 from parachute.sessions.transcripts import Transcripts
@@ -198,9 +200,14 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
             Database(vault.state / "suggestions.db", suggestion_store.ALL),
             Database(home.trust_database, (create_usage, *migrations.TRUST, create_workspaces), page_size=_PAGE_SIZE),
         ]
+        recovery = Recovery(home.root)
+        stack.push_async_callback(recovery.close)
         for database in databases:
             stack.push_async_callback(database.close)
-            await database.open()
+        replaced = await recovery.open(databases)
+        recovery.start()
+        recovery.watch_keys(state.keys.store.path, are_gone=state.keys.are_gone)
+        state.recovery = recovery
         sessions_database, runs_database, events_database, suggestions_database, trust_database = databases
         transcripts = Transcripts(vault)
         session_store = SessionStore(sessions_database)
@@ -215,6 +222,10 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
         await workspace_store.load()
         sessions = Sessions(vault, session_store, trust_store, transcripts, events, workspace_store)
         await sessions.start()
+        if sessions_database.path.name in replaced or not await session_store.is_rebuilt():
+            rebuilding = Rebuilding(sessions, session_store, trust_store)
+            stack.push_async_callback(rebuilding.close)
+            rebuilding.start()
         source = CredentialSource(home, state.credentials)
         gateway = Gateway(home, settings, source, UsageStore(trust_database), audit)
         stack.push_async_callback(gateway.close_all)
@@ -314,7 +325,8 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
                 hooks.stop,
                 lambda: control.ask(home, "panic"),
             ),
-            resumes=(hooks.resume, scheduler.resume),
+            resumes=(lambda: control.ask(home, "resume"), hooks.resume, scheduler.resume),
+            inherited=lambda: _who_stopped(home),
         )
         emergency_stop.start()
         stack.push_async_callback(emergency_stop.close)
@@ -334,6 +346,14 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
         state.late_routes.start()
         stack.push_async_callback(state.late_routes.close)
         yield
+
+
+async def _who_stopped(home: Home) -> str | None:
+    """Who stopped all agents, where the supervisor was told and no disk took it."""
+    with contextlib.suppress(ParachuteError):
+        if panic := (await control.ask(home, "status")).get("panic"):
+            return str(panic["by"])
+    return None
 
 
 def agent_program() -> Path:

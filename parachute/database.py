@@ -12,21 +12,26 @@ from typing import Any
 
 import aiosqlite
 
+from parachute.disk_errors import disk_error
 from parachute.errors import Unavailable
-from parachute.files import private_folder
+from parachute.files import private_folder, sync_names
 
 Migration = Callable[[sqlite3.Connection], None]
 
-_OF_THE_DISK = {
-    sqlite3.SQLITE_FULL: "the disk is full",
+_OF_THE_FILE = {
     sqlite3.SQLITE_IOERR: "the disk reports an error",
-    sqlite3.SQLITE_READONLY: "the file is read-only",
     sqlite3.SQLITE_CANTOPEN: "the file cannot be opened",
     sqlite3.SQLITE_CORRUPT: "the file is damaged",
     sqlite3.SQLITE_NOTADB: "the file is no database",
     sqlite3.SQLITE_BUSY: "another program holds the file",
 }
 """What a person can do something about, by SQLite's primary result code."""
+
+_DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_NEXT = {
+    sqlite3.SQLITE_IOERR: "Look at the disk: `parachute doctor disk-space disk-writable` says more.",
+    **dict.fromkeys(_DAMAGE, "`parachute restart` puts the file aside, and its newest copy in its place."),
+}
 
 _FREED = "secure_delete=FAST"
 """Some systems build SQLite so that it fills every page with zeros that is not used any more, and an SD card wears with each."""
@@ -65,9 +70,11 @@ class Database:
             raise
         except (sqlite3.DatabaseError, OSError) as error:
             await self.close()
+            if known := disk_error(error, self.path):
+                raise known from error
             raise Unavailable(
                 f"The database {self.path} cannot be opened: {error}.",
-                "Free space on the disk, or put a copy of the file in its place: the folder `copies` beside it has them.",
+                "`parachute doctor databases disk-space disk-writable` looks for the cause.",
             ) from error
 
     async def close(self) -> None:
@@ -120,12 +127,18 @@ class Database:
             yield
         except sqlite3.DatabaseError as error:
             # Extended codes carry the primary one in their lowest byte.
-            reason = _OF_THE_DISK.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
+            if known := disk_error(error, self.path):
+                raise known from error
+            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+            reason = _OF_THE_FILE.get(code)
             if reason is None:
                 raise
+            if code in _DAMAGE:
+                with contextlib.suppress(OSError):
+                    suspicion(self.path).touch(mode=0o600)
             raise Unavailable(
                 f"The database {self.path} cannot be {done}: {reason}.",
-                "Nothing was lost. Free space on the disk and try again; the folder `copies` beside it has older copies.",
+                _NEXT.get(code, "Try again; `parachute doctor` looks for the cause."),
                 key="database_unavailable",
             ) from error
 
@@ -171,18 +184,25 @@ class Database:
             connection.close()
 
     def _copy(self, connection: sqlite3.Connection, version: int) -> None:
-        folder = private_folder(self.path.parent / "copies")
-        complete = folder / f"{self.path.stem}-{version:04d}.db"
-        unfinished = complete.with_suffix(".unfinished")
+        write_copy(connection, self.path.parent / "copies" / f"{self.path.stem}-{version:04d}.db")
+
+
+def suspicion(path: Path) -> Path:
+    """The file that lies beside a database in which something could not be read, so that the next start reads all of it."""
+    return path.with_name(f"{path.name}.suspect")
+
+
+def write_copy(connection: sqlite3.Connection, complete: Path) -> None:
+    """Copy a database to a file, which is there when it is complete; errors: OSError, sqlite3.Error."""
+    private_folder(complete.parent)
+    unfinished = complete.with_suffix(".unfinished")
+    unfinished.unlink(missing_ok=True)
+    os.close(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    try:
+        with contextlib.closing(sqlite3.connect(unfinished)) as target:
+            connection.backup(target)
+        unfinished.replace(complete)
+        sync_names(complete.parent)
+    except BaseException:
         unfinished.unlink(missing_ok=True)
-        os.close(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-        try:
-            target = sqlite3.connect(unfinished)
-            try:
-                connection.backup(target)
-            finally:
-                target.close()
-            unfinished.replace(complete)
-        except BaseException:
-            unfinished.unlink(missing_ok=True)
-            raise
+        raise

@@ -88,7 +88,9 @@ class Api:
 
     def _open(self, method: str, path: str, body: object, seconds: float) -> http.client.HTTPResponse:
         connection = http.client.HTTPConnection(self.host, self.port, timeout=seconds)
-        headers = {"Authorization": f"Bearer {self._token}", "Accept": "application/json", "Connection": "close"}
+        headers = {"Accept": "application/json", "Connection": "close"}
+        if self._token:
+            headers["Authorization"] = f"Bearer {self._token}"
         payload = None
         if body is not None:
             payload = json.dumps(body).encode()

@@ -16,6 +16,7 @@ def facts_of(core: dict[str, Any]) -> list[tuple[str, str]]:
     facts = [("Vault", str(core["vault"]))]
     if panic := core.get("panic"):
         facts.insert(0, ("Stopped", f"all agents, since {panic['since']} by {panic['by']}; `parachute resume`"))
+    facts += [("Lost", notice["message"]) for notice in core.get("recovery") or ()]
     if provider := core.get("provider"):
         facts.append(("Model", model_line(provider)))
         facts.append(("Spending", _spending(provider)))

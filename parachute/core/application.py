@@ -18,6 +18,7 @@ from parachute.core.response import Rendered, log, refusal, render
 from parachute.core.routing import MethodNotAllowed, Route, Routes
 from parachute.core.signature import Signature
 from parachute.core.values import encode
+from parachute.disk_errors import disk_error
 from parachute.errors import NotFound, ParachuteError
 
 LIFECYCLE = ("on_enable", "on_start", "on_stop", "on_disable")
@@ -216,8 +217,10 @@ class Application:
         except Exception as error:
             raise self._failed(where, error) from error
 
-    def _failed(self, where: str, error: Exception) -> ModuleError:
+    def _failed(self, where: str, error: Exception) -> ParachuteError:
         log.error("%s failed", where, exc_info=error)
+        if known := disk_error(error):
+            return known
         return ModuleError(
             f"The module {self.module.name} failed with {type(error).__name__}.",
             f"Its log says where: `parachute logs module@{self.module.name}`.",

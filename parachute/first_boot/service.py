@@ -34,10 +34,12 @@ class FirstBoot:
     def is_open(self) -> bool:
         """Whether the computer waits for being set up; errors: SetupUnreadable, KeysUnreadable.
 
-        One that got its keys in another way does not.
+        One that got its keys in another way does not, and neither does one that has lost them.
         """
         progress = self._store.read()
-        return not self._others() if progress is None else progress.done_at is None
+        if progress is None:
+            return not self._others() and not self._keys.are_gone
+        return progress.done_at is None
 
     def invite(self, *, again: bool = False, boot: str | None) -> Invitation:
         """Make the key and return its secret, or say why there is none; a key of before is revoked.
@@ -90,6 +92,8 @@ class FirstBoot:
         if progress is None:
             if self._others():
                 return Invitation(None, f"This computer has keys already. {_AGAIN}", is_done=True)
+            if self._keys.are_gone:
+                return Invitation(None, f"This computer had keys, and their file is gone. {_AGAIN}", is_done=True)
             return None
         if progress.done_at is not None:
             return Invitation(None, f"This computer is set up. {_AGAIN}", is_done=True)

@@ -28,6 +28,9 @@ class CliToken:
     def obtain(self) -> str:
         """The token, made at the first need; one that others could read is replaced. Errors: NotPrivate, OSError."""
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Without a lock, which a disk that can only be read does not take.
+        if token := self._read():
+            return token
         # The lock makes sure that two programs that need it first at the same moment end up with the same one.
         with locked(self.path):
             token = self._read()

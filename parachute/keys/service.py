@@ -116,6 +116,11 @@ class Keys:
             self._last_used.pop(removed.id, None)
         return removed
 
+    @property
+    def are_gone(self) -> bool:
+        """Whether the file of keys was lost: then no key is valid, and nobody is let in from elsewhere."""
+        return self.store.is_gone
+
     def check(self) -> None:
         """Raise KeysUnreadable if the file is not understood; then nobody may be let in, with a key or without."""
         with self._lock:

@@ -12,6 +12,7 @@ from parachute.files import atomic_write, locked
 from parachute.keys.document import KeysUnreadable, parse_document
 from parachute.keys.models import CAPABILITIES, Key
 from parachute.keys.private_files import NotPrivate, Signature, check_private_folder, current_signature, read_private
+from parachute.known_files import KnownFiles
 
 MAXIMUM_BYTES = 1_048_576
 MAXIMUM_KEYS = 500
@@ -31,6 +32,7 @@ class KeyStore:
 
     def __init__(self, home: Path) -> None:
         self.path = home / "keys.yaml"
+        self._known = KnownFiles(home)
 
     def signature(self) -> Signature | None:
         """What the file looks like now without reading it; None if it does not exist."""
@@ -38,6 +40,11 @@ class KeyStore:
             return current_signature(self.path)
         except OSError as error:
             raise KeysUnreadable(f"{self.path} cannot be read: {error.strerror or error}.") from error
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether there was a file of keys, and there is none any more: it was lost, since the last key leaves an empty one."""
+        return not self.path.exists() and self.path in self._known
 
     def load(self) -> StoredKeys:
         """Read all keys; no file means no keys, anything that is not understood is KeysUnreadable."""
@@ -71,6 +78,7 @@ class KeyStore:
                     key="too_many_keys",
                 )
             atomic_write(self.path, text, 0o600)
+            self._known.add([self.path])
 
 
 def _render(keys: tuple[Key, ...]) -> str:

@@ -12,18 +12,31 @@ log = logging.getLogger(__name__)
 LOOK_SECONDS = 2.0
 """Another program may pull the brake while core hangs; nothing tells core of it afterwards."""
 
+_LOOKS = 15
+"""After so many the supervisor is asked as well: it may have been told while the disk took no file."""
+
 Work = Callable[[], Awaitable[object]]
 
 
 class EmergencyStop:
-    """Owns the look at the brake; `stops` end everything that works for agents, `resumes` take up what has waited."""
+    """Owns the look at the brake; `stops` end everything that works for agents, `resumes` take up what has waited.
+
+    `inherited` says who stopped all agents where only another process knows, since no disk took it.
+    """
 
     def __init__(
-        self, brake: Brake, stops: Sequence[Work], resumes: Sequence[Work], *, seconds: float = LOOK_SECONDS
+        self,
+        brake: Brake,
+        stops: Sequence[Work],
+        resumes: Sequence[Work],
+        *,
+        inherited: Callable[[], Awaitable[str | None]] | None = None,
+        seconds: float = LOOK_SECONDS,
     ) -> None:
         self.brake = brake
         self._stops = stops
         self._resumes = resumes
+        self._inherited = inherited
         self._seconds = seconds
         self._is_stopped = False
         self._changing = asyncio.Lock()
@@ -42,7 +55,7 @@ class EmergencyStop:
                 await self._following
 
     async def pull(self, by: str) -> Panic:
-        """Stop everything, also what may have slipped through before; returns when it has ended. Error: OSError."""
+        """Stop everything, also what may have slipped through before; returns when it has ended."""
         pulled = await asyncio.to_thread(self.brake.pull, by)
         async with self._changing:
             await self._stop()
@@ -55,12 +68,17 @@ class EmergencyStop:
         return found
 
     async def _follow(self) -> None:
+        looks = 0
         while True:
+            if looks % _LOOKS == 0 and self._inherited and self.brake.panic is None and (by := await self._inherited()):
+                await self.pull(by)
             await asyncio.sleep(self._seconds)
             await self._settle()
+            looks += 1
 
     async def _settle(self) -> None:
         async with self._changing:
+            await asyncio.to_thread(self.brake.save)
             is_pulled = self.brake.panic is not None
             if is_pulled and not self._is_stopped:
                 await self._stop()

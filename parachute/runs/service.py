@@ -31,7 +31,7 @@ _END_SECONDS = 5.0
 _KEPT_LOGS = 32
 _CODES = {
     "agent_ended": "tool_execution_failed",
-    "database_unavailable": "unknown_error",
+    **dict.fromkeys(("database_unavailable", "disk_full", "disk_read_only"), "unknown_error"),
     "no_sandbox": "unknown_error",
 }
 """What the app knows errors of our own by."""

@@ -180,6 +180,17 @@ class SessionStore:
         """Remember how far the look for ended sessions has come."""
         await self._database.write("INSERT OR REPLACE INTO marks VALUES ('session.end', ?)", (until,))
 
+    async def is_rebuilt(self) -> bool:
+        """Whether the list is complete, as far as transcripts can say."""
+        return await self._database.row("SELECT 1 FROM marks WHERE name = 'rebuilding'") is None
+
+    async def set_rebuilt(self, rebuilt: bool) -> None:
+        """Remember that the list is complete, or that it has to be made from the transcripts."""
+        if rebuilt:
+            await self._database.write("DELETE FROM marks WHERE name = 'rebuilding'")
+        else:
+            await self._database.write("INSERT OR REPLACE INTO marks VALUES ('rebuilding', '')")
+
     async def count(self) -> int:
         """How many sessions there are."""
         row = await self._database.row("SELECT sum(sessions) FROM counts")

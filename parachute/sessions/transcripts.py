@@ -113,6 +113,13 @@ class Transcripts:
                     return Path(path)
         return None
 
+    def ids(self) -> Iterator[str]:
+        """The sessions whose transcript lies in the folder of its own sandbox."""
+        for folder in _folders(self._roots[0]):
+            session = folder.name.removeprefix(_OWN)
+            if folder.name.startswith(_OWN) and is_session_id(session) and _is_regular(folder / f"{session}.jsonl"):
+                yield session
+
     def bring(self, session: str) -> bool:
         """Whether there is a transcript; one that lies elsewhere is brought to where the session's sandbox sees it.
 

@@ -49,6 +49,7 @@ async def status(request: Request) -> dict[str, Any]:
         "declared_modules": await asyncio.to_thread(state.modules.progress),
         "port": state.settings.port,
         "panic": panic_of(request),
+        "recovery": [notice.as_json() for notice in await asyncio.to_thread(state.recovery.notices.read)],
         "provider": await state.gateway.status(),
         "sandbox": {
             "engine": sandbox.engine,

@@ -11,7 +11,7 @@ from parachute.panic.service import EmergencyStop
 router = APIRouter(prefix="/api", tags=["panic"])
 
 
-def panic_of(request: Request) -> dict[str, str] | None:
+def panic_of(request: Request) -> dict[str, Any] | None:
     """Since when all agents are stopped and by whom; None if they are not."""
     panic = Brake(request.app.state.home.root).panic
     return panic.as_json() if panic else None
@@ -25,11 +25,14 @@ async def get_panic(request: Request) -> dict[str, Any]:
 
 @router.post("/panic")
 async def panic(request: Request) -> dict[str, Any]:
-    """Stop all agents, schedules, hooks and ways out at once, and start none any more; the journal goes on."""
+    """Stop all agents, schedules, hooks and ways out at once, and start none any more; the journal goes on.
+
+    `warning` says what does not hold where the disk could not be written.
+    """
     service: EmergencyStop = request.app.state.emergency_stop
     caller: Caller = request.scope["state"]["caller"]
     pulled = await service.pull(caller.name)
-    return {"panic": pulled.as_json()}
+    return {"panic": pulled.as_json(), "warning": pulled.warning}
 
 
 @router.post("/resume")

@@ -37,8 +37,8 @@ def close(sockets: Sequence[socket.socket], addresses: Sequence[Address]) -> Non
     for listener, address in zip(sockets, addresses, strict=False):
         listener.close()
         if isinstance(address, Path):
-            address.unlink(missing_ok=True)
-            with contextlib.suppress(OSError):  # others have something in it
+            with contextlib.suppress(OSError):  # a disk that became read-only; or others have something in the folder
+                address.unlink(missing_ok=True)
                 address.parent.rmdir()
 
 

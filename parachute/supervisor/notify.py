@@ -1,6 +1,7 @@
 """Both ends of sd_notify: the socket on which a unit says that it is ready, and the few lines that say it."""
 
 import asyncio
+import contextlib
 import os
 import socket
 from collections.abc import Callable
@@ -24,7 +25,8 @@ class NotifySocket:
         """Stop listening and remove the socket."""
         asyncio.get_running_loop().remove_reader(self._socket)
         self._socket.close()
-        self.path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # a disk that became read-only
+            self.path.unlink(missing_ok=True)
 
     def _read(self) -> None:
         self._received(self._socket.recv(4096).decode(errors="replace"))

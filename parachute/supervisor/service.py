@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from parachute import __version__
-from parachute.errors import InvalidInput
+from parachute.errors import InvalidInput, Unavailable
 from parachute.panic.brake import Brake
 from parachute.settings.home import Home
 from parachute.supervisor import memory, units
@@ -33,6 +33,7 @@ class Supervisor:
             "memory": self._memory,
             "reset": self._reset,
             "panic": self._panic,
+            "resume": self._resume,
             "start": self._start,
             "stop": self._stop,
             "restart": self._restart,
@@ -77,6 +78,7 @@ class Supervisor:
         return {
             **self.summary(),
             "not_enforced": not_enforced(self._launcher.confines),
+            "panic": panic.as_json() if (panic := self._brake.panic) else None,
             "units": [status.describe() for status in self._launcher.status()],
         }
 
@@ -121,10 +123,18 @@ class Supervisor:
         await asyncio.gather(*(self._launcher.close(name) for name in names))
         return {"closed": len(names)}
 
-    async def _panic(self, _: dict[str, Any]) -> dict[str, Any]:
+    async def _panic(self, request: dict[str, Any]) -> dict[str, Any]:
+        pulled = self._brake.pull(str(request.get("by") or "the supervisor"))
         names = [status.name for status in self._launcher.status() if units.works_for_agents(status.name)]
-        await asyncio.gather(*(self._launcher.close(name) for name in names))
-        return {"closed": len(names)}
+        # One that cannot be ended keeps none of the others.
+        ends = await asyncio.gather(*(self._launcher.close(name) for name in names), return_exceptions=True)
+        if failed := [f"{name}: {end}" for name, end in zip(names, ends, strict=True) if end is not None]:
+            raise Unavailable(f"Not everything could be ended: {'; '.join(failed)}", "`parachute stop` ends it.")
+        return {"closed": len(names), "saved": pulled.saved}
+
+    async def _resume(self, _: dict[str, Any]) -> dict[str, Any]:
+        self._brake.release()
+        return {}
 
     async def _start(self, _: dict[str, Any]) -> dict[str, Any]:
         await self._launcher.start("core")

@@ -232,7 +232,8 @@ class SystemdLauncher:
             self._manager.forget(watch)
         del self._entries[name]
         for suffix in ("service", "socket", "service.d"):
-            _remove(self._folder / f"{rendering.PREFIX}{name}.{suffix}")
+            with contextlib.suppress(OSError):  # a disk that became read-only; it has ended all the same
+                _remove(self._folder / f"{rendering.PREFIX}{name}.{suffix}")
         for address in entry.unit.listen if entry.unit else ():
             if isinstance(address, Path):
                 with contextlib.suppress(OSError):  # others have something in it

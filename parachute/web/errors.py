@@ -10,6 +10,7 @@ from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute, Match
 
+from parachute.disk_errors import disk_error
 from parachute.errors import ParachuteError
 from parachute.web.refusals import encoded, error_body
 
@@ -25,6 +26,7 @@ def install_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(ParachuteError, _parachute_error)
     app.add_exception_handler(RequestValidationError, _validation_error)
     app.add_exception_handler(HTTPException, _http_exception)
+    app.add_exception_handler(OSError, _of_the_disk)
     app.add_exception_handler(Exception, _unexpected)
 
 
@@ -85,7 +87,15 @@ def _methods(request: Request) -> list[str]:
     ]
 
 
+async def _of_the_disk(request: Request, error: Exception) -> Response:
+    if known := disk_error(error):
+        return await _parachute_error(request, known)
+    raise error
+
+
 async def _unexpected(request: Request, error: Exception) -> Response:
+    if known := disk_error(error):
+        return await _parachute_error(request, known)
     log.error("%s %s failed", request.method, request.url.path, exc_info=error)
     return _answer(
         500,

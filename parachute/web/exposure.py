@@ -25,7 +25,7 @@ def check_exposure(auth_mode: str, bind: str, keys: Keys, *, awaits_set_up: bool
     """The mode, if the server may start with it on this address; errors: NotSafe, KeysUnreadable.
 
     A computer that `awaits_set_up` may start without one: it shows its first key on its screen, and until then nobody is
-    let in from elsewhere, since there is no key that they could know. On loopback a file of keys that cannot be read is no
+    let in from elsewhere, since there is no key that they could know. Neither is anybody where the keys were lost. On loopback a file of keys that cannot be read is no
     reason not to start: every request is refused with the reason.
     """
     if not is_auth_mode(auth_mode):
@@ -40,7 +40,7 @@ def check_exposure(auth_mode: str, bind: str, keys: Keys, *, awaits_set_up: bool
             f"auth_mode: disabled is allowed on a loopback address only, and the server is to listen on {bind or 'all'}.",
             "Run: parachute config set auth_mode remote, or: parachute config set host 127.0.0.1",
         )
-    if not keys.list() and not awaits_set_up:
+    if not keys.list() and not awaits_set_up and not keys.are_gone:
         raise NotSafe(
             f"The server is to listen on {bind or 'all addresses'}, where others can reach it, and there is no key yet.",
             "Make one first: parachute keys create NAME",

@@ -85,6 +85,6 @@ def write(computer: Agents, text: str) -> None:
 def refused(answer: tuple[int, Any]) -> None:
     """See that it is the disk, in a sentence."""
     status, said = answer
-    assert status == 503, said
+    assert (status, said["key"]) == (507, "disk_full"), said
     assert any(words in said["detail"] for words in FULL), said
     assert said["detail"].endswith(".")

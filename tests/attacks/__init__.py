@@ -1,0 +1,1 @@
+"""What may come to a computer: each file attacks one thing, and names the row that found it."""

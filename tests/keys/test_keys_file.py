@@ -63,10 +63,11 @@ def test_what_is_written_is_private_and_in_the_format_of_the_specification(home:
     assert keys.list()[0].label == "Café ☕: 'yes'"
 
 
-def test_nothing_but_the_file_and_its_lock_stays_behind(home: Path, keys: Keys) -> None:
+def test_nothing_but_files_that_are_meant_and_their_locks_stays_behind(home: Path, keys: Keys) -> None:
     key, _ = keys.create("phone")
     keys.revoke(key.id)
-    assert {path.name for path in home.iterdir()} == {"keys.yaml", ".keys.yaml.lock"}
+    own = {"keys.yaml", ".keys.yaml.lock", "known-files.json", ".known-files.json.lock"}
+    assert {path.name for path in home.iterdir()} == own
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,7 @@ class Computer:
         self.home = Home(self.folder / ".parachute")
         self.home.root.mkdir(mode=0o700)
         self.vault = self.folder / "Parachute"
+        self.host = "127.0.0.1"
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._settings = {"vault": str(self.vault), "agents": {"spare": False}, **(settings or {})}
@@ -70,7 +71,7 @@ class Computer:
             "LANG": "C.UTF-8",
             **self._environment,
         }
-        command = [sys.executable, "-m", "parachute.supervisor", "--host", "127.0.0.1", "--port", str(self.port)]
+        command = [sys.executable, "-m", "parachute.supervisor", "--host", self.host, "--port", str(self.port)]
         with (self.home.logs / "supervisor.log").open("ab") as log:
             self._process = subprocess.Popen(
                 command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True

@@ -7,8 +7,10 @@ import time
 from pathlib import Path
 
 from parachute.doctor.computer import Computer
-from parachute.doctor.models import Check, Group, Level, NotApplicable, Result, ok, problem, warning
+from parachute.doctor.models import Check, Fix, Group, Level, NotApplicable, Result, ok, problem, warning
 from parachute.doctor.present import present
+from parachute.errors import Conflict
+from parachute.recovery.service import Recovery
 
 _SECONDS = 40.0
 _THOROUGH = 64 << 20
@@ -21,10 +23,12 @@ _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR)
 _MOST = 500
 _DEEPEST = 4
 _ENDINGS = (".db", ".sqlite", ".sqlite3")
-_RESTORE = (
-    "Stop the computer, keep the damaged file, and put a good copy in its place: from a backup, or from the folder `copies` beside "
-    "it. The list of conversations can also be made anew: move sessions.db away and run `parachute sessions reindex`."
+_OWN = ("sessions.db", "runs.db", "events.db", "suggestions.db")
+_STOP = (
+    "`parachute stop`, then `parachute doctor databases --fix`: it puts them aside, and their newest copies in their place. The next "
+    "start does so, too. A backup may have newer ones."
 )
+_RESTORE = "Stop the computer, keep the damaged file, and put a good copy in its place: from a backup, or from the folder `copies` beside it."
 
 
 def _examine(computer: Computer) -> Result:
@@ -38,7 +42,13 @@ def _examine(computer: Computer) -> Result:
     details = tuple(f"{path}: {said}" for path, said in (damaged | unseen).items())
     if damaged:
         names = ", ".join(path.name for path in damaged)
-        return problem(f"{len(damaged)} of {len(found)} databases cannot be read: {names}.", _RESTORE, details=details)
+        mendable = [path for path in damaged if path in _own(computer)]
+        return problem(
+            f"{len(damaged)} of {len(found)} databases cannot be read: {names}.",
+            _STOP if mendable else _RESTORE,
+            details=details,
+            fix=None if computer.is_running or not mendable else _fix(computer, mendable),
+        )
     unread = [each for each in unread if not isinstance(each, FileNotFoundError)]
     if unread:
         return warning(
@@ -64,6 +74,28 @@ def _examine(computer: Computer) -> Result:
     if not found:
         return ok("There is no database yet.")
     return ok("The one database is whole." if len(found) == 1 else f"All {len(found)} databases are whole.")
+
+
+def _own(computer: Computer) -> tuple[Path, ...]:
+    """The databases that the server opens at its start."""
+    folder = computer.settings.vault / ".parachute" if computer.settings else None
+    return (computer.home.trust_database, *(folder / name for name in _OWN if folder))
+
+
+def _fix(computer: Computer, damaged: list[Path]) -> Fix:
+    names = ", ".join(path.name for path in damaged)
+    return Fix(
+        f"Put {names} aside, and the newest copy in its place if there is one.", lambda: _recover(computer, damaged)
+    )
+
+
+def _recover(computer: Computer, damaged: list[Path]) -> str:
+    if computer.asked_again().is_running:
+        raise Conflict("The computer runs, and its start puts damaged databases aside.", "`parachute restart` does it.")
+    recovery = Recovery(computer.home.root)
+    for path in damaged:
+        recovery.recover(path, is_damaged=True)
+    return " ".join(notice.sentence for notice in recovery.notices.read()[-len(damaged) :])
 
 
 def _files(computer: Computer, unread: list[OSError]) -> list[Path]:
@@ -119,6 +151,8 @@ def _checked(path: Path, how: str, deadline: float) -> tuple[Level, str]:
         if code == sqlite3.SQLITE_INTERRUPT:
             return Level.WARNING, f"there was no time: all of them have {_SECONDS:.0f} seconds together"
         return (Level.PROBLEM if code in _DAMAGE else Level.WARNING), str(error)
+    except UnicodeDecodeError:
+        return Level.PROBLEM, "its schema cannot be read"  # what SQLite says of it repeats its bytes
     except OSError as error:
         return Level.WARNING, error.strerror or str(error)
     said = str(row[0]).removeprefix("*** in database main ***\n")

@@ -1,0 +1,26 @@
+"""Whether databases or keys were lost, and what took their place."""
+
+from parachute.doctor.computer import Computer
+from parachute.doctor.models import Check, Fix, Group, Result, ok, warning
+from parachute.recovery.notices import Notices
+
+
+def _examine(computer: Computer) -> Result:
+    notices = Notices(computer.home.root)
+    found = [notice.sentence for notice in notices.read()]
+    if not found:
+        return ok("Nothing was lost.")
+    return warning(
+        found[0] if len(found) == 1 else f"{len(found)} files were lost.",
+        "Look whether something is missing; a backup may have more (`parachute backup list`). `parachute doctor lost-files --fix` "
+        "ends this message.",
+        details=tuple(found) if len(found) > 1 else (),
+        fix=Fix("Do not show this any more; the files that were put aside stay.", lambda: _acknowledge(notices)),
+    )
+
+
+def _acknowledge(notices: Notices) -> str:
+    return f"{notices.acknowledge()} of them are not shown any more."
+
+
+CHECK = Check("Lost files", Group.DATA, _examine)

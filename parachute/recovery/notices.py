@@ -1,0 +1,81 @@
+"""What became of databases and keys that were lost: kept for status and doctor until somebody has read it."""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from parachute.errors import ParachuteError
+from parachute.files import atomic_write, locked, read_regular
+from parachute.recovery.inspection import Condition
+
+FILE = "recovery.json"
+_LIMIT = 256 * 1024
+_KEPT = 50
+
+_WAS = {"damaged": "was damaged", "empty": "was empty", "gone": "was gone", "whole": "was replaced"}
+_MADE_ANEW = {
+    "sessions.db": "It was made anew from the transcripts: titles that were chosen, archived conversations and links are lost.",
+    "runs.db": "It was made anew: answers that were cut off are in no list any more.",
+    "events.db": "It was made anew: events that modules had not taken yet are lost.",
+    "suggestions.db": "It was made anew: suggestions that waited, and what was decided before, are lost.",
+    "keys.yaml": "Nobody is let in from other devices. Put the file back from a backup, or make keys anew with "
+    "`parachute keys create NAME`.",
+    "trust.db": "It was made anew: all conversations are sandboxed and without grants, workspaces are as the vault's copies of "
+    "them say, and what was spent today is forgotten.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One file that was lost: `put_aside` is the name that it has now, `copy` the file that took its place."""
+
+    at: str
+    file: str
+    condition: Condition
+    put_aside: str | None = None
+    copy: str | None = None
+    copied_at: str | None = None
+
+    @property
+    def sentence(self) -> str:
+        """What happened, for a person."""
+        name = Path(self.file).name
+        said = f"{self.at[:16].replace('T', ' ')} UTC: {self.file} {_WAS[self.condition]}."
+        if self.put_aside:
+            said += f" It is kept as {self.put_aside}."
+        if self.copy:
+            return f"{said} Its copy {self.copy} took its place; what changed after {self.copied_at} is not in it."
+        return f"{said} {_MADE_ANEW.get(name, 'It was made anew.')}"
+
+    def as_json(self) -> dict[str, Any]:
+        """The form for apps and of the file; `message` is for people."""
+        return {**asdict(self), "message": self.sentence}
+
+
+class Notices:
+    """`recovery.json` in the state directory."""
+
+    def __init__(self, root: Path) -> None:
+        self._path = root / FILE
+
+    def read(self) -> list[Notice]:
+        """All that nobody has acknowledged, oldest first."""
+        try:
+            entries = json.loads(read_regular(self._path, _LIMIT))
+            return [Notice(**{name: entry.get(name) for name in Notice.__slots__}) for entry in entries]
+        except (OSError, ValueError, TypeError, AttributeError, ParachuteError):
+            return []
+
+    def add(self, notice: Notice) -> None:
+        """Keep one more; error: OSError."""
+        with locked(self._path):
+            kept = [*self.read(), notice][-_KEPT:]
+            atomic_write(self._path, json.dumps([each.as_json() for each in kept], indent=1))
+
+    def acknowledge(self) -> int:
+        """Forget them, since somebody has read them; how many there were. Error: OSError."""
+        with locked(self._path):
+            count = len(self.read())
+            self._path.unlink(missing_ok=True)
+        return count

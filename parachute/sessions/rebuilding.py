@@ -1,0 +1,93 @@
+"""Rows of sessions made anew from their transcripts, for a list that was lost."""
+
+import asyncio
+import contextlib
+import logging
+import sqlite3
+
+from parachute.clock import now
+from parachute.errors import ParachuteError
+from parachute.sessions.messages import assistant_text, user_text
+from parachute.sessions.models import MODULE, Session
+from parachute.sessions.service import Sessions
+from parachute.sessions.store import SessionStore
+from parachute.sessions.trust_store import TrustStore
+
+log = logging.getLogger(__name__)
+
+_TITLE = 80
+
+
+class Rebuilding:
+    """Adds what is in no list; what is there stays as it is. What the transcript does not say, such as a folder, is lost."""
+
+    def __init__(self, sessions: Sessions, store: SessionStore, trust: TrustStore) -> None:
+        self._sessions = sessions
+        self._store = store
+        self._trust = trust
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin; whoever asks meanwhile sees what is there already."""
+        self._task = asyncio.create_task(self._run(), name="rebuilding the list of sessions")
+
+    async def close(self) -> None:
+        """Stop; the next start goes on."""
+        if self._task:
+            self._task.cancel()
+            await asyncio.wait({self._task})
+
+    async def _run(self) -> None:
+        try:
+            await self.run()
+        except ParachuteError as error:
+            log.error("The list of conversations is not complete: %s", error)
+
+    async def run(self) -> int:
+        """Add the sessions that have a transcript and no row; how many."""
+        await self._store.set_rebuilt(False)
+        known = set(await self._store.ids())
+        found = await asyncio.to_thread(lambda: set(self._sessions.transcripts.ids()))
+        direct = await self._trust.direct_sessions()
+        added = 0
+        for identifier in sorted((found | direct) - known):
+            if session := await asyncio.to_thread(self._session, identifier):
+                await self._add(session, is_direct=identifier in direct)
+                added += 1
+        await self._store.set_rebuilt(True)
+        if added:
+            log.warning("%d conversations are in the list again, from their transcripts.", added)
+        return added
+
+    async def _add(self, session: Session, *, is_direct: bool) -> None:
+        session.trust_level = "direct" if is_direct else "sandboxed"
+        session.workspace_id = await self._trust.workspace(session.id)
+        if owner := await self._trust.owner(session.id):
+            session.metadata[MODULE] = owner.module
+            session.agent_name = owner.agent or None
+            session.archived = True
+        with contextlib.suppress(sqlite3.IntegrityError):  # somebody has made it meanwhile
+            await self._store.insert(session)
+        await self._sessions.index(session.id)
+
+    def _session(self, identifier: str) -> Session | None:
+        """What a transcript says of its session; None for one in which nothing was said."""
+        times: list[str] = []
+        title, count = None, 0
+        for event in self._sessions.transcripts.events(identifier):
+            asked = user_text(event)
+            if asked or assistant_text(event):
+                count += 1
+                title = title or (asked and " ".join(asked.split())[:_TITLE])
+                if isinstance(time := event.get("timestamp"), str):
+                    times = [*times[:1], time]
+        if not count:
+            return None
+        moment = now()
+        return Session(
+            id=identifier,
+            created_at=times[0] if times else moment,
+            updated_at=times[-1] if times else moment,
+            title=title or None,
+            message_count=count,
+        )

@@ -1,0 +1,164 @@
+"""D6, D7, D8: a disk that is full, or that can only be read, and what is said and done then."""
+
+import json
+import os
+import signal
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.conftest import needs_bubblewrap
+from tests.hosts.household import Household
+from tests.runs.answers import answered, ended
+from tests.runs.processes import agents
+from tests.support.messages_api import Gate, MessagesAPI, hold, several, text
+from tests.support.small_disk import SmallDisk, small_disk
+from tests.support.sse import chat
+
+pytestmark = needs_bubblewrap
+
+NOTES = """
+@route("POST", "/notes")
+async def add(self, text: str):
+    await self.core.files.write("Notes/today.md", text)
+    return {"text": await self.core.files.read("Notes/today.md")}
+
+@route("POST", "/plain")
+async def plain(self):
+    (self.core.data / "plain.txt").write_text("x" * 100_000)
+"""
+
+
+@pytest.fixture
+def model() -> Iterator[MessagesAPI]:
+    """A scripted model service."""
+    with MessagesAPI() as service:
+        service.default(text("Yes."))
+        yield service
+
+
+@pytest.fixture
+def computer(model: MessagesAPI) -> Iterator[Household]:
+    """A computer that lies on `disk` as a whole."""
+    environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-real", "ANTHROPIC_BASE_URL": model.url}
+    made = Household(environment=environment)
+    made.home.root.rmdir()
+    with small_disk(made.folder) as disk:
+        made.home.root.mkdir(mode=0o700)
+        made.disk = disk
+        with made:
+            made.install("notes", NOTES, permissions={"write": ["Notes/**"]})
+            assert made.post("/api/notes/notes", json={"text": "Sun."}).status_code == 200
+            yield made
+
+
+def disk_of(computer: Household) -> SmallDisk:
+    """The disk that the computer lies on."""
+    disk = computer.disk
+    assert isinstance(disk, SmallDisk)
+    return disk
+
+
+def break_disk(computer: Household, how: str) -> str:
+    """Fill it, or let it fail; the key that is said of it."""
+    if how == "full":
+        disk_of(computer).fill()
+        return "disk_full"
+    disk_of(computer).fail()
+    return "disk_read_only"
+
+
+@pytest.mark.parametrize("how", ["full", "read-only"])
+async def test_panic_stops_agents_and_says_what_is_not_saved(computer: Household, model: MessagesAPI, how: str) -> None:
+    gate = Gate()
+    model.script(several(text("Half "), hold(gate)))
+    async with computer.client() as client, chat(client, "In a sandbox.") as stream:
+        await stream.until("text")
+        assert len(agents(computer)) == 1
+        break_disk(computer, how)
+        answer = await client.post("/api/panic")
+        assert answer.status_code == 200, answer.text
+        await stream.collect()
+        assert ended(stream)["type"] == "aborted"
+    assert agents(computer) == []
+    said = answer.json()
+    is_saved = (computer.home.root / "panic.json").exists()
+    assert said["panic"]["saved"] is is_saved
+    assert (said["warning"] is None) is is_saved
+    assert is_saved or how == "read-only" or "holds until" in said["warning"]
+    refused = computer.post("/api/chat", json={"message": "Hello?"})
+    assert (refused.status_code, refused.json()["key"]) == (503, "panic"), refused.text
+    assert computer.value("/api/status")["panic"]["by"] == "this computer"
+
+
+async def test_panic_outlives_a_kill_of_the_server_on_a_read_only_disk(computer: Household, model: MessagesAPI) -> None:
+    break_disk(computer, "read-only")
+    done = computer.command("panic", "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    said = json.loads(done.stdout)
+    assert (said["running"], said["panic"]["saved"]) == (True, False)
+    assert "until the computer is restarted" in said["problem"]
+    core = computer.find_process("parachute.serve")
+    os.kill(core.pid, signal.SIGSTOP)
+    try:
+        again = computer.command("panic")
+        assert again.returncode == 0, again.stdout + again.stderr
+        assert "until the computer is restarted" in again.stderr
+    finally:
+        os.kill(core.pid, signal.SIGCONT)
+    refused = computer.post("/api/chat", json={"message": "Hello?"})
+    assert (refused.status_code, refused.json()["key"]) == (503, "panic"), refused.text
+    assert agents(computer) == []
+
+
+async def test_what_no_disk_took_is_saved_as_soon_as_it_can_be(computer: Household) -> None:
+    blocked = computer.home.root / "panic.json"
+    disk = disk_of(computer)
+    disk.fill()
+    answer = computer.post("/api/panic").json()
+    disk.make_room()
+    computer.wait_until(lambda: blocked.exists() and blocked.stat().st_size, "it is saved in full")
+    assert computer.command("resume").returncode == 0
+    assert not blocked.exists()
+    assert answer["panic"]["by"] == "this computer"
+    async with computer.client() as client:
+        assert (await answered(client, "Hello?")).text == "Yes."
+
+
+def test_panic_without_a_server_says_that_nothing_holds(computer: Household) -> None:
+    computer.stop()
+    break_disk(computer, "read-only")
+    done = computer.command("panic")
+    assert done.returncode == 1
+    assert "could not be written" in done.stderr
+
+
+WRITES: dict[str, dict[str, Any]] = {
+    "/api/auth/keys": {"label": "phone", "scopes": [{"module": "*", "capabilities": ["read"]}]},
+    "/api/mcps": {"name": "clock", "command": "clock"},
+    "/api/modules/notes/disable": {},
+    "/api/workspaces": {"name": "Boat"},
+    "/api/notes/notes": {"text": "Rain. " * 50_000},
+    "/api/notes/plain": {},
+    "/api/chat": {"message": "Hello? " * 5_000},
+}
+
+
+@pytest.mark.parametrize("how", ["full", "read-only"])
+def test_what_is_not_written_is_said_with_a_key(computer: Household, how: str) -> None:
+    expected = break_disk(computer, how)
+    for path, body in WRITES.items():
+        answer = computer.post(path, json=body)
+        if answer.status_code == 200:
+            continue  # there was room for it, or it answers with events
+        said = answer.json()
+        assert said["key"] == expected, (path, answer.status_code, said)
+        assert answer.status_code in (503, 507)
+        assert said["detail"].endswith(".")
+        assert said["hint"]
+        assert "Nothing was lost" not in answer.text
+        assert "Something went wrong" not in answer.text
+    put = computer.ask("PUT", "/api/settings/model", json={"value": "opus"})
+    assert put.status_code < 500 or put.json()["key"] == expected, put.text
+    assert computer.value("/api/health")["status"] == "ok"
