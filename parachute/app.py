@@ -1,6 +1,8 @@
 """The application: every part made once, in the order in which they need each other, and nothing else."""
 
+import asyncio
 import contextlib
+import time
 from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from parachute.agents.options import prepare_files
 from parachute.agents.pool import AgentPool
 from parachute.audit.middleware import AuditMiddleware
 from parachute.audit.service import Audit
+from parachute.base.unfinished import remove_unfinished
 from parachute.claude_code.history import History
 from parachute.claude_code.service import ClaudeCode
 from parachute.contexts.service import Contexts
@@ -190,6 +193,10 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
     vault.prepare()
     async with contextlib.AsyncExitStack() as stack:
         stack.callback(state.keys.close)
+        collecting = asyncio.create_task(
+            asyncio.to_thread(remove_unfinished, _written(home, vault), time.time()), name="unfinished files"
+        )
+        stack.callback(collecting.cancel)
         audit = Audit(vault.state / "audit")
         audit.start()
         stack.push_async_callback(audit.close)
@@ -346,6 +353,11 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
         state.late_routes.start()
         stack.push_async_callback(state.late_routes.close)
         yield
+
+
+def _written(home: Home, vault: Vault) -> list[Path]:
+    """Folders in which only this computer's own programs write files by way of another name."""
+    return [home.root, vault.state, *(vault.root / name for name in ("Daily", "Brain", "Chat"))]
 
 
 async def _who_stopped(home: Home) -> str | None:

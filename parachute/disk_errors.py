@@ -3,8 +3,9 @@
 import errno
 import os
 import sqlite3
-from pathlib import Path
+from pathlib import Path, PurePath
 
+from parachute.base.unfinished import unfinished_name
 from parachute.errors import ParachuteError, Unavailable
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -30,19 +31,19 @@ class NotPermitted(Unavailable):
     key = "file_not_permitted"
 
 
-def disk_error(error: BaseException, path: Path | None = None) -> ParachuteError | None:
-    """The error for a person where the disk is the reason, None for any other; `path` where the error names no file."""
+def disk_error(error: BaseException, path: PurePath | None = None) -> ParachuteError | None:
+    """The error for a person where the disk is the reason, None for any other; `path` instead of the name in the error."""
     number = error.errno if isinstance(error, OSError) else None
     # Extended codes carry the primary one in their lowest byte.
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF if isinstance(error, sqlite3.Error) else 0
     named = getattr(error, "filename", None)
-    name = str(named if isinstance(named, str | Path) else path or "something")
+    name = str(path or (named if isinstance(named, str | PurePath) else "something"))
     if number in _FULL or code == sqlite3.SQLITE_FULL:
         return DiskFull(f"The disk is full: {name} cannot be written.", "Free space on it, and try again.")
     if (
         number == errno.EROFS
         or code == sqlite3.SQLITE_READONLY
-        or (code == sqlite3.SQLITE_IOERR and _is_read_only(path))
+        or (code == sqlite3.SQLITE_IOERR and _takes_nothing(path))
     ):
         return DiskReadOnly(
             f"The disk can only be read: {name} cannot be written.",
@@ -56,8 +57,14 @@ def disk_error(error: BaseException, path: Path | None = None) -> ParachuteError
     return None
 
 
-def _is_read_only(path: Path | None) -> bool:
-    try:
-        return path is not None and bool(os.statvfs(path).f_flag & os.ST_RDONLY)
-    except OSError:
+def _takes_nothing(path: PurePath | None) -> bool:
+    """Whether no file can be made beside this one: SQLite says only that there was an error, and flags of the disk not that."""
+    if path is None:
         return False
+    probe = Path(path).with_name(unfinished_name(path.name))
+    try:
+        os.close(os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        probe.unlink()
+    except OSError as error:
+        return error.errno == errno.EROFS
+    return False

@@ -9,13 +9,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from parachute.base.folders import Folder
+from parachute.base.unfinished import unfinished_name
 from parachute.errors import InvalidInput, Unavailable
 
 
 def atomic_write(path: Path, data: bytes | str, mode: int = 0o600) -> None:
     """Replace `path` with `data`, so that a reader sees the old file or the new one and nothing between."""
     payload = data.encode() if isinstance(data, str) else data
-    temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}")
+    temporary = path.with_name(unfinished_name(path.name))
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
     try:
         with os.fdopen(descriptor, "wb") as file:

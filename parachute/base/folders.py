@@ -13,6 +13,7 @@ from pathlib import Path, PurePath
 from typing import BinaryIO, Self
 
 from parachute.base.openat2 import LINK, open_beneath
+from parachute.base.unfinished import unfinished_name
 from parachute.errors import InvalidInput
 
 Relative = str | PurePath
@@ -108,7 +109,7 @@ class Folder:
     def write(self, path: Relative, data: bytes | str, mode: int = 0o600) -> None:
         """Replace or make a file; a reader sees the old content or the new one, and a power cut leaves one of both."""
         with self._parent(path) as (folder, name):
-            temporary = f".{name}.{os.urandom(6).hex()}"
+            temporary = unfinished_name(name)
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
             with os.fdopen(os.open(temporary, flags, mode, dir_fd=folder), "wb") as file:
                 try:

@@ -7,12 +7,13 @@ import stat
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import BinaryIO, Literal
 
 from parachute.base.folders import Folder
 from parachute.core.patterns import Pattern, matches_any, parts_of
 from parachute.core.replacing import Replacement, moved
+from parachute.disk_errors import disk_error
 from parachute.errors import InvalidInput, NotAllowed, NotFound, ParachuteError, Unavailable
 
 LARGEST_READ = 64 * 1024 * 1024
@@ -302,7 +303,9 @@ def _said(parts: tuple[str, ...]) -> Iterator[None]:
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO):
             raise InvalidInput(f"path: {path} is a link, or not what is expected there: {error.strerror}.") from error
-        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS) and (known := disk_error(error, PurePath(path))):
+            raise known from error
+        if error.errno in (errno.EACCES, errno.EPERM):
             raise NotAllowed(f"path: the system does not allow {path}: {error.strerror}.") from error
         if error.errno in (errno.ENAMETOOLONG, errno.EINVAL):
             raise InvalidInput(f"path: {path[:80]} is no possible name: {error.strerror}.") from error

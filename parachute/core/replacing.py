@@ -2,11 +2,11 @@
 
 import errno
 import os
-import secrets
 import stat
 from typing import Literal
 
 from parachute.base.folders import Folder
+from parachute.base.unfinished import unfinished_name
 
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 
@@ -16,7 +16,7 @@ class Replacement:
 
     def __init__(self, folder: Folder, name: str) -> None:
         self._name = name
-        self._temporary = f".{name[:60]}.{secrets.token_hex(6)}"
+        self._temporary = unfinished_name(name)
         mode = _mode(name, folder)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
         descriptor = folder.descriptor(self._temporary, flags, 0o666 if mode is None else 0o600)

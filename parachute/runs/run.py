@@ -29,6 +29,14 @@ class Question:
     grants: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class CutOff:
+    """An earlier run that did not end well: when it began, and its (role, text) pairs."""
+
+    started_at: str
+    texts: tuple[tuple[str, str], ...]
+
+
 class Profile(Protocol):
     """What an agent of a module is given in place of what a conversation of a person has."""
 
@@ -51,15 +59,15 @@ class Run:
     it does where `is_direct`.
 
     `client` is set as long as the agent takes interrupts and further messages; `answered` says that its result is in.
-    `cut_off` holds the (role, text) pairs of the run before it if a crash interrupted that, `added` what hooks want the
-    agent of a new session to know.
+    `cut_off` are the runs before it since the last one that ended well, `added` is what hooks want the agent of a new session
+    to know.
     """
 
     session: Session
     request: TurnRequest
     log: EventLog
     is_new: bool
-    cut_off: tuple[tuple[str, str], ...] = ()
+    cut_off: tuple[CutOff, ...] = ()
     profile: Profile | None = None
     started: float = field(default_factory=time.monotonic)
     task: asyncio.Task[None] | None = None

@@ -18,7 +18,7 @@ from parachute.runs.events import Event
 from parachute.runs.log import EventLog, replay, said
 from parachute.runs.preparation import Services
 from parachute.runs.request import MAXIMUM_MESSAGE, Attachment, TurnRequest
-from parachute.runs.run import INJECTION_LIMIT, Profile, Run
+from parachute.runs.run import INJECTION_LIMIT, CutOff, Profile, Run
 from parachute.runs.spare import Spare
 from parachute.runs.store import RunStore
 from parachute.runs.turn import Turn
@@ -284,11 +284,10 @@ class Runs:
         run = self._active.get(session)
         return run.log if run else self._ended.get(session)
 
-    async def _cut_off(self, session: str) -> tuple[tuple[str, str], ...]:
-        last = await self._store.last(session)
-        if last is None or last[1] != "interrupted":
-            return ()
-        return tuple(said(await self._store.events(last[0])))
+    async def _cut_off(self, session: str) -> tuple[CutOff, ...]:
+        runs = await self._store.unfinished(session)
+        found = [CutOff(started, tuple(said(await self._store.events(run)))) for run, started in runs]
+        return tuple(each for each in found if each.texts)
 
     def _is_used(self, session: str) -> bool:
         return session in self._active or session in self._reserved

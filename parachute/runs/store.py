@@ -41,6 +41,9 @@ def m0002_event_files(connection: sqlite3.Connection) -> None:
 
 ALL = (m0001_runs, m0002_event_files)
 
+_UNFINISHED = 8
+"""Runs of a session that are kept although they did not end well: what was said in them may be nowhere else."""
+
 PAGE_SIZE = 512
 """Bytes; SQLite's smallest, since the rows are small and every changed page is written whole."""
 
@@ -61,9 +64,10 @@ class RunStore:
         )
 
     async def begin(self, session: str) -> int:
-        """A new run's id; runs of the session that ended and are complete in its transcript are dropped."""
+        """A new run's id; runs of the session that ended well are dropped, and all but the newest of the others."""
         async with self._database.transaction() as connection:
-            await self._drop(connection, "session = ? AND status IN ('done', 'aborted', 'error')", session)
+            newest = f"SELECT id FROM runs WHERE session = ?1 ORDER BY id DESC LIMIT {_UNFINISHED}"
+            await self._drop(connection, f"session = ?1 AND (status = 'done' OR id NOT IN ({newest}))", session)
             cursor = await connection.execute(
                 "INSERT INTO runs (session, status, started_at) VALUES (?, 'running', ?)", (session, now())
             )
@@ -88,6 +92,15 @@ class RunStore:
             "SELECT id, status FROM runs WHERE session = ? ORDER BY id DESC LIMIT 1", (session,)
         )
         return (row[0], row[1]) if row else None
+
+    async def unfinished(self, session: str) -> list[tuple[int, str]]:
+        """(id, when it began) of the runs since the last one that ended well, which a transcript may not have; oldest first."""
+        rows = await self._database.rows(
+            "SELECT id, started_at FROM runs WHERE session = ?1 AND status != 'running' AND id > "
+            "COALESCE((SELECT max(id) FROM runs WHERE session = ?1 AND status = 'done'), 0) ORDER BY id",
+            (session,),
+        )
+        return [(run, started) for run, started in rows]
 
     async def events(self, run: int) -> list[tuple[int, Event]]:
         """All logged events of a run."""

@@ -266,15 +266,20 @@ class Turn:
             # The app asked again after it heard that the transcript is gone: go on with the words we have.
             await sessions.save(run.session)
             parts.append(("prior_conversation", await sessions.words(run.session.id)))
-        if run.cut_off and not await self._remembers(run.cut_off[0][1]):
+        known_words = "\n\n".join(text for _, text in parts)
+        for cut_off in run.cut_off:
+            message = cut_off.texts[0][1]
             # The program was killed before it wrote the message of that turn into its transcript.
-            parts.append(("interrupted_turn", "\n\n".join(f"{role}: {text}" for role, text in run.cut_off)))
+            if message not in known_words and not await self._remembers(message, cut_off.started_at):
+                parts.append(("interrupted_turn", "\n\n".join(f"{role}: {text}" for role, text in cut_off.texts)))
         self._injected = sum(1 for _, text in parts if text)
         return "".join(f"<{name}>\n{text[-_PRIOR_LIMIT:]}\n</{name}>\n\n" for name, text in parts if text)
 
-    async def _remembers(self, text: str) -> bool:
+    async def _remembers(self, text: str, since: str) -> bool:
+        """Whether the transcript has a message that was written since then; the same words may have been said before."""
         messages = await self._services.sessions.messages(self._run.session.id)
-        blocks = (block for message in messages if message["role"] == "user" for block in message["content"])
+        written = (each for each in messages if each["role"] == "user" and (each["timestamp"] or since) >= since)
+        blocks = (block for message in written for block in message["content"])
         return any(text in block.get("text", "") for block in blocks)
 
     def _report_missing(self) -> None:

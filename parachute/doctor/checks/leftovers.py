@@ -6,12 +6,10 @@ import stat
 import time
 from pathlib import Path
 
+from parachute.base.unfinished import find_unfinished
 from parachute.doctor.computer import Computer
 from parachute.doctor.models import Check, Fix, Group, Result, ok, warning
 from parachute.doctor.present import present
-
-_UNFINISHED = re.compile(r"\..+\.[0-9a-f]{12}")
-"""What `parachute.files.atomic_write` calls a file that is not complete."""
 
 _ARGUMENT = re.compile(r"argument-\d+")
 _OLD = 24 * 60 * 60
@@ -56,8 +54,7 @@ def _unfinished(computer: Computer) -> list[Path]:
     folders = [computer.home.root]
     if computer.settings is not None:
         folders.append(computer.settings.vault / ".parachute")
-    found = [path for folder in folders for path in folder.glob(".*") if _UNFINISHED.fullmatch(path.name)]
-    return sorted(path for path, status in present(found) if stat.S_ISREG(status.st_mode) and _is_old(status))
+    return sorted(find_unfinished(folders, time.time() - _OLD))
 
 
 def _agent_folders(computer: Computer) -> list[Path]:

@@ -65,7 +65,7 @@ class Versions:
     async def keep_stream(self, path: str, chunks: AsyncIterator[bytes], why: str) -> None:
         """Keep a large file; error: those of reading it."""
         await asyncio.to_thread(self._folder.mkdir, 0o700, True, True)
-        temporary = self._folder / f".{secrets.token_hex(8)}"
+        temporary = self._folder / f".version.{secrets.token_hex(6)}"
         digest, size = hashlib.sha256(), 0
         try:
             with temporary.open("xb") as file:
@@ -143,7 +143,7 @@ class Versions:
             if not stored:
                 packed = b"z" + zlib.compress(data) if len(data) <= _COMPRESSED else b"r" + data
                 self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                temporary = self._folder / f".{secrets.token_hex(8)}"
+                temporary = self._folder / f".version.{secrets.token_hex(6)}"
                 with temporary.open("xb") as file:
                     file.write(packed)
                     file.flush()
