@@ -66,8 +66,9 @@ class RunStore:
     async def begin(self, session: str) -> int:
         """A new run's id; runs of the session that ended well are dropped, and all but the newest of the others."""
         async with self._database.transaction() as connection:
-            newest = f"SELECT id FROM runs WHERE session = ?1 ORDER BY id DESC LIMIT {_UNFINISHED}"
-            await self._drop(connection, f"session = ?1 AND (status = 'done' OR id NOT IN ({newest}))", session)
+            newest = "SELECT id FROM runs WHERE session = ?1 ORDER BY id DESC LIMIT ?2"
+            ended = f"session = ?1 AND (status = 'done' OR id NOT IN ({newest}))"
+            await self._drop(connection, ended, session, _UNFINISHED)
             cursor = await connection.execute(
                 "INSERT INTO runs (session, status, started_at) VALUES (?, 'running', ?)", (session, now())
             )
