@@ -115,9 +115,13 @@ class Transcripts:
 
     def ids(self) -> Iterator[str]:
         """The sessions whose transcript lies in the folder of its own sandbox."""
-        for folder in _folders(self._roots[0]):
-            session = folder.name.removeprefix(_OWN)
-            if folder.name.startswith(_OWN) and is_session_id(session) and _is_regular(folder / f"{session}.jsonl"):
+        try:
+            with os.scandir(self._roots[0]) as entries:
+                names = [entry.name for entry in entries if entry.name.startswith(_OWN)]
+        except OSError:
+            return
+        for session in (name.removeprefix(_OWN) for name in names):
+            if is_session_id(session) and _is_regular(self.folder(session) / f"{session}.jsonl"):
                 yield session
 
     def bring(self, session: str) -> bool:
