@@ -10,6 +10,7 @@ from typing import Any
 from fastapi import APIRouter, FastAPI
 
 from parachute import __version__
+from parachute.addresses import is_loopback
 from parachute.agents.options import prepare_files
 from parachute.agents.pool import AgentPool
 from parachute.audit.middleware import AuditMiddleware
@@ -76,7 +77,6 @@ from parachute.supervisor.credentials import Credentials
 from parachute.vault.service import Vault
 from parachute.watching.service import VaultWatcher
 from parachute.web.access import AccessMiddleware
-from parachute.web.addresses import is_loopback
 from parachute.web.body_limit import BodyLimitMiddleware
 from parachute.web.errors import install_error_handlers
 from parachute.web.late_routes import LateRoutes

@@ -3,7 +3,7 @@
 import socket
 from collections.abc import Iterable
 
-from parachute.web.addresses import Address, is_loopback, own_addresses, parse_address
+from parachute.addresses import Address, is_loopback, own_addresses, parse_address
 
 PATH = "/setup"
 # Addresses of documentation (RFC 5737, 3849): asking the kernel for the way there sends nothing.

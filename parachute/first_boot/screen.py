@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import segno
 
-from parachute.web.addresses import parse_address
+from parachute.addresses import parse_address
 
 WIDTH, HEIGHT = 80, 24
 """Of a console with 25 lines; the last one is left for the cursor."""

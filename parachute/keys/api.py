@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
 
+from parachute.addresses import is_loopback
 from parachute.keys.models import Key
 from parachute.keys.service import Keys
 from parachute.settings.models import Settings
@@ -45,9 +46,12 @@ async def create_key(body: NewKey, service: KeysDependency) -> dict[str, Any]:
 
 
 @router.delete("/keys/{identifier}")
-async def revoke_key(identifier: str, service: KeysDependency) -> dict[str, bool]:
-    """Take a key's rights away, at once; 409 for the last one with admin rights."""
-    await asyncio.to_thread(service.revoke, identifier, keep_admin=True)
+async def revoke_key(request: Request, identifier: str, service: KeysDependency) -> dict[str, bool]:
+    """Take a key's rights away, at once; 409 for the last one with admin rights where that would lock others out."""
+    settings: Settings = request.app.state.settings
+    # Programs of the owner need no key on a computer that listens on loopback alone.
+    is_needed = not is_loopback(settings.host) or settings.auth_mode == "always"
+    await asyncio.to_thread(service.revoke, identifier, keep_admin=is_needed)
     return {"success": True}
 
 

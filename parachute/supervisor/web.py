@@ -1,6 +1,6 @@
 """`/supervisor/*` on a port of its own, for an app that looks for it beside the main port and for times when core is down.
 
-Loopback only. Reading the status is open; control needs a key with admin rights.
+Loopback only. Programs of the owner need no key, as the app has none here; others need one, for control with admin rights.
 """
 
 import asyncio
@@ -10,12 +10,15 @@ from typing import Any
 import h11
 
 from parachute.errors import ParachuteError
+from parachute.keys.models import Capability, allows
+from parachute.keys.peers import Peers
 from parachute.keys.service import Keys
 from parachute.settings.home import Home
 from parachute.supervisor.service import Supervisor
 
 _SECONDS = 10.0
 _BODY_LIMIT = 64 * 1024
+_OF_BROWSERS = frozenset(("origin", "referer", "cookie", "sec-fetch-site", "sec-fetch-mode"))
 
 
 class SupervisorWeb:
@@ -23,6 +26,7 @@ class SupervisorWeb:
 
     def __init__(self, home: Home, supervisor: Supervisor, port: int) -> None:
         self._keys = Keys(home.root)
+        self._peers = Peers()
         self._supervisor = supervisor
         self._port = port
         self._hosts = {f"{name}:{port}" for name in ("localhost", "127.0.0.1", "[::1]")}
@@ -35,7 +39,8 @@ class SupervisorWeb:
         connection = h11.Connection(h11.SERVER)
         try:
             request = await asyncio.wait_for(self._receive(connection, reader), _SECONDS)
-            status, answer = await self._answer(request)
+            is_own = await self._peers.is_own(writer.get_extra_info("peername"), writer.get_extra_info("sockname"))
+            status, answer = await self._answer(request, is_own)
         except h11.RemoteProtocolError as error:
             status, answer = error.error_status_hint, {"detail": f"The request cannot be read: {error}."}
         except (TimeoutError, ConnectionError):
@@ -70,15 +75,15 @@ class SupervisorWeb:
             else:
                 raise ConnectionError("the caller left")
 
-    async def _answer(self, request: h11.Request) -> tuple[int, dict[str, Any]]:
+    async def _answer(self, request: h11.Request, is_own: bool | None) -> tuple[int, dict[str, Any]]:
         try:
-            return await self._route(request)
+            return await self._route(request, is_own)
         except ParachuteError as error:
             return error.status, {"detail": error.message, "key": error.key, "hint": error.hint}
         except (OSError, ValueError, h11.RemoteProtocolError) as error:
             return 502, {"detail": f"The main server does not answer: {error}."}
 
-    async def _route(self, request: h11.Request) -> tuple[int, dict[str, Any]]:
+    async def _route(self, request: h11.Request, is_own: bool | None) -> tuple[int, dict[str, Any]]:
         headers = {name.decode().lower(): value.decode(errors="replace") for name, value in request.headers}
         if headers.get("host", "").lower() not in self._hosts:
             return 403, {"detail": "This address answers only under localhost."}
@@ -86,6 +91,9 @@ class SupervisorWeb:
             return 403, {"detail": "Web pages may not call the supervisor."}
         path = request.target.decode(errors="replace").partition("?")[0]
         method = request.method.decode()
+        capability: Capability = "read" if method == "GET" else "admin"
+        if not self._may(capability, headers, is_own):
+            return 401, {"detail": f"This needs a key with {capability} rights, or a program of the computer's owner."}
         if path == "/supervisor/status" and method == "GET":
             return 200, self._supervisor.summary()
         if path == "/supervisor/models" and method == "GET":
@@ -95,18 +103,19 @@ class SupervisorWeb:
             return 404, {"detail": f"There is no {path}."}
         if method != "POST":
             return 405, {"detail": f"{path} takes POST."}
-        if not self._may_control(headers):
-            return 401, {"detail": "Starting and stopping needs an API key with admin rights."}
         await self._supervisor.handle({"operation": operation})
         return 200, {"status": "ok"}
 
-    def _may_control(self, headers: dict[str, str]) -> bool:
+    def _may(self, capability: Capability, headers: dict[str, str], is_own: bool | None) -> bool:
         presented = headers.get("x-api-key") or headers.get("authorization", "").removeprefix("Bearer ").strip()
+        if not presented:
+            # Where the system cannot tell whose program this is, it may look and not change anything.
+            return is_own is not False if capability == "read" else is_own is True and not _is_browser(headers)
         try:
-            key = self._keys.authenticate(presented) if presented else None
+            key = self._keys.authenticate(presented)
         except ParachuteError:
             return False
-        return key is not None and any(scope.module == "*" and "admin" in scope.capabilities for scope in key.scopes)
+        return key is not None and allows(key.scopes, "supervisor", capability)
 
     async def _models(self, target: bytes, received: dict[str, str]) -> tuple[int, dict[str, Any]]:
         """Core knows the models: ask it, on the main port."""
@@ -136,3 +145,7 @@ class SupervisorWeb:
                     return code, json.loads(body or b"{}")
         finally:
             writer.close()
+
+
+def _is_browser(headers: dict[str, str]) -> bool:
+    return not _OF_BROWSERS.isdisjoint(headers) or headers.get("user-agent", "").startswith("Mozilla/")

@@ -1,6 +1,5 @@
 """The gate before every route: host, then origin, then who calls, then what it may do."""
 
-import asyncio
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -10,13 +9,13 @@ from parachute.errors import NotAllowed, ParachuteError
 from parachute.keys.cli_token import CliToken
 from parachute.keys.document import KeysUnreadable
 from parachute.keys.models import FULL_ACCESS, READ_AND_WRITE, Caller
+from parachute.keys.peers import Peers
 from parachute.keys.service import Keys
 from parachute.web.credentials import Recognition, WrongCredential, presented_credential
 from parachute.web.exposure import check_exposure
 from parachute.web.headers import CallHeaders, read_headers
 from parachute.web.hosts import HostAllowList
 from parachute.web.origins import OriginPolicy
-from parachute.web.peers import is_own_process
 from parachute.web.proxies import Client, ProxyPolicy
 from parachute.web.refusals import refuse
 from parachute.web.routing import Need, needed
@@ -41,7 +40,7 @@ class AccessMiddleware:
 
     The address it came from goes to `scope["state"]["client_address"]`. `bind` is the address that the server listens
     on, `local_admin` whether programs of our own user may do everything without a key, `awaits_set_up` that the first key
-    is still to come; the server must leave the peer as it is (uvicorn: `proxy_headers=False`). Errors: NotSafe,
+    is still to come, `peers` says whose programs call from this computer; the server must leave the peer as it is (uvicorn: `proxy_headers=False`). Errors: NotSafe,
     InvalidInput, KeysUnreadable for settings that would not hold.
     """
 
@@ -58,6 +57,7 @@ class AccessMiddleware:
         trusted_proxies: Iterable[str] = (),
         local_admin: bool = True,
         awaits_set_up: bool = False,
+        peers: Peers | None = None,
     ) -> None:
         self.app = app
         self._auth_mode = check_exposure(auth_mode, bind, keys, awaits_set_up=awaits_set_up)
@@ -67,6 +67,7 @@ class AccessMiddleware:
         self._origins = OriginPolicy(origins)
         self._proxies = ProxyPolicy(trusted_proxies)
         self._local_admin = local_admin
+        self._peers = peers or Peers()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on or answer it."""
@@ -99,6 +100,10 @@ class AccessMiddleware:
         if not is_certain:
             # Then this may be a page from elsewhere in a browser of this computer, to which it looks like one of ours.
             client = replace(client, is_local=False)
+        if client.is_local and self._auth_mode != "disabled":
+            # Other users of this computer, and whoever comes through a forwarder of theirs, are strangers.
+            is_own = await self._peers.is_own(peer, server)
+            client = replace(client, is_local=is_own is not False, is_other_user=is_own is False)
         need = needed(scope["method"], scope["path"])
         caller = self._who(headers, client, need)
         if _is_open(need, client) or (
@@ -138,7 +143,7 @@ class AccessMiddleware:
         if not self._local_admin or caller is not _LOCAL or need.audience == "credential":
             return False
         # A page in a browser is recognised by its headers, another user of this machine by the kernel's tables.
-        return await asyncio.to_thread(is_own_process, scope.get("client"), scope.get("server"))
+        return bool(await self._peers.is_own(scope.get("client"), scope.get("server")))
 
 
 def _is_open(need: Need, client: Client) -> bool:
@@ -150,6 +155,11 @@ def _key_needed(client: Client) -> KeyNeeded:
         return KeyNeeded(
             "The request came through a proxy, so it needs a key.",
             "Make one with: parachute keys create NAME, and send it as Authorization: Bearer KEY.",
+        )
+    if client.is_other_user:
+        return KeyNeeded(
+            "Only programs of the user whom this computer belongs to need no key here, and this one is another user's.",
+            "Ask that user for a key (parachute keys create NAME), and send it as Authorization: Bearer KEY.",
         )
     return KeyNeeded(
         "A key is needed to call this computer.",

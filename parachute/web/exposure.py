@@ -2,9 +2,9 @@
 
 from typing import Literal, TypeGuard, get_args
 
+from parachute.addresses import is_loopback
 from parachute.errors import ParachuteError
 from parachute.keys.service import Keys
-from parachute.web.addresses import is_loopback
 
 AuthMode = Literal["remote", "always", "disabled"]
 

@@ -6,9 +6,9 @@ import socket
 import time
 from collections.abc import Awaitable, Callable, Iterable
 
+from parachute.addresses import Address, own_addresses, parse_address
 from parachute.discovery.avahi import announced_name
 from parachute.errors import InvalidInput, NotAllowed
-from parachute.web.addresses import Address, own_addresses, parse_address
 
 _HOST = re.compile(r"(\[[0-9a-fA-F:.]{2,45}\]|[A-Za-z0-9._-]{1,255})(?::([0-9]{1,5}))?", re.ASCII)
 _NAME = re.compile(r"[a-z0-9]([a-z0-9._-]{0,253}[a-z0-9])?")

@@ -6,7 +6,7 @@ from fastapi import Request
 
 from parachute.errors import NotAllowed
 from parachute.keys.models import Caller
-from parachute.web.peers import is_own_process
+from parachute.keys.peers import is_own_process
 
 
 async def is_owner(request: Request) -> bool:

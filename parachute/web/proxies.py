@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_network
 
+from parachute.addresses import Address, parse_address
 from parachute.errors import InvalidInput
-from parachute.web.addresses import Address, parse_address
 
 # One element of RFC 7239's Forwarded: for=1.2.3.4, for="1.2.3.4:80", for="[2001:db8::1]:80", for=unknown.
 _FOR = re.compile(r"(?:^|;)\s*for\s*=\s*\"?(\[[^\]]*\]|[^:;\",]*)", re.IGNORECASE)
@@ -25,13 +25,14 @@ class Client:
     """Where a request came from.
 
     `address` is the caller's own as far as it is known; `is_local` is true only for a direct loopback connection, and
-    `is_vouched` only for what a configured proxy passed on.
+    `is_vouched` only for what a configured proxy passed on. `is_other_user` is for a direct one that is not the owner's.
     """
 
     address: str
     is_local: bool
     is_forwarded: bool
     is_vouched: bool = False
+    is_other_user: bool = False
 
 
 class ProxyPolicy:

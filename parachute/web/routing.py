@@ -37,8 +37,8 @@ class Rule:
 
 RULES = (
     Rule("/api/health", "health", readers="everyone", is_exact=True),
-    # The app sends no key here; what it may learn without one is only how this computer's own server is doing.
-    Rule("/supervisor", "supervisor", write="admin", readers="loopback", writers="credential"),
+    # The app sends no key here: neither to learn how this computer's own server is doing, nor for its buttons.
+    Rule("/supervisor", "supervisor", write="admin", readers="loopback"),
     # Keys and who needs one.
     Rule("/api/auth", "auth", read="admin", write="admin"),
     # The agents of a module are used as the module is; everything else about modules decides which code runs.

@@ -100,17 +100,20 @@ async def test_other_names_and_web_pages_are_refused(web: Web) -> None:
     assert web.supervised.asked == []
 
 
-async def test_control_needs_a_key_with_admin_rights(web: Web) -> None:
-    for headers in ({}, {"x_api_key": "wrong"}, {"authorization": f"Bearer {web.reader}"}, {"x_api_key": ""}):
+async def test_control_needs_a_key_with_admin_rights_or_a_program_of_the_owner(web: Web) -> None:
+    mozilla = {"user_agent": "Mozilla/5.0"}
+    for headers in ({"x_api_key": "wrong"}, {"authorization": f"Bearer {web.reader}"}, mozilla, {"cookie": "a=b"}):
         assert (await web.ask("POST", "/supervisor/server/stop", **headers))[0] == 401, headers
     assert web.supervised.asked == []
     for operation, headers in (
         ("stop", {"x_api_key": web.admin}),
         ("start", {"authorization": f"Bearer {web.admin}"}),
         ("restart", {"x_api_key": web.admin}),
+        # The app's buttons send no key.
+        ("start", {"content_type": "application/json"}),
     ):
         assert (await web.ask("POST", f"/supervisor/server/{operation}", **headers))[0] == 200
-    assert web.supervised.asked == ["stop", "start", "restart"]
+    assert web.supervised.asked == ["stop", "start", "restart", "start"]
 
 
 async def test_other_methods_and_paths(web: Web) -> None:
@@ -152,9 +155,9 @@ async def test_the_models_come_from_core_with_the_callers_key(web: Web) -> None:
         writer.close()
 
     async with await asyncio.start_server(core, "127.0.0.1", web.supervised.port):
-        assert await web.ask("GET", "/supervisor/models?show_all=1", x_api_key="k") == (200, {"models": []})
+        assert await web.ask("GET", "/supervisor/models?show_all=1", x_api_key=web.reader) == (200, {"models": []})
     assert received.startswith(b"GET /supervisor/models?show_all=1 HTTP/1.1\r\n")
-    assert b"x-api-key: k\r\n" in received.lower()
+    assert f"x-api-key: {web.reader}\r\n".encode() in received
 
 
 async def test_models_when_core_does_not_answer(web: Web) -> None:

@@ -15,7 +15,7 @@ from parachute.keys.document import KeysUnreadable
 from parachute.keys.models import Caller, Scope
 from parachute.web.access import AccessMiddleware
 
-from .gate import REMOTE, Gate, drive
+from .gate import REMOTE, Gate, UntoldPeers, drive
 
 MakeGate = Callable[..., Gate]
 
@@ -311,7 +311,7 @@ def test_a_refusal_never_reaches_the_application(gate: MakeGate) -> None:
 def test_it_can_be_added_to_an_application(gate: MakeGate) -> None:
     made = gate()
     app = FastAPI()
-    app.add_middleware(AccessMiddleware, keys=made.keys, cli_token=made.cli_token)
+    app.add_middleware(AccessMiddleware, keys=made.keys, cli_token=made.cli_token, peers=UntoldPeers())
 
     @app.post("/api/chat")
     async def chat(request: Request) -> str:

@@ -2,10 +2,10 @@
 
 from ipaddress import ip_network
 
+from parachute.addresses import is_loopback
 from parachute.doctor.computer import Computer
 from parachute.doctor.keys import read_keys
 from parachute.doctor.models import Check, Group, NotApplicable, Result, ok, problem, warning
-from parachute.web.addresses import is_loopback
 
 _WIDE = {4: 16, 6: 48}
 """Prefixes shorter than this hold more addresses than reverse proxies of one person have."""

@@ -1,18 +1,49 @@
 """Which user of this computer holds the other end of a loopback connection."""
 
+import asyncio
 import os
 import sys
+from collections import OrderedDict
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 
-from parachute.web.addresses import Address, parse_address
+from parachute.addresses import Address, parse_address
+
+Peer = tuple[str, int]
 
 _TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 _ESTABLISHED = b"01"
 _MAXIMUM_BYTES = 8 * 1024 * 1024
+_MAXIMUM_KNOWN = 512
 
 
-def is_own_process(client: tuple[str, int] | None, server: tuple[str, int] | None) -> bool:
+class Peers:
+    """Whose programs are at the other end of connections; the kernel is asked once for each connection."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[int, tuple[Peer, bool]] = OrderedDict()
+
+    async def is_own(self, client: Peer | None, server: Peer | None) -> bool | None:
+        """Whether a program of our own user connected from `client` to our `server`; None where the system cannot tell.
+
+        `client` must be the same object for all requests of a connection, as it is in uvicorn.
+        """
+        if sys.platform != "linux":
+            return None
+        if client is None or server is None:
+            return False
+        # By identity: another user's next connection may come from the same port. What is kept cannot be another object.
+        known = self._known.get(id(client))
+        if known is not None:
+            return known[1]
+        answer = await asyncio.to_thread(is_own_process, client, server)
+        self._known[id(client)] = client, answer
+        if len(self._known) > _MAXIMUM_KNOWN:
+            self._known.popitem(last=False)
+        return answer
+
+
+def is_own_process(client: Peer | None, server: Peer | None) -> bool:
     """Whether the process that connected from `client` to our `server` runs as the same user as we do.
 
     Reads the kernel's tables, so call it outside of an event loop. Where they are missing the answer is no.
@@ -23,7 +54,7 @@ def is_own_process(client: tuple[str, int] | None, server: tuple[str, int] | Non
     return uid is not None and uid == os.geteuid()
 
 
-def _uid_of_socket(client: tuple[str, int], server: tuple[str, int]) -> int | None:
+def _uid_of_socket(client: Peer, server: Peer) -> int | None:
     near, far = parse_address(client[0]), parse_address(server[0])
     if near is None or far is None or not near.is_loopback:
         return None
