@@ -48,6 +48,7 @@ from parachute.modules.service import Modules
 from parachute.orchestrator.service import Orchestrator
 from parachute.panic.brake import Brake
 from parachute.panic.service import EmergencyStop
+from parachute.prompts.approvals import ApprovedPrompts
 from parachute.prompts.service import Prompts
 from parachute.recovery.service import Recovery
 from parachute.runs import store as run_store
@@ -251,7 +252,8 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
         interfaces = Interfaces(hosts)
         contexts = Contexts(interfaces, sandboxes.check_directory, vault.root)
         stack.push_async_callback(contexts.close)
-        module_prompts = ModulePrompts(hosts, vault)
+        approved_prompts = ApprovedPrompts(home.root)
+        module_prompts = ModulePrompts(hosts, vault, approved_prompts)
         suggestions = Suggestions(
             suggestion_store.SuggestionStore(suggestions_database), hosts, OwnSettings(home), events, audit
         )
@@ -271,7 +273,7 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
             sessions,
             gateway,
             sandboxes,
-            Prompts(vault, module_prompts.kind),
+            Prompts(vault, module_prompts.kind, approved_prompts.is_approved),
             pool,
             tools,
             contexts,

@@ -1,5 +1,7 @@
 """What the user has approved, by its hash: files in the folder of trust, which no module and no agent writes."""
 
+import contextlib
+import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -7,13 +9,18 @@ from typing import Any
 
 from parachute.clock import now
 from parachute.errors import InvalidInput
-from parachute.files import atomic_write, locked, read_regular
+from parachute.files import atomic_write, locked, private_folder, read_regular
 
 _LIMIT = 1024 * 1024
+_TEXT_LIMIT = 256 * 1024
+"""Bytes of an approved file that are kept, so that a later change can be shown as such."""
 
 
 class ApprovedHashes:
-    """One such file; several programs write it. `field` names what was approved in it, `what` and `hint` are for people."""
+    """One such file; several programs write it. `field` names what was approved in it, `what` and `hint` are for people.
+
+    What approved files held is kept in a folder beside it, of the same name, by hash.
+    """
 
     def __init__(self, path: Path, field: str, what: str, hint: str) -> None:
         self._path = path
@@ -29,23 +36,57 @@ class ApprovedHashes:
         """What is known of each approved hash; error: InvalidInput as for `digests`."""
         return self._read()
 
-    def approve(self, found: Iterable[tuple[str, str]], **details: Any) -> None:
+    def entry(self, name: str) -> Mapping[str, Any] | None:
+        """What is known of what was approved under this name; error: InvalidInput as for `digests`."""
+        return next((entry for entry in self._read().values() if entry[self._field] == name), None)
+
+    def texts(self, name: str) -> Mapping[str, bytes]:
+        """The files that were approved with this name, by their paths, as far as they are kept; error: InvalidInput."""
+        found: dict[str, bytes] = {}
+        for path, digest in ((self.entry(name) or {}).get("texts") or {}).items():
+            with contextlib.suppress(OSError, InvalidInput):
+                found[path] = read_regular(self._folder / digest, _TEXT_LIMIT)
+        return found
+
+    def approve(
+        self, found: Iterable[tuple[str, str]], texts: Mapping[str, bytes] | None = None, **details: Any
+    ) -> None:
         """Approve (name, hash) pairs; what was approved of the same names before is not any more.
 
-        `details` are kept beside each: what the user allowed together with it.
+        `texts` are the files that were seen, by their paths; `details` are kept beside each: what the user allowed together with it.
         """
         with locked(self._path):
+            if texts:
+                details["texts"] = {path: self._keep(content) for path, content in texts.items()}
             approved = self._read()
             for name, digest in found:
                 approved = {known: entry for known, entry in approved.items() if entry[self._field] != name}
                 approved[digest] = {self._field: name, "approved_at": now(), **details}
             atomic_write(self._path, json.dumps({"approved": approved}, indent=2))
+            self._forget(approved)
 
     def withdraw(self, name: str) -> None:
         """Approve nothing of this name any more."""
         with locked(self._path):
             approved = {known: entry for known, entry in self._read().items() if entry[self._field] != name}
             atomic_write(self._path, json.dumps({"approved": approved}, indent=2))
+            self._forget(approved)
+
+    @property
+    def _folder(self) -> Path:
+        return self._path.with_suffix("")
+
+    def _keep(self, content: bytes) -> str:
+        digest = hashlib.sha256(content).hexdigest()
+        if len(content) <= _TEXT_LIMIT:
+            atomic_write(private_folder(self._folder) / digest, content)
+        return digest
+
+    def _forget(self, approved: Mapping[str, Mapping[str, Any]]) -> None:
+        kept = {digest for entry in approved.values() for digest in (entry.get("texts") or {}).values()}
+        for path in self._folder.iterdir() if self._folder.is_dir() else ():
+            if path.name not in kept:
+                path.unlink(missing_ok=True)
 
     def _read(self) -> dict[str, dict[str, Any]]:
         try:

@@ -123,7 +123,12 @@ class ClaudeCode:
         return stored, f"It has no folder to work in: {problem}" if problem else None
 
     async def _ask_hooks(self, session: Session) -> None:
-        data = {"session_id": session.id, "module": "chat", "working_directory": session.working_directory}
+        data = {
+            "session_id": session.id,
+            "module": "chat",
+            "working_directory": session.working_directory,
+            "trust_level": session.trust_level,
+        }
         outcome = await self._hooks.fire(SESSION_START, data)
         if outcome.blocked:
             raise NotAllowed(f"A hook does not allow this conversation: {outcome.reason}", key="blocked_by_hook")

@@ -10,28 +10,31 @@ LIMIT = 16 * 1024
 """Bytes of what all hooks of one event add together."""
 
 _KEY = "additionalContext"
+_NOTICE = "systemMessage"
+_NOTICE_CHARACTERS = 1000
 
 
 def added(hook: str, output: dict[str, Any], before: Sequence[Added]) -> Added | None:
     """What the output of a hook adds: `{"additionalContext": "…"}`, also inside of `hookSpecificOutput`, or None.
 
-    Error: InvalidInput if it is no text, or if it does not fit beside what others have added before.
+    `systemMessage` is for the person. Error: InvalidInput if it is no text, or if it does not fit beside what others have added before.
     """
     specific = output.get("hookSpecificOutput")
     text = output.get(_KEY, specific.get(_KEY) if isinstance(specific, dict) else None)
-    if text is None:
-        return None
+    notice = output.get(_NOTICE)
+    notice = notice.strip()[:_NOTICE_CHARACTERS] if isinstance(notice, str) else ""
+    text = "" if text is None else text
     if not isinstance(text, str):
         raise InvalidInput(f"{_KEY} is not a text, so nothing was added.")
     text = text.strip()
-    if not text:
+    if not text and not notice:
         return None
     left = LIMIT - sum(len(each.text.encode(errors="replace")) for each in before)
     if len(text.encode(errors="replace")) > left:
         raise InvalidInput(f"{_KEY} was left out: all hooks together may add {LIMIT:,} bytes, and {left:,} are left.")
-    return Added(hook, text)
+    return Added(hook, text, notice)
 
 
 def joined(parts: Sequence[Added]) -> str:
     """All that was added, each under the name of its hook."""
-    return "\n\n".join(f'<from_hook name="{each.hook}">\n{each.text}\n</from_hook>' for each in parts)
+    return "\n\n".join(f'<from_hook name="{each.hook}">\n{each.text}\n</from_hook>' for each in parts if each.text)

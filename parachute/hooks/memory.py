@@ -1,6 +1,7 @@
 """`{vault}/parachute/memory.md`: what is worth remembering of conversations, as plain Markdown that the user may edit.
 
 Entries stand under headings with their dates, the newest last. Nothing here rewrites the file: it only grows at its end.
+Anybody who writes the vault can write it, so conversations that run directly get the entries that are approved, each by itself.
 """
 
 import errno
@@ -12,9 +13,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from parachute.base.folders import Folder
+from parachute.prompts.approvals import ApprovedPrompts
 
 FOLDER = "parachute"
 FILE = "memory.md"
+NAME = f"{FOLDER}/{FILE}"
 NEWEST = 8 * 1024
 """Bytes that are read; what is older stays in the file."""
 
@@ -41,13 +44,38 @@ def newest(vault: Path, limit: int = NEWEST) -> str:
     return text.strip()
 
 
-def append(vault: Path, heading: str, lines: Sequence[str]) -> None:
-    """Add an entry; either all of it is there afterwards or nothing. Error: OSError."""
+def entries(text: str) -> list[str]:
+    """The entries of a part of the memory, each with its heading; what stands before the first one is none."""
+    return [f"## {part.strip()}" for part in f"\n{text}".split("\n## ")[1:]]
+
+
+def approved(vault: Path, approvals: ApprovedPrompts) -> tuple[str, int]:
+    """The approved entries of the newest part, and how many are not; error: OSError."""
+    found = entries(newest(vault))
+    kept = approvals.approved_parts(NAME, found)
+    return "\n\n".join(kept), len(found) - len(kept)
+
+
+def approve(approvals: ApprovedPrompts, text: str) -> None:
+    """Approve every entry of a newest part that somebody has seen; error: InvalidInput."""
+    approvals.approve(NAME, text, entries(text))
+
+
+def approve_entry(vault: Path, approvals: ApprovedPrompts, entry: str) -> None:
+    """Approve one entry besides those of the newest part that are approved already; errors: OSError, InvalidInput."""
+    found = entries(newest(vault))
+    kept = [*approvals.approved_parts(NAME, found), entry]
+    approvals.approve(NAME, "\n\n".join(kept), kept)
+
+
+def append(vault: Path, heading: str, lines: Sequence[str]) -> str:
+    """Add an entry and return it; either all of it is there afterwards or nothing. Error: OSError."""
     with Folder.open(vault) as root:
         root.folder(FOLDER, make=True).close()
     with _locked(vault) as descriptor:
         size = os.fstat(descriptor).st_size
         entry = f"\n## {heading}\n\n" + "".join(f"- {line}\n" for line in lines)
+        written = entry.strip()
         if size == 0:
             entry = _BEGINNING + entry
         elif os.pread(descriptor, 1, size - 1) != b"\n":
@@ -60,6 +88,7 @@ def append(vault: Path, heading: str, lines: Sequence[str]) -> None:
         except OSError:
             os.ftruncate(descriptor, size)
             raise
+    return written
 
 
 @contextmanager

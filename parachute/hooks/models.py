@@ -6,7 +6,12 @@ from typing import Any
 from parachute.errors import ParachuteError
 
 EVENTS: dict[str, dict[str, Any]] = {
-    "session.start": {"session_id": "example", "module": "chat", "working_directory": None},
+    "session.start": {
+        "session_id": "example",
+        "module": "chat",
+        "working_directory": None,
+        "trust_level": "sandboxed",
+    },
     "session.message": {"session_id": "example", "message_count": 4},
     "session.end": {
         "session_id": "example",
@@ -93,10 +98,11 @@ class HookFailure:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What a hook, by its name, wants the agent to know."""
+    """What a hook, by its name, wants the agent to know, and the person."""
 
     hook: str
     text: str
+    notice: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
 """Asking the model what is worth remembering of a conversation: what the hooks summarise and flush_memory have in common."""
 
 import json
-import os
 import subprocess
 import sys
 from contextlib import AbstractContextManager
@@ -11,6 +10,8 @@ from typing import Any
 
 from parachute.files import atomic_write, locked, private_folder, read_regular
 from parachute.hooks import memory
+from parachute.prompts.approvals import ApprovedPrompts
+from parachute.settings.home import Home
 
 NOTHING = "NOTHING"
 """What the model says when there is nothing."""
@@ -75,7 +76,13 @@ def _remember(name: str, question: str, least_messages: int, session: str, vault
             return "Another hook was quicker."
         if lines:
             title = " ".join(str(conversation.get("title") or "").split())[:80]
-            memory.append(vault, " · ".join(filter(None, (f"{datetime.now():%Y-%m-%d %H:%M}", title))), lines)
+            # The first is what the vault says, the second where it really ran.
+            is_direct = conversation["trustLevel"] == conversation["effectiveExecutionMode"] == "direct"
+            level = "direct" if is_direct else "sandboxed"
+            heading = " · ".join(filter(None, (f"{datetime.now():%Y-%m-%d %H:%M}", title, level)))
+            entry = memory.append(vault, heading, lines)
+            if is_direct:
+                memory.approve_entry(vault, ApprovedPrompts(Home.named().root), entry)
         state.set(session, count)
     return f"{len(lines)} lines were added to {memory.FOLDER}/{memory.FILE}."
 
@@ -141,8 +148,7 @@ class _State:
     """How many messages of which conversations were looked at, in `~/.parachute/hooks-state/NAME.json`."""
 
     def __init__(self, name: str) -> None:
-        root = Path(os.environ.get("PARACHUTE_HOME") or Path.home() / ".parachute")
-        self._path = private_folder(root / "hooks-state") / f"{name}.json"
+        self._path = private_folder(Home.named().root / "hooks-state") / f"{name}.json"
 
     def locked(self) -> AbstractContextManager[None]:
         return locked(self._path)

@@ -2,7 +2,6 @@
 
 import errno
 from dataclasses import dataclass
-from pathlib import Path
 
 from parachute.base.folders import Folder
 from parachute.errors import InvalidInput, NotFound, ParachuteError
@@ -10,11 +9,13 @@ from parachute.hosts.models import ApprovedModule
 from parachute.hosts.service import Hosts
 from parachute.module_agents.prompt import prompt_file
 from parachute.modules.models import Trust
+from parachute.prompts.approvals import ApprovedPrompts
 from parachute.prompts.service import Kind
 from parachute.vault.service import Vault
 
 _FILE = "prompt.md"
 _LIMIT = 64 * 1024
+_DIRECT = "trusted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,23 +29,27 @@ class ModulePrompt:
 class ModulePrompts:
     """Prompts of modules. Every method waits for the disk: call it outside of an event loop."""
 
-    def __init__(self, hosts: Hosts, vault: Vault) -> None:
+    def __init__(self, hosts: Hosts, vault: Vault, approved: ApprovedPrompts) -> None:
         self._hosts = hosts
         self._vault = vault
+        self._approved = approved
 
     def kind(self, name: str) -> Kind | None:
         """The prompt of a kind of conversation (`default`, `workspace`, `trusted`), None where no module brings one.
 
-        If several do, it is that of the first to start: providers of interfaces come before those who use them.
+        If several do, it is that of the first to start: providers of interfaces come before those who use them. The `trusted`
+        one is the module's own unless the person's was approved, since others write to the vault, too.
         """
         module = self._provider(name)
         if module is None:
             return None
         try:
-            if own := self._own(module.name):
-                return Kind(own, str(self._path(module.name).relative_to(self._vault.root)))
+            own, path = self._own(module.name), self._shown_path(module.name)
+            is_waiting = own is not None and name == _DIRECT and not self._approved.is_approved(path, own)
+            if own is not None and not is_waiting:
+                return Kind(own, path)
             file = module.manifest.prompts[name]
-            return Kind(prompt_file(module, file), f"{module.name}: {file}")
+            return Kind(prompt_file(module, file), f"{module.name}: {file}", path if is_waiting else None)
         except ParachuteError:
             return None  # a chat goes on with the computer's own prompt
 
@@ -56,7 +61,7 @@ class ModulePrompts:
         return ModulePrompt(self._own(name), default)
 
     def put(self, name: str, content: str) -> None:
-        """Replace the module's prompt by the user's, or with nothing go back to it; errors: NotFound, InvalidInput."""
+        """Replace the module's prompt by the owner's, or with nothing go back to it; errors: NotFound, InvalidInput."""
         self._module(name)
         if len(content.encode(errors="replace")) > _LIMIT:
             raise InvalidInput(f"content: at most {_LIMIT:,} bytes are allowed.")
@@ -72,16 +77,22 @@ class ModulePrompts:
             raise InvalidInput(
                 f"{name.title()} in the vault is a link or no folder, so nothing is written there."
             ) from error
+        if content.strip():
+            # Only who may do everything comes here: that is the approval.
+            self._approved.approve(self._shown_path(name), content.strip())
+        else:
+            self._approved.withdraw(self._shown_path(name))
 
     def _own(self, name: str) -> str | None:
         try:
             with Folder.open(self._vault.root) as vault:
-                return vault.read(f"{name.title()}/{_FILE}", _LIMIT).decode(errors="replace").strip() or None
+                return vault.read(self._shown_path(name), _LIMIT).decode(errors="replace").strip() or None
         except (OSError, ParachuteError):
             return None
 
-    def _path(self, name: str) -> Path:
-        return self._vault.root / name.title() / _FILE
+    @staticmethod
+    def _shown_path(name: str) -> str:
+        return f"{name.title()}/{_FILE}"
 
     def _provider(self, kind: str) -> ApprovedModule | None:
         modules = (host.module for host in self._hosts.running() if kind in host.manifest.prompts)

@@ -3,7 +3,7 @@
 import difflib
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -70,20 +70,36 @@ def _change(path: str, old: Path | None, new: Path | None, left: int) -> FileCha
         return FileChange(path, kind, note="is too large to compare")
     if old and new and before == after:
         return FileChange(path, kind, note=note) if note else None
+    change = text_change(path, before if old else None, after if new else None)
+    if len(change.lines) > left:
+        return FileChange(
+            path, kind, note=f"{len(change.lines):,} lines of difference: too long to show with the others"
+        )
+    return replace(change, note="; ".join(filter(None, (note, change.note))) or None)
+
+
+def text_change(path: str, before: bytes | None, after: bytes | None, *, is_whole: bool = False) -> FileChange:
+    """The unified diff of two contents of a file, None where there was none, or why it cannot be shown.
+
+    With `is_whole` no line is cut, and none is too many: for what is approved word by word.
+    """
+    old, new = before is not None, after is not None
+    kind: Kind = "changed" if old and new else "added" if new else "removed"
+    before, after, note = before or b"", after or b"", None
     if b"\0" in before or b"\0" in after:
         return FileChange(path, kind, note=f"binary, {len(before):,} bytes before, {len(after):,} bytes now")
     texts = [_lines(content) for content in (before, after)]
-    if max(len(before), len(after)) > _FILE_BYTES or max(map(len, texts)) > _FILE_LINES:
+    is_long = max(len(before), len(after)) > _FILE_BYTES or max(map(len, texts)) > _FILE_LINES
+    if is_long and not is_whole:
         return FileChange(
             path, kind, note=f"{len(texts[0]):,} lines before, {len(texts[1]):,} lines now: too long to show"
         )
     names = (f"a/{path}" if old else "/dev/null", f"b/{path}" if new else "/dev/null")
-    lines = [_shown(line) for line in difflib.unified_diff(texts[0], texts[1], names[0], names[1], lineterm="")]
-    if len(lines) > left:
-        return FileChange(path, kind, note=f"{len(lines):,} lines of difference: too long to show with the others")
-    if old and new and not lines:
+    cut = None if is_whole else _LINE
+    lines = [_shown(line, cut) for line in difflib.unified_diff(texts[0], texts[1], names[0], names[1], lineterm="")]
+    if old and new and not lines and before != after:
         ends = before.removesuffix(b"\n") == after.removesuffix(b"\n")
-        note = note or ("differs in the end of its last line" if ends else "differs in bytes that are no text")
+        note = "differs in the end of its last line" if ends else "differs in bytes that are no text"
     return FileChange(path, kind, tuple(lines), note)
 
 
@@ -93,11 +109,11 @@ def _lines(content: bytes) -> list[str]:
     return text.split("\n") if content else []
 
 
-def _shown(line: str) -> str:
+def _shown(line: str, limit: int | None) -> str:
     """The line with nothing in it that a person could overlook: no sign that moves or hides others, and no far end."""
-    left = len(line) - _LINE
+    left = len(line) - (limit or len(line))
     cut = f" … and {left:,} more characters" if left > 0 else ""
-    return "".join(map(_visible, line[:_LINE])) + cut
+    return "".join(map(_visible, line[:limit])) + cut
 
 
 def _visible(character: str) -> str:

@@ -21,6 +21,7 @@ RESERVED = frozenset(
             "para",
             "plugins",
             "prompt",
+            "prompts",
             "read",
             "sandbox",
             "scheduler",

@@ -10,6 +10,7 @@ from typing import Any
 from parachute.base.documents import NotYaml, load_mapping
 from parachute.base.folders import Folder
 from parachute.errors import InvalidInput, NotFound, ParachuteError
+from parachute.prompts.approvals import shown_name
 from parachute.sandbox.service import ATTACHMENTS_INSIDE, VAULT_INSIDE, Execution
 from parachute.vault.service import Vault
 
@@ -34,6 +35,8 @@ class Prompt:
     context_truncated: bool = False
     base_characters: int = 0
     working_directory_file: str | None = None
+    left_out: list[str] = field(default_factory=list)
+    """Files that would have been part of it, and are not approved for conversations that run directly."""
 
     def metadata(self, trust_mode: bool, knowledge: str = "", sources: tuple[str, ...] = ()) -> dict[str, Any]:
         """The fields of the `prompt_metadata` event; `knowledge` is what goes with the message, and where it is from."""
@@ -54,18 +57,29 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """The prompt of a kind of conversation, and where it is from."""
+    """The prompt of a kind of conversation, and where it is from; `left_out` is a file that is not approved to replace it."""
 
     text: str
     source: str
+    left_out: str | None = None
 
 
 class Prompts:
-    """Builds prompts; blocking, call it from a thread. `kinds` gives those that a module brings, by name."""
+    """Builds prompts; blocking, call it from a thread.
 
-    def __init__(self, vault: Vault, kinds: Callable[[str], Kind | None] = lambda name: None) -> None:
+    `kinds` gives those that a module brings, by name; `is_approved` says whether a file, by its name and text, may steer what
+    runs with the owner's rights.
+    """
+
+    def __init__(
+        self,
+        vault: Vault,
+        kinds: Callable[[str], Kind | None] = lambda name: None,
+        is_approved: Callable[[str, str], bool] = lambda name, text: False,
+    ) -> None:
         self._vault = vault
         self._kinds = kinds
+        self._is_approved = is_approved
         self._default = package_files("parachute.prompts").joinpath("default.md").read_text(encoding="utf-8").strip()
 
     @property
@@ -85,20 +99,25 @@ class Prompts:
     ) -> Prompt:
         """A prompt: the agent's or a custom text, the vault's and the project's own instructions, and the permissions.
 
-        A custom text replaces the first two. Error: NotFound for an agent that does not exist.
+        A custom text replaces the first two. What runs directly gets only files that are approved, since agents in sandboxes
+        and others could have written them. Error: NotFound for an agent that does not exist.
         """
+        is_direct = execution.mode == "direct"
         if custom:
             prompt = Prompt(custom, source="custom")
-        elif agent_path:
+        elif agent_path and (not is_direct or self._is_approved(*self._agent_text(agent_path))):
             prompt = self._agent(agent_path)
         elif kind := self._kinds(_kind(execution, directory)):
             prompt = Prompt(kind.text, source="module", source_path=kind.source)
+            prompt.left_out += [kind.left_out] if kind.left_out else []
         else:
             prompt = Prompt(self._default)
+        if agent_path and prompt.source not in ("agent", "custom"):
+            prompt.left_out = [self._agent_text(agent_path)[0]]
         prompt.base_characters = len(prompt.text)
         if not custom:
             for folder in self._context_folders(directory, contexts):
-                self._add_context(prompt, folder, is_directory=folder == directory)
+                self._add_context(prompt, folder, is_directory=folder == directory, is_direct=is_direct)
         prompt.text += f"\n\n# Where you are\n{_place(execution)} {permissions}".rstrip()
         return prompt
 
@@ -129,6 +148,10 @@ class Prompts:
         return Prompt(body.strip(), source="agent", source_path=inside, agent_name=name)
 
     def _agent_file(self, agent_path: str) -> tuple[str, dict[str, Any], str]:
+        inside, text = self._agent_text(agent_path)
+        return inside, *_front_matter(text)
+
+    def _agent_text(self, agent_path: str) -> tuple[str, str]:
         path = self._vault.absolute(agent_path)
         try:
             root = self._vault.root.resolve()
@@ -139,7 +162,7 @@ class Prompts:
                 text = vault.read(inside, _CONTEXT_LIMIT).decode()
         except (OSError, ValueError, ParachuteError) as error:
             raise NotFound(f"agentPath: there is no agent {agent_path[:200]!r} in the vault.") from error
-        return str(inside), *_front_matter(text)
+        return str(inside), text
 
     def _context_folders(self, directory: Path | None, contexts: tuple[str, ...]) -> list[Path]:
         root = self._vault.root.resolve()
@@ -153,7 +176,7 @@ class Prompts:
             folders.append(directory)
         return list(dict.fromkeys(folders))
 
-    def _add_context(self, prompt: Prompt, folder: Path, *, is_directory: bool) -> None:
+    def _add_context(self, prompt: Prompt, folder: Path, *, is_directory: bool, is_direct: bool) -> None:
         seen: set[str] = set()
         for name in _CONTEXT_NAMES:
             path = folder / name
@@ -162,6 +185,9 @@ class Prompts:
             except (OSError, ParachuteError):
                 continue
             if not text or text in seen:  # one of the two is often a copy of the other
+                continue
+            if is_direct and not self._is_approved(shown_name(self._vault.root, path), text):
+                prompt.left_out.append(shown_name(self._vault.root, path))
                 continue
             seen.add(text)
             if len(text) > _CONTEXT_LIMIT:

@@ -77,7 +77,13 @@ class Admission:
     async def ask_hooks(self, session: Session, profile: Profile | None) -> Sequence[Added]:
         """What hooks want the agent of a new session to know; error: NotAllowed if one of them does not allow it."""
         module = profile.owner.module if profile else "chat"
-        data = {"session_id": session.id, "module": module, "working_directory": session.working_directory}
+        is_boxed = session.trust_level == "sandboxed" and await self._services.sandboxes.reason_unavailable() is None
+        data = {
+            "session_id": session.id,
+            "module": module,
+            "working_directory": session.working_directory,
+            "trust_level": "sandboxed" if is_boxed else "direct",
+        }
         outcome = await self._services.hooks.fire(SESSION_START, data)
         if outcome.blocked:
             raise NotAllowed(f"A hook does not allow this conversation: {outcome.reason}", key="blocked_by_hook")

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import dataclasses
 import logging
+import shlex
 import time
 import uuid
 from pathlib import Path
@@ -27,6 +28,8 @@ log = logging.getLogger(__name__)
 
 _PRIOR_LIMIT = 60_000
 _REPORTED = "transcript_reported_missing"
+
+_LEFT_OUT = "instructions_left_out"
 
 _NEARLY_FULL = "context_nearly_full"
 _CONTEXT_SHARE = 0.8
@@ -73,10 +76,10 @@ class Turn:
                 services.contexts.for_message(session.id, run.request.message),
             )
         run.is_direct = preparation.execution.mode == "direct"
-        for title, message in self._warnings(preparation):
+        for title, message in [*self._warnings(preparation), *await self._left_out(preparation)]:
             run.log.append(events.warning(title, message))
         if run.added:
-            sources = (f"hook {each.hook}" for each in run.added)
+            sources = (f"hook {each.hook}" for each in run.added if each.text)
             told = filter(None, (joined(run.added), knowledge.text))
             knowledge = dataclasses.replace(knowledge, text="\n\n".join(told), sources=(*sources, *knowledge.sources))
         shown = preparation.prompt.metadata(services.settings.trust_mode, knowledge.text, knowledge.sources)
@@ -322,8 +325,25 @@ class Turn:
             return None
         return self._services.sandboxes.check_directory(directory)
 
+    async def _left_out(self, preparation: Preparation) -> list[tuple[str, str]]:
+        """What the prompt is without, said when it begins and when it changes."""
+        names, metadata = preparation.prompt.left_out, self._run.session.metadata
+        if names == metadata.get(_LEFT_OUT, []):
+            return []
+        metadata[_LEFT_OUT] = names
+        await self._services.sessions.save(self._run.session)
+        return [
+            (
+                "Instructions left out",
+                f"{name} is not approved for conversations that run directly, so this one goes on without it. "
+                f"`parachute prompts approve {shlex.quote(name)}` shows it, and asks.",
+            )
+            for name in names
+        ]
+
     def _warnings(self, preparation: Preparation) -> list[tuple[str, str]]:
         found = list(preparation.execution.warnings)
+        found += ((f"Hook {each.hook}", each.notice) for each in self._run.added if each.notice)
         if self._run.wanted_direct and preparation.execution.mode == "sandboxed":
             found.append(("Sandboxed", "The workspace of this conversation keeps it in a sandbox."))
         differences = self._services.sandboxes.take_differences(self._run.session.id)

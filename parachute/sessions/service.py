@@ -86,7 +86,12 @@ class Sessions:
         module = owner.module if owner else "chat"
         await self._events.publish(
             SESSION_START,
-            {"session_id": session.id, "module": module, "working_directory": session.working_directory},
+            {
+                "session_id": session.id,
+                "module": module,
+                "working_directory": session.working_directory,
+                "trust_level": session.trust_level,
+            },
         )
         return session
 

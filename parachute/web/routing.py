@@ -24,10 +24,14 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One line of the table: paths at or below `path`, where `{module}` stands for any one segment."""
+    """One line of the table: paths at or below `path`, where `{module}` stands for any one segment.
+
+    `written` is the module whose scope is needed to change something, where that reaches further than `module`.
+    """
 
     path: str
     module: str
+    written: str | None = None
     read: Capability = "read"
     write: Capability = "write"
     readers: Audience = "callers"
@@ -43,7 +47,8 @@ RULES = (
     Rule("/api/auth", "auth", read="admin", write="admin"),
     # The agents of a module are used as the module is; everything else about modules decides which code runs.
     Rule("/api/modules/{module}/agents", "{module}"),
-    Rule("/api/modules/{module}/prompt", "{module}"),
+    # A prompt steers every conversation, also those that run with the owner's rights.
+    Rule("/api/modules/{module}/prompt", "{module}", written="prompts", write="admin"),
     # To tell what they may do they are staged, one look at a time: a page that asked often would hold up everybody.
     Rule("/api/modules/official", "modules", read="admin", write="admin"),
     Rule("/api/modules/{module}/approval", "modules", read="admin", write="admin"),
@@ -73,7 +78,8 @@ RULES = (
     # Routes that belong to the conversations.
     Rule("/api/prompt", "chat"),
     Rule("/api/contexts", "chat"),
-    Rule("/api/workspaces", "chat"),
+    # A workspace decides about folders, limits and the owner's own MCP servers.
+    Rule("/api/workspaces", "chat", written="workspaces", write="admin"),
     Rule("/api/import", "chat"),
     Rule("/api/claude-code", "chat"),
     Rule("/api/usage", "chat"),
@@ -90,6 +96,9 @@ RULES = (
 )
 
 _ANY_SEGMENT = "{module}"
+
+SCOPES = frozenset(name for rule in RULES for name in (rule.module, rule.written)) - {_ANY_SEGMENT, EVERY_MODULE, None}
+"""What a key's scope may name besides modules."""
 
 
 def _segments(path: str) -> tuple[str, ...]:
@@ -111,9 +120,10 @@ def needed(method: str, path: str) -> Need:
     is_reading = method in _READING
     for segments, rule in _COMPILED:
         module = _match(segments, rule, parts)
+        if module is not None and is_reading:
+            return Need(module, rule.read, rule.readers)
         if module is not None:
-            capability = rule.read if is_reading else rule.write
-            return Need(module, capability, rule.readers if is_reading else rule.writers)
+            return Need(rule.written or module, rule.write, rule.writers)
     return Need(EVERY_MODULE, "admin")
 
 

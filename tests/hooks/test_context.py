@@ -50,9 +50,9 @@ async def test_what_is_too_long_is_left_out_and_told(place: Place) -> None:
 
 async def test_the_default_hook_loads_the_memory_for_conversations_only(place: Place) -> None:
     place.write(session__start="python -m parachute.hooks.defaults.load_context")
-    assert (await place.fire(module="chat")).added == ()
+    assert (await place.fire(module="chat", trust_level="sandboxed")).added == ()
     memory.append(place.vault, "2026-01-31", ["The telescope is Ottilie's."])
-    (added,) = (await place.fire(module="chat")).added
+    (added,) = (await place.fire(module="chat", trust_level="sandboxed")).added
     assert added.hook == "load_context"
     assert "## 2026-01-31\n\n- The telescope is Ottilie's." in added.text
     assert (await place.fire(module="daily")).added == ()
@@ -64,7 +64,7 @@ async def test_a_copy_of_the_default_hook_takes_its_place(place: Place) -> None:
     (place.folder / "on-session-start.py").write_text(text)
     await place.approve()
     memory.append(place.vault, "2026-01-31", ["The telescope is Ottilie's."])
-    (added,) = (await place.fire(module="chat")).added
+    (added,) = (await place.fire(module="chat", trust_level="sandboxed")).added
     assert added.text.startswith("Copied notes that")
     assert added.text.endswith("- The telescope is Ottilie's.")
     assert place.messages() == []
@@ -74,5 +74,5 @@ async def test_what_goes_wrong_with_the_default_hook_is_an_error_and_no_more(pla
     place.write(session__start="python -m parachute.hooks.defaults.load_context")
     assert not (await place.fire()).blocked
     (place.vault / "parachute" / "memory.md").mkdir(parents=True)
-    assert not (await place.fire(module="chat")).blocked
+    assert not (await place.fire(module="chat", trust_level="sandboxed")).blocked
     assert len(place.messages()) == 2

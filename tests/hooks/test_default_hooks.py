@@ -60,6 +60,17 @@ def quick(scripted: MessagesAPI) -> Iterator[Computer]:
         yield running
 
 
+async def test_what_a_direct_conversation_left_is_told_to_direct_ones(quick: Computer, scripted: MessagesAPI) -> None:
+    async with quick.client() as client:
+        first = await answered(client, "Whose is the telescope?", trustLevel="direct")
+        await answered(client, "And the tripod?", ended(first)["sessionId"])
+        quick.wait_until(lambda: "tripod" in _memory(quick), "the conversation is remembered", seconds=40)
+        assert "· direct\n" in _memory(quick)
+        second = await answered(client, "Good morning", trustLevel="direct")
+        assert second.of_type("prompt_metadata")[0]["contextFiles"] == ["hook load_context"]
+        assert second.of_type("warning") == []
+
+
 async def test_what_was_said_is_remembered_in_the_next_conversation(quick: Computer, scripted: MessagesAPI) -> None:
     async with quick.client() as client:
         first = await answered(client, "Whose is the telescope?")
@@ -70,7 +81,9 @@ async def test_what_was_said_is_remembered_in_the_next_conversation(quick: Compu
         lines = _memory(quick).splitlines()
         assert lines[-1] == "- Open: a tripod."
         assert "- The telescope is Ottilie's." in lines
-        assert any(line.startswith("## 20") and line.endswith("· Whose is the telescope?") for line in lines)
+        assert any(
+            line.startswith("## 20") and line.endswith("· Whose is the telescope? · sandboxed") for line in lines
+        )
         (asked,) = [request.body for request in scripted.conversation if _is_question(request.body)]
         assert "user: Whose is the telescope?\n\nassistant: Yes." in asked["messages"][0]["content"]
         assert "tools" not in asked

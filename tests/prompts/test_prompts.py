@@ -20,7 +20,7 @@ def vault(tmp_path: Path) -> Vault:
 
 @pytest.fixture
 def execution(tmp_path: Path) -> Execution:
-    return Execution("direct", None, tmp_path / "a.sock", "m.sock", "", "/somewhere", {}, ("/",))
+    return Execution("sandboxed", "bubblewrap", tmp_path / "a.sock", "m.sock", "", "/somewhere", {}, ("/",))
 
 
 def test_a_file_that_says_the_same_twice_counts_once(vault: Vault, execution: Execution) -> None:

@@ -232,6 +232,10 @@ ADMIN_ROUTES = [
     ("PUT", "/api/config"),
     ("POST", "/api/sandbox/build"),
     ("POST", "/api/mcps"),
+    ("PUT", "/api/modules/daily/prompt"),
+    ("POST", "/api/workspaces"),
+    ("PUT", "/api/workspaces/garden"),
+    ("DELETE", "/api/workspaces/garden"),
     ("POST", "/api/plugins/install"),
     ("PUT", "/api/bots/config"),
     ("POST", "/never/heard/of"),
@@ -261,8 +265,8 @@ def test_the_agents_of_a_module_are_used_like_the_module(gate: MakeGate) -> None
     _, secret = made.keys.create("phone", [Scope.parse("daily:read,write")])
     assert made.call("POST", "/api/modules/daily/agents/reflection/run", {"X-API-Key": secret}).status == 200
     assert made.call("POST", "/api/modules/brain/agents/x/run", {"X-API-Key": secret}).status == 403
-    assert made.call("PUT", "/api/modules/daily/prompt", {"X-API-Key": secret}).status == 200
-    assert made.call("PUT", "/api/modules/brain/prompt", {"X-API-Key": secret}).status == 403
+    assert made.call("GET", "/api/modules/daily/prompt", {"X-API-Key": secret}).status == 200
+    assert made.call("GET", "/api/modules/brain/prompt", {"X-API-Key": secret}).status == 403
     assert made.call("POST", "/api/modules/daily/enable", {"X-API-Key": secret}).status == 403
 
 
