@@ -1,6 +1,6 @@
 """Which commands the user has approved, by their hash: a file of its own, which no hook and no agent writes."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from parachute.approvals import ApprovedHashes
@@ -20,4 +20,10 @@ class Approvals:
 
     def approve(self, commands: Iterable[Command]) -> None:
         """Approve commands as they are now; what was approved of the same command lines before is not any more."""
-        self._hashes.approve((command.line, command.digest) for command in commands)
+        for command in commands:
+            texts = {str(file.path): file.content for file in command.files}
+            self._hashes.approve([(command.line, command.digest)], texts)
+
+    def before(self, command: Command) -> Mapping[str, bytes]:
+        """The files of this command line as they were approved last, by their paths; error: InvalidInput."""
+        return self._hashes.texts(command.line)

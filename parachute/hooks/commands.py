@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import shlex
 import shutil
 import stat
@@ -16,18 +17,25 @@ from parachute.hooks.models import BUILT_IN, WITHOUT_PROCESS, CannotRun
 
 _SHELL = frozenset("|&;<>()$`*?\n")
 _FILES_LIMIT = 64 * 1024 * 1024
+# What a shell, or a list in an option, takes for the end of a word; where a redirection leads is written, not read.
+_BETWEEN = re.compile(r"[\s;|&()<>\"'`={},:]+")
+_REDIRECTION = re.compile(r"\d*>>?\s*[^\s;|&()<>]+")
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt/homebrew", "/nix/store", "/run/current-system")
 _PYTHON = frozenset(("python", "python3"))
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file that a command names: the word it stands at, and its content as it was looked at."""
+    """A file that a command names: the word it stands at, and its content as it was looked at.
+
+    `prefix` is what stands before it in that word, None where it is somewhere in a text.
+    """
 
     index: int
     path: Path
     content: bytes
     mode: int
+    prefix: str | None = ""
 
     @property
     def sha256(self) -> str:
@@ -63,12 +71,12 @@ class Command:
         """
         arguments = list(self.arguments)
         for file in self.files:
-            if not _is_safe(file.path, trusted):
+            if file.prefix is not None and not _is_safe(file.path, trusted):
                 copy = private_folder(folder / str(file.index)) / file.path.name
                 descriptor = os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o500 if file.mode & 0o100 else 0o400)
                 with os.fdopen(descriptor, "wb") as written:
                     written.write(file.content)
-                arguments[file.index] = str(copy)
+                arguments[file.index] = f"{file.prefix}{copy}"
         return arguments
 
 
@@ -85,19 +93,22 @@ def prepare(line: str, folder: Path, search_path: Sequence[str]) -> Command:
         if found is None:
             raise CannotRun(f"There is no program {words[0]!r} in {', '.join(search_path)}.")
         words[0] = found
-    named = {index: folder / word for index, word in enumerate(words) if word and "\0" not in word}
-    if is_module:
-        named[2] = _module_file(words[2], folder)
     files: list[File] = []
     left = _FILES_LIMIT
-    for index, path in named.items():
-        # The interpreter and programs of the system change with every update, and no agent can change them.
-        if index == 0 and _is_of_system(path):
-            continue
-        file = _read(index, path, left)
-        if file is not None:
-            files.append(file)
-            left -= len(file.content)
+    named: list[tuple[str | None, str]]
+    for index, word in enumerate(words):
+        named = [("", str(_module_file(word, folder)))] if index == 2 and is_module else _names(word)
+        for prefix, name in named:
+            path = folder / name
+            # The interpreter and programs of the system change with every update, and no agent can change them.
+            if (index == 0 or prefix is None) and _is_of_system(path):
+                continue
+            file = _read(index, path, left, prefix)
+            if file is not None:
+                files.append(file)
+                left -= len(file.content)
+                if prefix is not None:
+                    break
     if "/" in words[0] and not (folder / words[0]).is_file():
         raise CannotRun(f"{words[0]} does not exist.")
     if not os.access(folder / words[0], os.X_OK):
@@ -150,7 +161,26 @@ def _stem(word: str) -> str:
     return PurePath(word).stem[:80] or word[:80]
 
 
-def _read(index: int, path: Path, limit: int) -> File | None:
+def _names(word: str) -> list[tuple[str | None, str]]:
+    """What in a word may name a file: all of it, what follows `--option=` or `-I`, or else the words of a text.
+
+    `bash -c 'sh /p/x'` names `/p/x`, and so does `--file=/p/x`.
+    """
+    if not word or "\0" in word:
+        return []
+    option, equals, value = word.partition("=")
+    found: list[tuple[str | None, str]] = [("", word)]
+    if equals:
+        found.append((f"{option}=", value))
+    if word.startswith("-"):
+        found.append((word[:2], word[2:]))
+    home = str(Path.home())
+    text = _REDIRECTION.sub(" ", word.replace("${HOME}", home).replace("$HOME", home))
+    parts = dict.fromkeys(part for part in _BETWEEN.split(text) if part and part != word)
+    return found + [(None, home + part[1:] if part.startswith("~/") else part) for part in parts]
+
+
+def _read(index: int, path: Path, limit: int, prefix: str | None = "") -> File | None:
     try:
         # O_NONBLOCK: opening a named pipe would wait for its writer.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -158,14 +188,15 @@ def _read(index: int, path: Path, limit: int) -> File | None:
         raise CannotRun(f"{path} cannot be read, so it is not known what would run.") from error
     except OSError:
         return None  # a word that names no file
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        os.close(descriptor)
+        return None
     with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            return None
         content = file.read(limit + 1)
     if len(content) > limit:
         raise CannotRun(f"The files that the command names have more than {_FILES_LIMIT >> 20} MB.")
-    return File(index, path.resolve(), content, status.st_mode)
+    return File(index, path.resolve(), content, status.st_mode, prefix)
 
 
 def _module_file(name: str, folder: Path) -> Path:

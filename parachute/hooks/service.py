@@ -5,7 +5,7 @@ import contextlib
 import json
 import logging
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -162,6 +162,10 @@ class Hooks:
         """Approve hooks exactly as they were listed; error: InvalidInput."""
         commands = [each.command for each in listed if each.command is not None and not each.command.is_built_in]
         await asyncio.to_thread(self._approvals.approve, commands)
+
+    def before(self, command: Command) -> Mapping[str, bytes]:
+        """The files of a command as they were approved last, by their paths; error: InvalidInput."""
+        return self._approvals.before(command)
 
     async def test(self, event: str) -> Sequence[Tested]:
         """Try every hook of an event with example data, the asynchronous ones too; errors: InvalidInput, Stopped."""

@@ -73,6 +73,18 @@ def test_a_hook_is_listed_approved_and_tried(hooks: CommandLine, tmp_path: Path)
     assert hooks.json("test", "session.end", code=1)[0]["exit_code"] == 4
 
 
+def test_approving_shows_the_text_and_after_a_change_the_difference(hooks: CommandLine, tmp_path: Path) -> None:
+    script = tmp_path / "do.sh"
+    script.write_text("echo one\necho two\n")
+    hooks.write({"session.end": [{"command": f"bash {script}"}]})
+    assert "+echo one\n+echo two" in hooks.run("approve").stdout
+    hooks.run("approve", "--yes")
+    script.write_text("echo one\necho three\n")
+    shown = hooks.run("approve").stdout
+    assert "-echo two\n+echo three" in shown
+    assert "+echo one" not in shown
+
+
 def test_only_the_named_hook_is_approved(hooks: CommandLine) -> None:
     hooks.write({"session.end": [{"command": "true", "name": "one"}, {"command": "false", "name": "two"}]})
     hooks.run("approve", "two", "--yes")

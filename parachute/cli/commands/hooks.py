@@ -77,7 +77,7 @@ def approve(
     waiting = [each for each in wanted if each.command is not None and not each.is_approved]
     if waiting and not as_json:
         for each in waiting:
-            print(clean(_shown(each)))
+            _show(hooks, each)
     if waiting and not yes:
         if as_json or not sys.stdin.isatty():
             if as_json:
@@ -148,13 +148,20 @@ def _state(listed: "Listed") -> str:
     return "yes" if listed.is_approved else "not approved"
 
 
-def _shown(listed: "Listed") -> str:
+def _show(hooks: "Hooks", listed: "Listed") -> None:
+    """Print what would run: the command, and every file that it names, or what has changed in it."""
+    from parachute.cli.module_output import print_changes
+    from parachute.cli.output import clean
+    from parachute.modules.changes import text_change
+
     assert listed.command is not None
-    lines = [f"{listed.hook.name} ({listed.hook.source}), at {listed.hook.event}:", f"  {listed.hook.command}"]
-    lines += [
-        f"  {file.path}  {len(file.content):,} bytes, sha256 {file.sha256[:16]}…" for file in listed.command.files
-    ]
-    return "\n".join(lines)
+    print(clean(f"{listed.hook.name} ({listed.hook.source}), at {listed.hook.event}:\n  {listed.hook.command}"))
+    before = hooks.before(listed.command)
+    for file in listed.command.files:
+        path, old = str(file.path), before.get(str(file.path))
+        print(clean(f"  {path}  {len(file.content):,} bytes, sha256 {file.sha256[:16]}…"))
+        if old != file.content:
+            print_changes([text_change(path, old, file.content, is_whole=True)])
 
 
 def _test_as_json(tested: "Tested") -> dict[str, object]:
