@@ -8,6 +8,8 @@ from typing import Any, TextIO
 _CONTROL = {number: None for number in (*range(32), *range(127, 160)) if number not in (9, 10)}
 # Those that turn the direction of what follows: a line could show another order than it has.
 _CONTROL |= dict.fromkeys((*range(8234, 8239), *range(8294, 8298)))
+# JSON escapes the others itself; line ends outside of texts are its own.
+_JSON_CONTROL = {number: f"\\u{number:04x}" for number in _CONTROL if number >= 127}
 
 
 def clean(text: str) -> str:
@@ -34,11 +36,16 @@ def print_note(text: str) -> None:
     print(styled(clean(text), "2", sys.stderr), file=sys.stderr)
 
 
-def print_json(value: Any) -> None:
-    """A value as indented JSON."""
+def as_json(value: Any, indent: int | None = None) -> str:
+    """A value as JSON in which no character drives a terminal: what JSON leaves as it is, is escaped here."""
     import json
 
-    print(json.dumps(value, indent=2, ensure_ascii=False))
+    return json.dumps(value, indent=indent, ensure_ascii=False).translate(_JSON_CONTROL)
+
+
+def print_json(value: Any) -> None:
+    """A value as indented JSON."""
+    print(as_json(value, indent=2))
 
 
 def print_facts(facts: Sequence[tuple[str, str]]) -> None:

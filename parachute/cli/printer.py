@@ -1,10 +1,9 @@
 """The events of a run as a person reads them: the answer on standard output, all else dim on standard error."""
 
-import json
 import sys
 from typing import Any, Protocol
 
-from parachute.cli.output import clean, print_error, print_note
+from parachute.cli.output import as_json, clean, print_error, print_note
 
 Event = dict[str, Any]
 
@@ -30,7 +29,7 @@ class JsonPrinter:
     """Each event as one line of JSON."""
 
     def show(self, event: Event) -> None:
-        print(json.dumps(event, ensure_ascii=False), flush=True)
+        print(as_json(event), flush=True)
 
 
 class TextPrinter:

@@ -10,6 +10,11 @@ from parachute.manifest.models import Manifest
 
 _AGENTS, _SCHEDULED = "Agents this module can run", "Agents that work once a day"
 _DETAIL = "  - "
+_LONGEST = 200
+"""Characters of an author's words that the screen shows."""
+
+# Letters that look like nothing, and the quotes that the screen itself uses.
+_BLANKS = dict.fromkeys((0x115F, 0x1160, 0x2800, 0x3164, 0xFFA0), " ") | dict.fromkeys((0x201C, 0x201D), '"')
 _PROGRAMS = "Start programs of this computer, which reach what the module reaches ({})"
 _KINDS = {
     "default": "conversations without a folder",
@@ -101,7 +106,7 @@ class Consent:
         """Lines for a terminal."""
         lines = [f"{self.name} {self.version}"]
         if self.description:
-            lines.append(self.description)
+            lines.append(_said(self.description))
         for title, entries in self.sections():
             if entries:
                 lines += ["", f"{title}:", *(f"  {entry}" for entry in entries)]
@@ -125,7 +130,7 @@ class Consent:
             ("Network", [f"Reach {host}" for host in self.network] or ["none"]),
             (_AGENTS, [line for agent in self.agents for line in _agent_lines(agent)]),
             (_SCHEDULED, [line for agent in self.scheduled for line in _scheduled_lines(agent)]),
-            ("MCP tools provided", [f"{name}: {text}" for name, text in self.mcp_tools]),
+            ("MCP tools provided", [f"{name}: {_said(text)}" for name, text in self.mcp_tools]),
             ("Reacts to", list(self.hooks)),
             ("Interfaces provided", list(self.provides)),
             ("Packages it brings", list(self.dependencies)),
@@ -201,6 +206,16 @@ def _flat(value: Consent) -> list[str]:
     return [_one_line(line) for line in lines]
 
 
+def _said(text: str) -> str:
+    """Words of the module's author, which must not look like lines of the computer: in quotes, short, without gaps."""
+    return f"“{_words(text)}”"
+
+
+def _words(text: str) -> str:
+    words = " ".join(text.translate(_BLANKS).split())
+    return words if len(words) <= _LONGEST else f"{words[:_LONGEST]}…"
+
+
 def _one_line(text: str) -> str:
     # A description with lines of its own could look like sections of this screen.
     return text.replace("\n", " ")
@@ -247,7 +262,7 @@ def _path(path: str) -> str:
 
 
 def _agent_lines(agent: AgentConsent) -> list[str]:
-    lines = [f"{agent.name}: {agent.description}" if agent.description else f"{agent.name}:"]
+    lines = [f"{agent.name}: {_said(agent.description)}" if agent.description else f"{agent.name}:"]
     if not agent.sandboxed:
         lines.append(f"{_DETAIL}Runs WITHOUT a sandbox, with all of your rights, after you approve it each time")
     lines += [f"{_DETAIL}Network access: {agent.network}", f"{_DETAIL}File access: {agent.files}"]
@@ -264,7 +279,11 @@ def _agent_lines(agent: AgentConsent) -> list[str]:
 
 def _scheduled_lines(agent: ScheduledConsent) -> list[str]:
     when = f"Runs by itself each day at {agent.time}" if agent.by_itself else "Runs when you say so"
-    shown = f"{agent.display_name} — {agent.description}" if agent.description else agent.display_name
+    shown = (
+        f"{_words(agent.display_name)} — {_said(agent.description)}"
+        if agent.description
+        else _words(agent.display_name)
+    )
     lines = [
         f"{when}: {shown}",
         f"{_DETAIL}Writes: {agent.output}",

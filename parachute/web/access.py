@@ -88,12 +88,14 @@ class AccessMiddleware:
         server = scope.get("server")
         host = headers.single.get(b"host")
         is_certain = await self._hosts.admit(host, server[0] if server else None)
+        need = needed(scope["method"], scope["path"])
         self._origins.check(
             scope["method"],
             scope.get("scheme", "http"),
             host or b"",
             headers.single.get(b"origin"),
             headers.single.get(b"sec-fetch-site"),
+            is_open=need.audience == "everyone",
         )
         peer = scope.get("client")
         client = self._proxies.client(peer[0] if peer else None, headers.proxy_marks)
@@ -104,7 +106,6 @@ class AccessMiddleware:
             # Other users of this computer, and whoever comes through a forwarder of theirs, are strangers.
             is_own = await self._peers.is_own(peer, server)
             client = replace(client, is_local=is_own is not False, is_other_user=is_own is False)
-        need = needed(scope["method"], scope["path"])
         caller = self._who(headers, client, need)
         if _is_open(need, client) or (
             caller.may(need.module, need.capability)

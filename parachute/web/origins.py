@@ -23,12 +23,25 @@ class OriginPolicy:
     def __init__(self, origins: Iterable[str] = ()) -> None:
         self._configured = {_configured(origin) for origin in origins}
 
-    def check(self, method: str, scheme: str, host: bytes, origin: bytes | None, fetch_site: bytes | None) -> None:
-        """Let the request pass or raise OriginNotAllowed; `host` is the Host header, checked before."""
+    def check(
+        self,
+        method: str,
+        scheme: str,
+        host: bytes,
+        origin: bytes | None,
+        fetch_site: bytes | None,
+        *,
+        is_open: bool = False,
+    ) -> None:
+        """Let the request pass or raise OriginNotAllowed; `host` is the Host header, checked before.
+
+        `is_open` is for what everybody may see.
+        """
         if origin is None:
-            # Browsers leave Origin out of some requests; a page of another site still shows in this header.
-            if fetch_site in _FOREIGN_SITES and method not in _SAFE_METHODS:
-                raise OriginNotAllowed("A page of another site may not change anything here.")
+            # Browsers leave Origin out of some requests; a page of another site still shows in this header. It could not
+            # read the answer, but reading starts agents and wakes modules.
+            if fetch_site in _FOREIGN_SITES and not (is_open and method in _SAFE_METHODS):
+                raise OriginNotAllowed("A page of another site may not call this computer.")
             return
         text = origin.decode("latin-1").lower()
         scheme_of_page, separator, authority = text.partition("://")

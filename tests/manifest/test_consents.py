@@ -16,7 +16,7 @@ SCHEDULED = (REFLECTION, BY_HAND)
 def test_the_screen_says_everything() -> None:
     assert consent(parse(EVERYTHING.encode()), SCHEDULED).as_text() == [
         "contacts 2.1.0-rc.1",
-        "Contacts with everything.",
+        "“Contacts with everything.”",
         "",
         "This module requests access to:",
         "  Create folder: Contacts/",
@@ -37,7 +37,7 @@ def test_the_screen_says_everything() -> None:
         "  Reach api.example.com",
         "",
         "Agents this module can run:",
-        "  enricher: Fetches public information",
+        "  enricher: “Fetches public information”",
         "    - Network access: api.example.com",
         "    - File access: Contacts/, the folder that you choose/out, ~/Work/contacts (outside of the vault) (read and write)",
         "    - Commands: git, npm",
@@ -58,7 +58,7 @@ def test_the_screen_says_everything() -> None:
         "    - Limits: none",
         "",
         "Agents that work once a day:",
-        "  Runs by itself each day at 04:00: Reflection — Looks back at the day",
+        "  Runs by itself each day at 04:00: Reflection — “Looks back at the day”",
         "    - Writes: Daily/reflections/{date}.md",
         "    - Tools: Read, Glob",
         "  Runs when you say so: Tidy",
@@ -68,7 +68,7 @@ def test_the_screen_says_everything() -> None:
         "    - Model: a-model",
         "",
         "MCP tools provided:",
-        "  contacts_search: Search contacts",
+        "  contacts_search: “Search contacts”",
         "",
         "Reacts to:",
         "  daily.entry.created",
@@ -130,7 +130,7 @@ def test_a_consent_that_was_stored_without_scheduled_agents_is_read() -> None:
     assert Consent.from_json(document) == old
     with_agent = consent(parse(MINIMAL.encode()), (REFLECTION,))
     assert difference(Consent.from_json(document), with_agent).as_text() == [
-        "+ Agent file reflection: Runs by itself each day at 04:00: Reflection — Looks back at the day",
+        "+ Agent file reflection: Runs by itself each day at 04:00: Reflection — “Looks back at the day”",
         "+ Agent file reflection: Writes: Daily/reflections/{date}.md",
         "+ Agent file reflection: Tools: Read, Glob",
     ]
@@ -140,8 +140,8 @@ def test_each_change_of_a_scheduled_agent_is_told() -> None:
     manifest = parse(MINIMAL.encode())
     old = consent(manifest, SCHEDULED)
     for field, value, said in (
-        ("time", "05:00", "reflection: Runs by itself each day at 05:00: Reflection — Looks back at the day"),
-        ("by_itself", False, "reflection: Runs when you say so: Reflection — Looks back at the day"),
+        ("time", "05:00", "reflection: Runs by itself each day at 05:00: Reflection — “Looks back at the day”"),
+        ("by_itself", False, "reflection: Runs when you say so: Reflection — “Looks back at the day”"),
         ("output", "Daily/{date}.md", "reflection: Writes: Daily/{date}.md"),
         ("tools", ("Read", "Bash"), "reflection: Tools: Read, Bash"),
         ("model", "other", "reflection: Model: other"),
@@ -161,6 +161,6 @@ def test_what_a_module_says_of_itself_looks_like_nothing_else() -> None:
     shown = "\n".join(asked.as_text()).splitlines()
     assert shown.count("Network:") == 1
     assert shown[shown.index("Network:") + 1] == "  Reach example.org"
-    assert "  find: Finds things.  Network:   none" in shown
+    assert "  find: “Finds things. Network: none”" in shown
     changes = difference(consent(parse(MINIMAL.encode()), ()), asked).as_text()
     assert all(line[0] in "+-" for line in "\n".join(changes).splitlines())

@@ -23,7 +23,7 @@ output: Hello/{date}.md
 Look back.
 """
 WRITING = "permissions:\n  write:\n    - Hello/**\n"
-SAID = "Runs by itself each day at 04:00: Reflection — Looks back at the day"
+SAID = "Runs by itself each day at 04:00: Reflection — “Looks back at the day”"
 
 
 @pytest.fixture
