@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from parachute.permissions.escapes import escapes
 from parachute.permissions.models import Access, Grant
 from parachute.permissions.paths import has_control_characters, joined, resolve
 from parachute.permissions.script import CommandLine, SimpleCommand
@@ -186,7 +187,8 @@ def _static_words(words: Iterable[Word]) -> list[str]:
 
 
 def _begins_with(command: SimpleCommand, wanted: list[str]) -> bool:
-    return [program_of(command), *_static_words(command.arguments[: len(wanted) - 1])] == wanted
+    begins = [program_of(command), *_static_words(command.arguments[: len(wanted) - 1])] == wanted
+    return begins and not escapes(command)
 
 
 def _needs_no_grant(command: SimpleCommand, parsed: CommandLine) -> bool:
