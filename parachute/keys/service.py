@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import logging
 import secrets
+import shlex
 import threading
 import time
 from collections.abc import Iterable
@@ -55,19 +56,22 @@ class Keys:
         self._timer: threading.Timer | None = None
 
     def create(self, label: str, scopes: Iterable[Scope] = FULL_ACCESS) -> tuple[Key, str]:
-        """Make a key; returns it and its secret, which is stored nowhere and cannot be shown again. Error: InvalidInput."""
+        """Make a key; returns it and its secret, which is stored nowhere and cannot be shown again.
+
+        Errors: InvalidInput, Conflict if there is one of that name.
+        """
         if label == FIRST_BOOT:
             raise InvalidInput(
                 f"label: {FIRST_BOOT!r} is the key that sets this computer up, and ends with that.",
                 "Choose another name.",
             )
-        return self._create(label, scopes)
+        return self._create(label, scopes, is_only=True)
 
     def create_first(self) -> tuple[Key, str]:
         """As `create`: the key that sets the computer up."""
         return self._create(FIRST_BOOT, FULL_ACCESS)
 
-    def _create(self, label: str, scopes: Iterable[Scope]) -> tuple[Key, str]:
+    def _create(self, label: str, scopes: Iterable[Scope], *, is_only: bool = False) -> tuple[Key, str]:
         granted = tuple(scopes)
         if problem := label_problem(label):
             raise InvalidInput(f"label: {problem}.")
@@ -76,7 +80,17 @@ class Keys:
         secret = PREFIX + secrets.token_urlsafe(_SECRET_BYTES)
         digest = _digest(secret).hex()
         key = Key(digest[:12], label, digest, granted, datetime.now(UTC).replace(microsecond=0))
-        self.store.change(lambda keys: (*keys, key))
+
+        def with_it(keys: tuple[Key, ...]) -> tuple[Key, ...]:
+            if is_only and any(known.label == label for known in keys):
+                raise Conflict(
+                    f"There is a key {label!r} already.",
+                    f"Choose another name, or revoke that one first: parachute keys revoke {shlex.quote(label)}",
+                    key="key_exists",
+                )
+            return (*keys, key)
+
+        self.store.change(with_it)
         return key, secret
 
     def list(self) -> tuple[Key, ...]:

@@ -97,7 +97,9 @@ RULES = (
 
 _ANY_SEGMENT = "{module}"
 
-SCOPES = frozenset(name for rule in RULES for name in (rule.module, rule.written)) - {_ANY_SEGMENT, EVERY_MODULE, None}
+SCOPES = frozenset(
+    name for rule in RULES for name in (rule.module, rule.written) if name and name not in (_ANY_SEGMENT, EVERY_MODULE)
+)
 """What a key's scope may name besides modules."""
 
 

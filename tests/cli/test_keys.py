@@ -60,6 +60,39 @@ def test_the_last_key_with_admin_rights_goes_only_after_a_question(parachute: Te
     assert [key["name"] for key in json.loads(parachute.ok("keys", "list", "--json"))] == ["Kitchen"]
 
 
+def test_two_keys_never_have_one_name(parachute: Terminal) -> None:
+    parachute.ok("keys", "create", "phone")
+    refused = parachute.fails("keys", "create", "phone", "--scope", "chat:read")
+    assert "parachute keys revoke phone" in refused
+    assert len(json.loads(parachute.ok("keys", "list", "--json"))) == 1
+
+
+def test_a_scope_names_what_there_is(parachute: Terminal) -> None:
+    refused = parachute.fails("keys", "create", "x", "--scope", "nosuch:read")
+    assert "nosuch" in refused
+    for known in ("brain", "chat", "daily", "suggestions", "workspaces"):
+        assert known in refused
+    assert json.loads(parachute.ok("keys", "list", "--json")) == []
+    made = parachute("keys", "create", "x", "--scope", "daily:read")
+    assert made.code == 0
+    assert "daily is not installed yet" in made.err
+    assert parachute("keys", "create", "y", "--scope", "workspaces:admin").code == 0
+
+
+def test_a_new_key_comes_with_the_way_to_the_computer(parachute: Terminal) -> None:
+    alone = parachute("keys", "create", "one")
+    assert "parachute config set host 0.0.0.0" in alone.err
+    parachute.ok("config", "set", "host", "192.0.2.7")
+    made = parachute("keys", "create", "two")
+    assert "http://192.0.2.7:3333" in made.err
+    assert made.out.startswith("para_")
+    assert len(made.out.split()) == 1
+    with parachute.screen("keys", "create", "three") as screen:
+        screen.until("http://192.0.2.7:3333")
+        screen.until("▀")
+        assert screen.end() == 0
+
+
 def test_wrong_keys_are_refused(parachute: Terminal) -> None:
     assert "daily:read,write" in parachute.fails("keys", "create", "x", "--scope", "daily:fly")
     assert "label" in parachute.fails("keys", "create", "")

@@ -32,7 +32,7 @@ def first_boot(
 
     _refuse_journal()
     home = Home.find()
-    host, port = _listening(home)
+    host, port = listening(home)
     name = asyncio.run(announced_name())
     urls = page_addresses(host, port, name)
     invitation = FirstBoot(home.root, Keys(home.root)).invite(again=again, boot=current_boot())
@@ -84,7 +84,7 @@ def _show(welcome: "Welcome | None", secret: str, console: bool) -> None:
         print(f"{begin}{line}{end}")
 
 
-def _listening(home: "Home") -> tuple[str, int]:
+def listening(home: "Home") -> tuple[str, int]:
     """Where the running server listens, or else where it will."""
     import asyncio
 

@@ -1,8 +1,13 @@
 """`parachute keys`: what other devices show to be let in."""
 
+from typing import TYPE_CHECKING
+
 import typer
 
 from parachute.cli.commands import NOT_ANSWERED, group
+
+if TYPE_CHECKING:
+    from parachute.settings.home import Home
 
 
 def register(app: typer.Typer) -> None:
@@ -63,8 +68,10 @@ def create(
     from parachute.keys.service import Keys
     from parachute.settings.home import Home
 
+    home = Home.find()
     scopes = tuple(Scope.parse(text) for text in scope) or FULL_ACCESS
-    key, secret = Keys(Home.find().root).create(name, scopes)
+    missing = _not_installed(home, {each.module for each in scopes})
+    key, secret = Keys(home.root).create(name, scopes)
     granted = [str(each) for each in key.scopes]
     if as_json:
         print_json({"id": key.id, "name": key.label, "scopes": granted, "key": secret})
@@ -72,6 +79,52 @@ def create(
     # Only the secret goes to standard output, so that a script can take it.
     print(secret)
     print_note(f"This is the key {key.label} ({key.id}) with {' '.join(granted)}. It is not shown again.")
+    for module in missing:
+        print_note(f"The module {module} is not installed yet; the key works there once it is.")
+    _print_way(home, secret)
+
+
+def _not_installed(home: "Home", named: set[str]) -> list[str]:
+    """Those of the modules that came with the computer and are not installed; error: InvalidInput for names that nothing has."""
+    from parachute.errors import InvalidInput
+    from parachute.keys.models import EVERY_MODULE
+    from parachute.modules.registry import Registry
+    from parachute.modules.sources import official_names
+    from parachute.web.routing import SCOPES
+
+    installed, official = set(Registry(home.root / "modules.yaml").load()), set(official_names())
+    known = installed | official | SCOPES
+    if unknown := sorted(named - known - {EVERY_MODULE}):
+        raise InvalidInput(
+            f"scope: there is no module {unknown[0]!r}.",
+            f"Install it first, or name one of these: {', '.join(sorted(known))}.",
+            key="unknown_scope",
+        )
+    return sorted(named & official - installed)
+
+
+def _print_way(home: "Home", secret: str) -> None:
+    """Print where other devices reach this computer, and on a terminal the key for a phone's camera."""
+    import asyncio
+    import sys
+
+    from parachute.addresses import is_loopback
+    from parachute.cli.commands.first_boot import listening
+    from parachute.cli.output import print_note
+    from parachute.discovery.avahi import announced_name
+    from parachute.first_boot.addresses import PATH, page_addresses
+    from parachute.first_boot.screen import code_lines
+
+    host, port = listening(home)
+    if is_loopback(host):
+        print_note("Only this computer reaches it. For others: parachute config set host 0.0.0.0, and start again.")
+        return
+    for url in page_addresses(host, port, asyncio.run(announced_name())):
+        print_note(f"Other devices reach this computer at {url.removesuffix(PATH)}")
+    if sys.stdout.isatty() and sys.stderr.isatty():
+        for line in code_lines(secret):
+            # White on black whatever the colours of the terminal are: not every camera reads the opposite.
+            print(f"\033[0;97;40m{line}\033[0m", file=sys.stderr)
 
 
 def revoke(
