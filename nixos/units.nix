@@ -141,6 +141,8 @@ in
           RestartSec = "50ms";
           RestartSteps = 3;
           RestartMaxDelaySec = "3200ms";
+          # As many connections as its own limits allow: 1,024 descriptors are one stranger's.
+          LimitNOFILE = 65536;
           # Where `parachute logs` looks.
           StandardOutput = "append:${logs}/core.log";
           StandardError = "inherit";

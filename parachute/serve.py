@@ -9,6 +9,7 @@ imports.leave_out()
 
 import asyncio
 import contextlib
+import functools
 import logging
 import os
 import signal
@@ -19,14 +20,21 @@ import uvicorn
 from fastapi import FastAPI
 
 from parachute.app import create
+from parachute.base.budget import PUBLIC, raise_descriptors
 from parachute.errors import ParachuteError
 from parachute.settings.home import Home
 from parachute.settings.store import load
 from parachute.supervisor.credentials import Credentials, keep_private
 from parachute.supervisor.notify import notify, watchdog_interval
+from parachute.web.http_connection import Door, HttpConnection
 
 _LISTEN_FD = 3  # SD_LISTEN_FDS_START
 _GRACEFUL_SECONDS = 5
+
+_ACCEPTED_AT_ONCE = 16
+"""The loop accepts as many before it gives any of them to a protocol, and closes those that are too many some rounds later."""
+
+_WAITING = 128
 
 
 class _Server(uvicorn.Server):
@@ -38,6 +46,9 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
+        for listener in sockets or ():
+            # The loop took its own, smaller number for the length of the kernel's queue, in which the others shall wait.
+            listener.listen(_WAITING)
         if self.started:
             notify("READY=1")
             if declared := getattr(self._app.state, "declared_modules", None):
@@ -58,6 +69,7 @@ def main() -> int:
     # And one for every change of a file.
     logging.getLogger("watchfiles").setLevel(logging.WARNING)
     keep_private()
+    raise_descriptors()
     count = os.environ.pop("LISTEN_FDS", "")
     if not count.isdigit() or int(count) < 1:
         print("Core is started by its socket: use `parachute start`.", file=sys.stderr)  # noqa: T201
@@ -88,6 +100,8 @@ def main() -> int:
         server_header=False,
         date_header=False,
         ws="none",
+        http=functools.partial(HttpConnection, Door(PUBLIC)),  # type: ignore[arg-type]
+        backlog=_ACCEPTED_AT_ONCE,
         timeout_graceful_shutdown=_GRACEFUL_SECONDS,
     )
     return asyncio.run(_serve(_Server(config, app), sockets))

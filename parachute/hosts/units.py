@@ -7,6 +7,7 @@ from typing import Any
 
 from starlette.types import ASGIApp
 
+from parachute.base.budget import MODULE
 from parachute.egress.service import Egress
 from parachute.errors import InvalidInput
 from parachute.files import private_folder
@@ -32,7 +33,7 @@ class HostUnits:
 
     def answer_with(self, application: ASGIApp) -> None:
         """What modules reach on their sockets, with their name in `scope["state"]["module"]`."""
-        self._server = UnixServer(application)
+        self._server = UnixServer(application, MODULE)
 
     async def open(self, wanted: Wanted) -> UnixListener:
         """Open everything for a module, started only when it is needed; errors: InvalidInput, Unavailable.

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import functools
 import os
 import socket
 from collections.abc import Callable
@@ -39,12 +40,18 @@ def notify(message: str) -> None:
         return
     if address.startswith("@"):
         address = "\0" + address[1:]
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | getattr(socket, "SOCK_CLOEXEC", 0)) as sender:
-        sender.setblocking(False)
-        try:
-            sender.sendto(message.encode(), address)
-        except OSError:
-            pass  # whoever started us has gone, or is busy: the next watchdog message counts as well
+    try:
+        _sender().sendto(message.encode(), address)
+    except OSError:
+        pass  # whoever started us has gone, or is busy: the next watchdog message counts as well
+
+
+@functools.cache
+def _sender() -> socket.socket:
+    """Kept open: when there are no descriptors left, the watchdog must be told all the same."""
+    sender = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    sender.setblocking(False)
+    return sender
 
 
 def watchdog_interval() -> float | None:

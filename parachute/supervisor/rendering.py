@@ -177,6 +177,11 @@ def _service(unit: Unit, home: Home, log: Path, instance: str, wanted_at_boot: b
         f"StandardOutput=append:{_output(unit, log, instance)}",
         "StandardError=inherit",
     ]
+    if wanted_at_boot:
+        lines += [
+            "# As many connections as its own limits allow: 1,024 descriptors are one stranger's.",
+            "LimitNOFILE=65536",
+        ]
     if unit.hardened:
         lines += hardening.of_core()
     if wanted_at_boot:

@@ -10,6 +10,9 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.server import ServerState
 
+from parachute.base.budget import Limits
+from parachute.web.http_connection import Door, HttpConnection
+
 # The loop accepts as many before it gives any of them to a protocol, and closes those that are too many some rounds later.
 _ACCEPTED_AT_ONCE = 16
 _WAITING = 128
@@ -33,21 +36,14 @@ class UnixListener:
         self.path.unlink(missing_ok=True)
 
 
-class _Turned(asyncio.Protocol):
-    """Ends a connection that is one too many."""
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        transport.close()
-
-
 class UnixServer:
     """Opens sockets on which `app` answers; what is given to `open` arrives in `scope["state"]`.
 
-    A socket has at most `connections` at a time: whoever is behind it must not use up all descriptors of this process.
+    `limits` are for whoever is behind one socket, and for all of them together.
     """
 
-    def __init__(self, app: ASGIApp, connections: int = 128) -> None:
-        self._connections = connections
+    def __init__(self, app: ASGIApp, limits: Limits) -> None:
+        self.door = Door(limits)
         self._config = uvicorn.Config(
             app,
             lifespan="off",
@@ -64,12 +60,9 @@ class UnixServer:
         """Listen on `path`; the folder that holds it decides who gets near it."""
         path.unlink(missing_ok=True)
         connections = ServerState()
-        config = self._config
 
         def protocol() -> asyncio.Protocol:
-            if len(connections.connections) >= self._connections:
-                return _Turned()
-            return config.http_protocol_class(config=config, server_state=connections, app_state=state)  # type: ignore[call-arg]
+            return HttpConnection(self.door, str(path), config=self._config, server_state=connections, app_state=state)
 
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
