@@ -11,21 +11,25 @@ from typing import Any
 
 from starlette.types import Message, Receive, Scope, Send
 
+from parachute.base.budget import VALUES_OF_AGENT, Budget, has_few_values
 from parachute.errors import ParachuteError
 from parachute.gateway import account, content
 from parachute.gateway.accounting import UsageReader
-from parachute.gateway.models import Credential, CredentialKind, Problem, Provider
+from parachute.gateway.models import Credential, CredentialKind, Problem, Provider, Usage
+from parachute.gateway.prices import BYTES_OF_TOKEN, estimate
 from parachute.gateway.reasons import reason_of
 from parachute.gateway.service import Gateway, Line
+from parachute.gateway.spending import LimitReached
 
-_PATHS = {("POST", "/v1/messages"), ("POST", "/v1/messages/count_tokens")}
+_MESSAGES = "/v1/messages"
+_PATHS = {("POST", _MESSAGES), ("POST", "/v1/messages/count_tokens")}
 _BODY_LIMIT = 32 * 1024 * 1024  # Anthropic's own limit of a request
 _LARGE = 256 * 1024  # bytes of JSON that take about a millisecond: more goes to a thread
 _RETRY_LIMIT = 86_400.0
 _QUERY = re.compile(rb"[A-Za-z0-9_=&.%-]{0,500}")
 _REQUEST_HEADERS = (b"accept", b"anthropic-beta", b"anthropic-version", b"content-type", b"user-agent", b"x-app")
 _QUESTION: dict[str, Any] = {
-    "path": "/v1/messages",
+    "path": _MESSAGES,
     "query_string": b"",
     "headers": [(b"content-type", b"application/json"), (b"anthropic-version", b"2023-06-01")],
 }
@@ -62,8 +66,9 @@ class GatewayApplication:
             return
         line: Line = scope["state"]["line"]
         started, exchange = time.monotonic(), _Exchange(send)
+        held = _Held(self._gateway.server.door.budget, line)
         try:
-            raw = await self._admitted(scope, receive, line)
+            raw = await self._admitted(scope, receive, line, held)
             await _unless_left(receive, exchange, self._pass_on(scope, raw, exchange, line))
         except Refused as refusal:
             if refusal.code:
@@ -72,6 +77,7 @@ class GatewayApplication:
             if not exchange.status:
                 await exchange.refuse(refusal)
         finally:
+            held.release()
             self._record(exchange, ("agent", line.session), scope["path"], started)
 
     async def ask(self, line: Line, body: dict[str, Any], source: tuple[str, str]) -> bytes:
@@ -111,40 +117,55 @@ class GatewayApplication:
             error=None if is_well else reason,
         )
 
-    async def _admitted(self, scope: Scope, receive: Receive, line: Line) -> bytes:
+    async def _admitted(self, scope: Scope, receive: Receive, line: Line, held: "_Held") -> bytearray:
         """The body of a request that may come in at all; error: Refused."""
         headers: dict[bytes, bytes] = dict(scope["headers"])
         bearer = headers.get(b"authorization", b"").decode(errors="replace").removeprefix("Bearer ")
         if line.closed or not line.accepts(headers.get(b"x-api-key", b"").decode(errors="replace") or bearer):
             raise Refused(401, "authentication_error", "This token does not belong to this session.")
+        if line.paused:
+            raise Refused(403, "permission_error", "The model can be asked during a turn of this session only.")
         if (scope["method"], scope["path"]) not in _PATHS:
             raise Refused(404, "not_found_error", f"{scope['method']} {scope['path'][:200]} is not open to agents.")
         if not _QUERY.fullmatch(scope["query_string"]):
             raise Refused(400, "invalid_request_error", "The query is not one of the Messages API.")
-        return await _body(receive)
+        async with line.bodies:
+            return await _body(receive, held)
 
-    async def _pass_on(self, scope: Scope, raw: bytes, exchange: "_Exchange", line: Line) -> None:
-        body, model = await _parsed(raw)
-        provider = self._provider()
-        if provider.name != "offline" and not self._gateway.allows_model(model):
-            raise Refused(403, "permission_error", f"The model {model} is not among allowed_models.", "service_error")
-        if provider.name != "offline" and (sentence := content.refusal(body, searches=line.searches)):
-            raise Refused(403, "permission_error", sentence, "service_error")
-        if provider.name == "anthropic" and (sentence := await self._gateway.over_limit()):
-            raise Refused(400, "invalid_request_error", sentence, "billing_error")
-        # Written anew, so that what was checked is what is sent: of two members of one name others may take the first.
-        payload = await _written({**body, "model": provider.model or model}, len(raw))
+    async def _pass_on(self, scope: Scope, raw: bytes | bytearray, exchange: "_Exchange", line: Line) -> None:
+        size = len(raw)
+        async with line.bodies:
+            body, model = await _parsed(raw)
+            del raw
+            provider = self._provider()
+            if provider.name != "offline" and not self._gateway.allows_model(model):
+                message = f"The model {model} is not among allowed_models."
+                raise Refused(403, "permission_error", message, "service_error")
+            if provider.name != "offline" and (sentence := content.refusal(body, searches=line.searches)):
+                raise Refused(403, "permission_error", sentence, "service_error")
+            tokens = _output_tokens(body) if scope["path"] == _MESSAGES else 0
+            is_streamed = body.get("stream") is True
+            # Written anew, so that what was checked is what is sent: of two members of one name others may take the first.
+            payload = await _written({**body, "model": provider.model or model}, size)
+            del body
         headers = {
             name.decode(): value.decode("latin-1") for name, value in scope["headers"] if name in _REQUEST_HEADERS
         }
         url = f"{provider.base_url.rstrip('/')}{scope['path']}"
         if scope["query_string"]:
             url += f"?{scope['query_string'].decode()}"
-        request = _Request(line, provider, url, payload, headers, model)
-        credential = self._credential(provider)
-        if not await self._send(request, credential, exchange, may_renew=provider.name == "anthropic"):
-            # `claude login` or the user may have renewed it since.
-            await self._send(request, self._credential(provider), exchange, may_renew=False)
+        unsaid = None
+        if provider.name == "anthropic" and scope["path"] == _MESSAGES:
+            unsaid = Usage(1, size // BYTES_OF_TOKEN, 0 if is_streamed else tokens)
+        request = _Request(line, provider, url, payload, headers, model, unsaid)
+        try:
+            async with self._gateway.spending.reserved(model, estimate(size, tokens), provider):
+                credential = self._credential(provider)
+                if not await self._send(request, credential, exchange, may_renew=provider.name == "anthropic"):
+                    # `claude login` or the user may have renewed it since.
+                    await self._send(request, self._credential(provider), exchange, may_renew=False)
+        except LimitReached as error:
+            raise Refused(400, "invalid_request_error", error.message, "billing_error") from error
 
     def _provider(self) -> Provider:
         try:
@@ -161,37 +182,45 @@ class GatewayApplication:
         line, provider = request.line, request.provider
         client = await self._client(provider)
         headers = _with_credential(request.headers, credential)
+        reader: UsageReader | None = UsageReader(True, request.unsaid)
         try:
             async with client.stream("POST", request.url, content=request.payload, headers=headers) as response:
+                reader = None
                 if response.status_code == 401 and may_renew and self._credential(provider) != credential:
                     return False
                 if response.status_code >= 400:
                     line.problem = await _problem(response, credential)
+                else:
+                    is_streamed = response.headers.get("content-type", "").startswith("text/event-stream")
+                    reader = UsageReader(is_streamed, request.unsaid)
                 kept = [(name, response.headers[name]) for name in _RESPONSE_HEADERS if name in response.headers]
                 await exchange.start(response.status_code, kept)
-                await self._copy(request, response, credential, exchange)
+                async for part in _parts(response, credential):
+                    if reader:
+                        reader.feed(part)
+                    await exchange.part(part)
+                # Before the end of the answer, so that the next request meets the limit.
+                complete, reader = reader, None
+                await self._account(request, complete)
                 if response.status_code == 200:
                     line.problem = None
                 await exchange.end()
                 return True
         except (httpx2.RequestError, httpx2.InvalidURL) as error:
+            if not exchange.status:
+                reader = None
             message = f"The model's service at {provider.base_url} does not answer: {reason_of(error)}."
             raise Refused(502, "api_error", message, "network_error") from error
-
-    async def _copy(
-        self, request: "_Request", response: Any, credential: Credential | None, exchange: "_Exchange"
-    ) -> None:
-        reader = UsageReader(response.headers.get("content-type", "").startswith("text/event-stream"))
-        try:
-            async for part in _parts(response, credential):
-                reader.feed(part)
-                await exchange.part(part)
         finally:
-            # Before the end of the answer, so that the next request meets the limit; and also when the agent has left:
-            # what was answered until then is paid.
-            reader.finish()
-            if reader.usage.input_tokens or reader.usage.output_tokens:
-                await self._gateway.account(request.line.session, request.model, reader.usage, request.provider)
+            # Also when the agent has left: what was answered until then is paid.
+            await self._account(request, reader)
+
+    async def _account(self, request: "_Request", reader: UsageReader | None) -> None:
+        if reader is None:
+            return
+        reader.finish()
+        if reader.usage.input_tokens or reader.usage.output_tokens:
+            await self._gateway.spending.account(request.line.session, request.model, reader.usage, request.provider)
 
     async def _client(self, provider: Provider) -> Any:
         try:
@@ -225,7 +254,10 @@ class GatewayApplication:
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """A checked request on its way to the provider; `model` is the one that the agent asked for."""
+    """A checked request on its way to the provider; `model` is the one that the agent asked for.
+
+    `unsaid` is what counts if it is broken off before the provider has said what it used.
+    """
 
     line: Line
     provider: Provider
@@ -233,6 +265,28 @@ class _Request:
     payload: bytes
     headers: dict[str, str]
     model: str
+    unsaid: Usage | None
+
+
+class _Held:
+    """The bytes that are kept of one request."""
+
+    def __init__(self, budget: Budget, line: Line) -> None:
+        self._budget = budget
+        self._peer = line.token
+        self._size = 0
+
+    def add(self, size: int) -> None:
+        """Keep so many more; error: Refused."""
+        if not self._budget.hold(self._peer, size):
+            message = "Too many large requests to the model are on their way at once."
+            raise Refused(529, "overloaded_error", message, "service_unavailable")
+        self._size += size
+
+    def release(self) -> None:
+        """Keep nothing any more."""
+        self._budget.release(self._peer, self._size)
+        self._size = 0
 
 
 class _Exchange:
@@ -284,9 +338,9 @@ async def _unless_left(receive: Receive, exchange: _Exchange, passing: Coroutine
                 await work
 
 
-async def _parsed(raw: bytes) -> tuple[dict[str, Any], str]:
+async def _parsed(raw: bytes | bytearray) -> tuple[dict[str, Any], str]:
     try:
-        body = json.loads(raw) if len(raw) < _LARGE else await asyncio.to_thread(json.loads, raw)
+        body = _read(raw) if len(raw) < _LARGE else await asyncio.to_thread(_read, raw)
         if not isinstance(body, dict) or not isinstance(model := body.get("model"), str):
             raise ValueError("expected an object with `model`")
     except (ValueError, RecursionError) as error:
@@ -294,9 +348,23 @@ async def _parsed(raw: bytes) -> tuple[dict[str, Any], str]:
     return body, model
 
 
+def _read(raw: bytes | bytearray) -> Any:
+    if not has_few_values(raw, VALUES_OF_AGENT):
+        raise ValueError(f"it has more than {VALUES_OF_AGENT:,} values")
+    return json.loads(raw)
+
+
 async def _written(body: dict[str, Any], size: int) -> bytes:
-    text = json.dumps(body) if size < _LARGE else await asyncio.to_thread(json.dumps, body)
+    try:
+        text = json.dumps(body) if size < _LARGE else await asyncio.to_thread(json.dumps, body)
+    except RecursionError as error:
+        raise Refused(400, "invalid_request_error", f"The request cannot be read: {error}.") from error
     return text.encode()
+
+
+def _output_tokens(body: dict[str, Any]) -> int:
+    tokens = body.get("max_tokens")
+    return tokens if isinstance(tokens, int) and tokens > 0 else 0
 
 
 def _with_credential(headers: dict[str, str], credential: Credential | None) -> dict[str, str]:
@@ -345,14 +413,16 @@ async def _problem(response: Any, credential: Credential | None) -> Problem:
     return Problem(code, message, response.status_code, retry)
 
 
-async def _body(receive: Receive) -> bytes:
+async def _body(receive: Receive, held: _Held) -> bytearray:
     parts = bytearray()
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
             raise Refused(400, "invalid_request_error", "The request was not complete.")
-        parts += message.get("body", b"")
-        if len(parts) > _BODY_LIMIT:
+        part = message.get("body", b"")
+        if len(parts) + len(part) > _BODY_LIMIT:
             raise Refused(413, "request_too_large", f"A request may have {_BODY_LIMIT:,} bytes.", "context_exceeded")
+        held.add(len(part))
+        parts += part
         if not message.get("more_body"):
-            return bytes(parts)
+            return parts

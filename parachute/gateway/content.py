@@ -5,7 +5,32 @@ A box has no network; a picture by address, a connector or a fetching tool would
 
 from typing import Any
 
-_FIELDS = ("mcp_servers", "container")
+_FIELDS = frozenset(
+    [
+        "cache_control",
+        "context_management",
+        "diagnostics",
+        "max_tokens",
+        "messages",
+        "metadata",
+        "model",
+        "output_config",
+        "output_format",
+        "stop_sequences",
+        "stream",
+        "system",
+        "temperature",
+        "thinking",
+        "tool_choice",
+        "tools",
+        "top_k",
+        "top_p",
+    ]
+)
+"""What the agent's program sends and other clients of the Messages API need. Left out is what reaches out (`mcp_servers`,
+`container`), what is kept at the provider (`thread`), and what costs more than is counted (`speed`, `service_tier`,
+`inference_geo`)."""
+
 _INLINE = frozenset({"base64", "text", "content"})
 _OWN_TOOLS = "custom"
 _SEARCH = "web_search_"
@@ -15,9 +40,9 @@ _DEEPEST = 8
 def refusal(body: dict[str, Any], *, searches: bool = True) -> str | None:
     """Why a request is not passed on, as a sentence, or None; `searches`: the provider may search the web for it."""
     open_tools = (_OWN_TOOLS, _SEARCH) if searches else (_OWN_TOOLS,)
-    for name in _FIELDS:
-        if body.get(name):
-            return f"`{name}` is not open to agents."
+    for name, value in body.items():
+        if value and name not in _FIELDS:
+            return f"`{name[:60]}` is not open to agents."
     for tool in _list(body.get("tools")):
         kind = tool.get("type")
         if kind is not None and not (isinstance(kind, str) and kind.startswith(open_tools)):

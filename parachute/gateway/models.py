@@ -64,6 +64,8 @@ class Usage:
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
     dollars: float = 0.0
+    searches: int = 0
+    """Web searches; what they cost is in `dollars`."""
 
     def add(self, other: "Usage") -> None:
         """Add another usage to this one."""
@@ -73,6 +75,7 @@ class Usage:
         self.cache_read_tokens += other.cache_read_tokens
         self.cache_write_tokens += other.cache_write_tokens
         self.dollars += other.dollars
+        self.searches += other.searches
 
 
 @dataclass(frozen=True, slots=True)

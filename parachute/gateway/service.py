@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import fnmatch
+import functools
 import hmac
 import logging
 import secrets
@@ -11,22 +12,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import uvicorn
-from uvicorn.server import ServerState
-
 from parachute.audit.service import Audit
+from parachute.base.budget import SANDBOX
 from parachute.errors import ParachuteError, Unavailable
 from parachute.files import private_folder
 from parachute.gateway import providers
 from parachute.gateway.credentials import CredentialSource
 from parachute.gateway.models import ANTHROPIC_SECRET, Credential, CredentialKind, Problem, Provider, Usage
-from parachute.gateway.prices import dollars
 from parachute.gateway.reasons import reason_of
-from parachute.gateway.store import UsageStore, today
+from parachute.gateway.spending import Spending
+from parachute.gateway.store import UsageStore
 from parachute.panic.brake import Brake
 from parachute.settings.home import Home
 from parachute.settings.models import Settings
 from parachute.supervisor import control
+from parachute.web.unix_server import UnixListener, UnixServer
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient
@@ -36,6 +36,9 @@ log = logging.getLogger(__name__)
 SOCKET_NAME = "model.sock"
 
 _CLOSE_SECONDS = 2.0
+
+_BODIES = 2
+"""Requests of one session that are read at a time: each may have 32 MB, and takes several times as much meanwhile."""
 
 _PLACEHOLDERS = {
     CredentialKind.API_KEY: ("ANTHROPIC_API_KEY", "sk-ant-api03-"),
@@ -55,10 +58,16 @@ class Line:
     kind: CredentialKind
     token: str
     searches: bool = True
-    server: asyncio.Server | None = None
-    state: ServerState = field(default_factory=ServerState)
+    listener: UnixListener | None = None
+    bodies: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_BODIES))
     problem: Problem | None = None
     closed: bool = False
+    paused: bool = False
+
+    @property
+    def connections(self) -> "set[Any]":
+        """The connections of the agent that are open now."""
+        return self.listener.state.connections if self.listener else set()
 
     def accepts(self, token: str) -> bool:
         """Whether a request carries this line's token."""
@@ -83,9 +92,15 @@ class Gateway:
         self._usage = usage
         self._lines: dict[str, Line] = {}
         self._clients: dict[str | None, AsyncClient] = {}
-        self._config: uvicorn.Config | None = None
-        self._spent: tuple[str, float] | None = None
+        self.spending = Spending(settings, usage)
         self._model_opened = False
+
+    @functools.cached_property
+    def server(self) -> UnixServer:
+        """What agents ask."""
+        from parachute.gateway.application import GatewayApplication
+
+        return UnixServer(GatewayApplication(self), SANDBOX)
 
     @property
     def provider(self) -> Provider:
@@ -123,26 +138,16 @@ class Gateway:
         folder = private_folder(self._home.run / "sandbox" / session / "box")
         line = Line(session, folder, kind, _PLACEHOLDERS[kind][1] + secrets.token_urlsafe(32), searches)
         self._lines[session] = line
-        config = self._protocol_config()
-        path = folder / SOCKET_NAME
-        path.unlink(missing_ok=True)
         try:
-            line.server = await asyncio.get_running_loop().create_unix_server(
-                lambda: config.http_protocol_class(  # type: ignore[call-arg]
-                    config=config, server_state=line.state, app_state={"line": line}
-                ),
-                path,
-            )
+            # The agent inside the box has another user id on some engines; the folder above is 0700.
+            line.listener = await self.server.open(folder / SOCKET_NAME, 0o666, line=line)
         except BaseException:
             self._lines.pop(session, None)
             raise
         if self._lines.get(session) is not line:
             # Closed while it was being opened.
-            line.server.close()
-            path.unlink(missing_ok=True)
+            line.listener.close()
             raise Unavailable(f"The line of session {session} was closed.", "Send the message again.")
-        # The agent inside the box has another user id on some engines; the folder above is 0700.
-        path.chmod(0o666)
         return line
 
     async def close(self, session: str) -> None:
@@ -151,17 +156,30 @@ class Gateway:
         if line is None:
             return
         line.closed = True
-        if line.server:
-            line.server.close()
+        if line.listener is None:
+            return
+        line.listener.server.close()
         # At once, without a thread: a new line of the same session must not meet the remains of this one.
-        (line.folder / SOCKET_NAME).unlink(missing_ok=True)
-        for connection in list(line.state.connections):
+        line.listener.path.unlink(missing_ok=True)
+        for connection in list(line.connections):
             # What is under way learns of it as of a caller who has left, and ends its request to the model.
             connection.transport.abort()
-        if tasks := list(line.state.tasks):
+        if tasks := list(line.listener.state.tasks):
             _, late = await asyncio.wait(tasks, timeout=_CLOSE_SECONDS)
             for task in late:
                 task.cancel()
+
+    def resume(self, session: str) -> None:
+        """Let a session ask the model: a turn of it begins."""
+        if line := self._lines.get(session):
+            line.paused = False
+
+    def pause(self, session: str) -> None:
+        """Refuse what a session asks from now on, and break off what it asks: what it left running pays for nothing."""
+        if line := self._lines.get(session):
+            line.paused = True
+            for connection in list(line.connections):
+                connection.break_off()
 
     async def close_all(self) -> None:
         """Close every line and every connection to a provider."""
@@ -171,6 +189,7 @@ class Gateway:
             with contextlib.suppress(Exception):
                 await client.aclose()
         self._clients.clear()
+        await self.spending.close()
 
     def take_problem(self, session: str) -> Problem | None:
         """What went wrong last on a session's line, once."""
@@ -184,39 +203,9 @@ class Gateway:
         """Whether the settings let agents use a model."""
         return any(fnmatch.fnmatchcase(model, pattern) for pattern in self._settings.allowed_models)
 
-    async def over_limit(self) -> str | None:
-        """A sentence if today's spending has reached its limit, else None."""
-        limit = self._settings.daily_spending_limit
-        if limit is None:
-            return None
-        spent = await self.spent_today()
-        if spent < limit:
-            return None
-        return (
-            f"Today's spending limit of ${limit:.2f} is reached (${spent:.2f}). "
-            "Raise it with `parachute config set daily_spending_limit …`, or wait until tomorrow."
-        )
-
     async def spent_today(self) -> float:
         """US dollars spent since midnight."""
-        day = today()
-        if self._spent is None or self._spent[0] != day:
-            found = (await self._usage.of_day(day)).dollars
-            # Somebody else may have looked it up and spent since: then theirs stands.
-            if self._spent is None or self._spent[0] != day:
-                self._spent = (day, found)
-        return self._spent[1]
-
-    async def account(self, session: str, model: str, usage: Usage, provider: Provider) -> None:
-        """Count a finished request."""
-        usage.dollars = dollars(model, usage) if provider.name == "anthropic" else 0.0
-        spent = await self.spent_today()
-        self._spent = (today(), spent + usage.dollars)
-        try:
-            await self._usage.add(session, model, usage)
-        except ParachuteError as error:
-            # It counts towards today's limit all the same.
-            log.error("%s used %d tokens that could not be written down: %s", session, usage.output_tokens, error)
+        return await self.spending.today()
 
     async def used_by(self, session: str) -> Usage:
         """All that a session has used."""
@@ -237,7 +226,7 @@ class Gateway:
             else {"source": credential.source, "kind": credential.kind.value, "expired": credential.expired},
             "spent_today": round(await self.spent_today(), 4),
             "daily_spending_limit": self._settings.daily_spending_limit,
-            "limit_reached": await self.over_limit(),
+            "limit_reached": await self.spending.over_limit(),
         }
 
     async def models(self, show_all: bool) -> list[dict[str, Any]]:
@@ -289,21 +278,6 @@ class Gateway:
             "PARACHUTE_OFFLINE_CONTEXT_TOKENS": str(offline.context_tokens),
         }
         return {**values, "PARACHUTE_OFFLINE_MODEL": str(offline.model)} if offline.model else values
-
-    def _protocol_config(self) -> uvicorn.Config:
-        if self._config is None:
-            from parachute.gateway.application import GatewayApplication
-
-            self._config = uvicorn.Config(
-                GatewayApplication(self),
-                lifespan="off",
-                access_log=False,
-                log_config=None,
-                ws="none",
-                server_header=False,
-            )
-            self._config.load()
-        return self._config
 
 
 @contextlib.contextmanager

@@ -133,6 +133,11 @@ class HttpConnection(HttpToolsProtocol):
         elif not self.transport.is_closing():
             self._answer(status)
 
+    def break_off(self) -> None:
+        """End the connection if a request of it is being answered."""
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.transport.abort()
+
     def data_received(self, data: bytes) -> None:
         for start in range(0, len(data), _PIECE):
             if self.transport.is_closing():

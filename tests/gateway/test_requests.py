@@ -171,7 +171,8 @@ async def test_an_agent_that_leaves_ends_the_request_to_the_model(line: Line, ap
         await anext(response.aiter_bytes())
         await gate.reached()
     await api.until(lambda api: api.disconnects == 1)
-    await asyncio.wait_for(asyncio.gather(*line.state.tasks), 10)
+    assert line.listener is not None
+    await asyncio.wait_for(asyncio.gather(*line.listener.state.tasks), 10)
 
 
 async def test_a_model_that_breaks_off_in_the_middle(

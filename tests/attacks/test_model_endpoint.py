@@ -1,0 +1,85 @@
+"""S7: an agent that uses up the server through its model endpoint."""
+
+import asyncio
+import json
+
+import httpx2
+import pytest
+
+from parachute.base.budget import SANDBOX, has_few_values
+from parachute.gateway.service import SOCKET_NAME, Line
+from tests.gateway.conftest import Installation, agent, folder, installation, line, question  # noqa: F401
+from tests.support.gate import Gate
+from tests.support.messages_api import MessagesAPI, hold, text
+
+
+async def test_connections_of_one_session_are_few(installation: Installation, line: Line, api: MessagesAPI) -> None:  # noqa: F811
+    path = str(line.folder / SOCKET_NAME)
+    opened: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
+    for _ in range(10 * SANDBOX.connections):
+        reader, writer = await asyncio.open_unix_connection(path)
+        writer.write(b"POST /v1/messages HTTP/1.1\r\nhost: x\r\nx-a: ")
+        opened.append((reader, writer))
+    assert await opened[0][0].read() == b""
+    assert len(line.connections) < 2 * SANDBOX.connections  # those that make room are gone a moment later
+    api.script(text("Yes."))
+    other = await installation.gateway.open("two")
+    async with agent(other) as client:
+        assert (await client.post("/v1/messages", json=question())).status_code == 200
+    for _, writer in opened:
+        writer.transport.abort()
+
+
+@pytest.mark.parametrize(
+    "bomb",
+    [
+        b"[]," * 5_000_000 + b"[]",
+        b'{"a":1},' * 1_000_000 + b"1",
+        b'"",' * 1_000_000 + b"1",
+        b'"\\"",' * 3_000_000 + b"1",
+    ],
+    ids=["lists", "objects", "texts", "quotes"],
+)
+async def test_a_request_of_very_many_values_is_not_parsed(line: Line, api: MessagesAPI, bomb: bytes) -> None:  # noqa: F811
+    body = json.dumps(question()).encode()[:-1] + b',"metadata":[' + bomb + b"]}"
+    async with agent(line) as client:
+        response = await client.post("/v1/messages", content=body)
+    assert response.status_code == 400
+    assert "values" in response.json()["error"]["message"]
+    assert api.requests == []
+
+
+def test_text_is_one_value_whatever_is_in_it() -> None:
+    text_of_code = json.dumps({"content": '[{"a": [1, 2, "\\", {"], \\\\' * 10_000}).encode()
+    assert has_few_values(text_of_code, 10)
+    assert not has_few_values(b"[" + b"1," * 11 + b"1]", 10)
+
+
+async def test_too_much_at_once_is_refused(line: Line, api: MessagesAPI) -> None:  # noqa: F811
+    """Three requests of 30 MB that wait for their answers."""
+    gate = Gate()
+    api.default(hold(gate, text("Yes.")))
+    body = json.dumps(question(system="x" * 30_000_000)).encode()
+    async with agent(line) as client:
+        asking = [asyncio.create_task(client.post("/v1/messages", content=body)) for _ in range(3)]
+        done, _ = await asyncio.wait(asking, return_when=asyncio.FIRST_COMPLETED)
+        assert [task.result().status_code for task in done] == [529]
+        gate.open()
+        statuses = [(await task).status_code for task in asking]
+    assert sorted(statuses) == [200, 200, 529]
+
+
+async def test_between_turns_nothing_is_asked(installation: Installation, line: Line, api: MessagesAPI) -> None:  # noqa: F811
+    gate = Gate()
+    api.script(hold(gate, text("Too late.")), text("Again."))
+    async with agent(line) as client:
+        asking = asyncio.create_task(client.post("/v1/messages", json=question()))
+        await gate.reached()
+        installation.gateway.pause("one")
+        with pytest.raises(httpx2.TransportError):
+            await asking
+        refused = await client.post("/v1/messages", json=question())
+        assert refused.status_code == 403
+        installation.gateway.resume("one")
+        assert (await client.post("/v1/messages", json=question())).status_code == 200
+    assert len(api.requests) == 2
