@@ -13,6 +13,7 @@ from parachute import __version__
 from parachute.addresses import is_loopback
 from parachute.agents.options import prepare_files
 from parachute.agents.pool import AgentPool
+from parachute.audit.decisions import Decisions
 from parachute.audit.middleware import AuditMiddleware
 from parachute.audit.service import Audit
 from parachute.base.unfinished import remove_unfinished
@@ -78,7 +79,7 @@ from parachute.supervisor.credentials import Credentials
 from parachute.vault.service import Vault
 from parachute.watching.service import VaultWatcher
 from parachute.web.access import AccessMiddleware
-from parachute.web.body_limit import BodyLimitMiddleware
+from parachute.web.body_limit import LARGEST_KEPT, BodyLimitMiddleware
 from parachute.web.errors import install_error_handlers
 from parachute.web.late_routes import LateRoutes
 from parachute.web.startup import StartupMiddleware
@@ -92,7 +93,7 @@ are slower with small pages, so that theirs are twice as large."""
 _BODY_LIMIT = 2 * 1024 * 1024
 """Bytes; 100,000 characters of a message are up to 1.2 MB when every one is escaped."""
 
-_MESSAGE_LIMIT = 40 * 1024 * 1024
+_MESSAGE_LIMIT = LARGEST_KEPT
 """Bytes of a message with its attachments, which travel as base64."""
 
 _UPLOAD_LIMIT = 512 * 1024 * 1024
@@ -145,8 +146,14 @@ def create(home: Home, settings: Settings, credentials: Credentials) -> FastAPI:
         origins=settings.origins,
         trusted_proxies=settings.trusted_proxies,
         awaits_set_up=_awaits_set_up(app.state.first_boot, settings.host),
+        refused=lambda address: _note_refused(app.state, address),
     )
     return app
+
+
+def _note_refused(state: Any, address: str) -> None:
+    if decisions := getattr(state, "refused_keys", None):
+        decisions.record(f"from {address}", "wrong_key")
 
 
 def _awaits_set_up(first_boot: FirstBoot, host: str) -> bool:
@@ -201,6 +208,8 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
         audit = Audit(vault.state / "audit")
         audit.start()
         stack.push_async_callback(audit.close)
+        state.refused_keys = Decisions(audit, "anonymous", "anonymous", "refused_key")
+        stack.callback(state.refused_keys.flush)
         databases = [
             Database(vault.state / "sessions.db", migrations.ALL, page_size=2 * _PAGE_SIZE),
             Database(vault.state / "runs.db", run_store.ALL, page_size=run_store.PAGE_SIZE),
@@ -238,6 +247,7 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
         gateway = Gateway(home, settings, source, UsageStore(trust_database), audit)
         stack.push_async_callback(gateway.close_all)
         sandboxes = Sandboxes(home, settings, vault, agent_program())
+        stack.push_async_callback(sandboxes.stop)
         await sandboxes.start()
         builds = Builds(home.root, sandboxes.attempt)
         stack.push_async_callback(builds.close)

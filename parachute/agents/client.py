@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_QUEUE = 1000
+_QUEUE = 64
+"""Messages that wait for the turn; it takes them at once, and while none is running they are dropped."""
+
 _STDERR_LINES = 20
 
 
@@ -55,6 +57,7 @@ class AgentClient:
         self._reader: asyncio.Task[None] | None = None
         self._stderr: deque[str] = deque(maxlen=_STDERR_LINES)
         self._box_gone = False
+        self._unreadable = ""
 
     @property
     def handler(self) -> TurnHandler | None:
@@ -119,7 +122,7 @@ class AgentClient:
         message = await self._queue.get()
         if message is None:
             self._queue.put_nowait(None)
-            raise self._end(f"The agent ended during its answer. {self.complaint()}".strip())
+            raise self._end(f"The agent ended during its answer. {self._unreadable or self.complaint()}".strip())
         return message
 
     def forget_messages(self) -> None:
@@ -153,10 +156,18 @@ class AgentClient:
         return AgentEnded(message, with_box=self._box_gone)
 
     async def _read(self) -> None:
+        from claude_agent_sdk import CLIJSONDecodeError
+
         assert self._client is not None
         try:
             async for message in self._client.receive_messages():
-                await self._queue.put(message)
+                if self._handler is not None:
+                    await self._queue.put(message)
+        except CLIJSONDecodeError as error:
+            log.warning("The stream of session %s ended: %s", self.specification.session, error)
+            self._unreadable = (
+                f"It sent something that is no message, or one of more than {options.MAXIMUM_LINE // 1024**2} MB."
+            )
         except Exception as error:  # whatever broke the stream, the turn must hear of its end
             log.debug("The stream of session %s ended: %s", self.specification.session, error)
             self._box_gone = getattr(error, "exit_code", None) in _BOX_GONE

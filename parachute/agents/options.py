@@ -14,8 +14,9 @@ from parachute.settings.home import Home
 if TYPE_CHECKING:
     from claude_agent_sdk import ClaudeAgentOptions, McpSdkServerConfig
 
-MAXIMUM_LINE = 64 * 1024 * 1024
-"""Bytes of one message of the agent's program; the SDK's default of 1 MiB ends the stream at a larger tool result."""
+MAXIMUM_LINE = 12 * 1024 * 1024
+"""Bytes of one message of the agent's program, which anything in its sandbox can write: an answer of 8 MiB fits, and a picture of
+5 MB, the most that the model takes, which has 7 MB as text. The SDK's default of 1 MiB ends the stream at a larger tool result."""
 
 PERMISSION_SECONDS = 120
 """How long a permission request waits (spec 001)."""

@@ -7,6 +7,7 @@ import gc
 import logging
 import time
 from collections.abc import Awaitable, Callable
+from importlib import import_module
 from pathlib import Path
 
 from parachute.agents.client import AgentClient
@@ -34,6 +35,7 @@ class AgentPool:
         self._settings = settings
         self._memory = memory
         self._trimming: asyncio.Task[bool] | None = None
+        self._importing: asyncio.Task[None] | None = None
         self._files = files
         self._tools = tools
         self._idle: dict[str, AgentClient] = {}
@@ -42,6 +44,11 @@ class AgentPool:
         self._closing: dict[AgentClient, asyncio.Task[None]] = {}
         self._sweeper: asyncio.Task[None] | None = None
         self.released: Released | None = None
+
+    def warm_up(self) -> None:
+        """Import the SDK, which takes a second of a small processor, while the turn that needs it is prepared."""
+        if self._importing is None:
+            self._importing = asyncio.create_task(asyncio.to_thread(_import_sdk), name="import of the SDK")
 
     def start(self) -> None:
         """Begin to end what is idle for too long."""
@@ -53,6 +60,8 @@ class AgentPool:
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await task
+        if self._importing is not None:
+            await asyncio.wait({self._importing})
         await self.end_all()
 
     async def end_all(self) -> None:
@@ -181,6 +190,9 @@ class AgentPool:
             )
 
     async def _connected(self, specification: AgentSpecification) -> AgentClient:
+        self.warm_up()
+        assert self._importing is not None
+        await asyncio.shield(self._importing)
         client = AgentClient(specification, self._files, self._tools)
         self._clients.add(client)
         # In a task of its own: the turn that waits may be cancelled at once, and then ending the process is our work.
@@ -228,6 +240,11 @@ class AgentPool:
                     self._end(self._idle.pop(session))
             if self._spare and (self._spare.ended or short or self._spare.last_used < oldest_allowed):
                 self.drop_spare()
+
+
+def _import_sdk() -> None:
+    """In a thread: the event loop goes on meanwhile."""
+    import_module("claude_agent_sdk")
 
 
 def _return_memory() -> None:

@@ -50,7 +50,9 @@ class Limits:
     bytes_of_all: int = 128 * _MEGABYTE
 
 
-PUBLIC = Limits(connections=64, connections_of_all=512, part=0.25, reserved=128, bytes_of_all=256 * _MEGABYTE)
+PUBLIC = Limits(
+    connections=64, connections_of_all=512, part=0.25, reserved=128, bytes=128 * _MEGABYTE, bytes_of_all=256 * _MEGABYTE
+)
 """A browser opens six, an app some more; from this machine the reserve is there however many come from elsewhere.
 
 Bytes are of bodies that are kept to be read as a whole: of a message with attachments 40 MB, six at a time."""
@@ -63,6 +65,12 @@ MODULE = Limits(connections=128, connections_of_all=512)
 
 EGRESS = Limits(connections=64, connections_of_all=256)
 """Package managers open up to 32; each has a second connection, to the host."""
+
+
+EVENTS = (2_000, 50.0)
+"""Events of a module: at once, and each second more. An import publishes one for each thing; a loop would fill the disk."""
+
+EVENT_BYTES = (16 * _MEGABYTE, 256 * 1024.0)
 
 
 def raise_descriptors() -> None:

@@ -1,12 +1,13 @@
 """The line of one module or agent: its socket, its list of hosts, and what went through."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
+from parachute.audit.decisions import Decisions
+from parachute.base.budget import Budget
 from parachute.egress.connection import Connection
-from parachute.egress.decisions import Decisions
 from parachute.egress.hosts import DEFAULT_PORTS, AllowedHosts
 from parachute.egress.models import Limits, Refused, Target
 from parachute.egress.outside import BUFFER, Outside
@@ -36,13 +37,13 @@ class Line:
     def __len__(self) -> int:
         return len(self._connections)
 
-    async def start(self, has_room: Callable[[], bool]) -> None:
-        """Listen; `has_room` says whether all lines together have room for one more connection. Error: OSError."""
+    async def start(self, budget: Budget) -> None:
+        """Listen; `budget` counts the connections of all lines. Error: OSError."""
 
         def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             connection = Connection(self, (reader, writer), self._outside, self._limits)
-            if len(self._connections) < self._limits.connections and has_room():
-                self._keep(connection, connection.serve())
+            if budget.connect(self):
+                self._keep(connection, connection.serve()).add_done_callback(lambda _: budget.disconnect(self))
             elif len(self._connections) < 2 * self._limits.connections:
                 self._keep(connection, connection.turn_away())
             else:
@@ -108,10 +109,11 @@ class Line:
             "bytes_received": self.received,
         }
 
-    def _keep(self, connection: Connection, serving: Coroutine[Any, Any, None]) -> None:
+    def _keep(self, connection: Connection, serving: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(serving, name=f"egress of {self.owner}")
         self._connections[task] = connection
         task.add_done_callback(self._connections.pop)
+        return task
 
     async def _end(self, tasks: list[asyncio.Task[None]]) -> None:
         for task in tasks:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from parachute.base.budget import EGRESS
 from parachute.errors import ParachuteError
 
 
@@ -13,8 +14,8 @@ class Limits:
     direction; after `total_seconds` a connection ends whatever it does.
     """
 
-    connections: int = 64
-    connections_of_all: int = 256
+    connections: int = EGRESS.connections
+    connections_of_all: int = EGRESS.connections_of_all
     lookups: int = 4
     header_bytes: int = 32 * 1024
     header_seconds: float = 15.0

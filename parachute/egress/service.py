@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
 
+from parachute.audit.decisions import Decisions
 from parachute.audit.service import Audit
-from parachute.egress.decisions import Decisions
+from parachute.base import budget
 from parachute.egress.hosts import AllowedHosts
 from parachute.egress.line import Line
 from parachute.egress.models import Limits
@@ -35,6 +36,8 @@ class Egress:
     ) -> None:
         self._audit = audit
         self._limits = limits or Limits()
+        at_door = budget.Limits(self._limits.connections, self._limits.connections_of_all)
+        self._budget = budget.Budget(at_door)
         self._outside = Outside(self._limits, resolve, connect, brake)
         self._lines: dict[str, Line] = {}
         self._changing = asyncio.Lock()
@@ -56,7 +59,7 @@ class Egress:
                 return
             decisions = Decisions(self._audit, kind, owner)
             opened = Line(owner, allowed, socket_path, decisions, self._outside, self._limits)
-            await opened.start(self._has_room)
+            await opened.start(self._budget)
             self._lines[owner] = opened
             if line is not None:
                 await line.close()
@@ -82,6 +85,3 @@ class Egress:
     def status(self) -> list[dict[str, Any]]:
         """Every line with its hosts, its open connections and its counts, by owner."""
         return [self._lines[owner].status() for owner in sorted(self._lines)]
-
-    def _has_room(self) -> bool:
-        return sum(map(len, self._lines.values())) < self._limits.connections_of_all

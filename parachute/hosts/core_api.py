@@ -12,6 +12,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from parachute.base.budget import EVENT_BYTES, EVENTS, VALUES, Rate, has_few_values
 from parachute.core.errors import error_document
 from parachute.errors import InvalidInput, NotAllowed, ParachuteError
 from parachute.events.service import Events
@@ -25,8 +26,16 @@ log = logging.getLogger(__name__)
 
 _BODY_LIMIT = 8 * 1024 * 1024
 _TEXT_LIMIT = 100_000
+_VALUES = 10 * VALUES  # what one module asks of another may be a list of all it has
 
 Document = dict[str, Any]
+
+
+class TooManyEvents(ParachuteError):
+    """A module publishes so much that the disk would suffer."""
+
+    status = 429
+    key = "too_many_events"
 
 
 class CoreApi:
@@ -49,6 +58,7 @@ class CoreApi:
         self._conversations = conversations
         self._suggestions = suggestions
         self._interfaces = interfaces
+        self._rates: dict[str, tuple[Rate, Rate]] = {}
         self.application = Starlette(
             routes=[
                 Route("/start", _answering(self._start), methods=["POST"]),
@@ -98,13 +108,16 @@ class CoreApi:
         await asyncio.to_thread(self._settings.delete, module, manifest, setting)
         return {"deleted": setting}
 
-    async def _publish(self, module: str, body: Document, _: Request) -> Document:
+    async def _publish(self, module: str, body: Document, request: Request) -> Document:
         name = _text(body, "name")
         if not name.startswith(f"{module}."):
             raise NotAllowed(f"name: {name[:100]!r} belongs to another module; {module} may publish {module}.* only.")
         data = body.get("data") or {}
         if not isinstance(data, dict):
             raise InvalidInput("data: an object is expected.")
+        count, size = self._rates.setdefault(module, (Rate(*EVENTS), Rate(*EVENT_BYTES)))
+        if not count.take() or not size.take(int(request.headers.get("content-length") or _BODY_LIMIT)):
+            raise TooManyEvents(f"{module} publishes more than events may take.", "Publish less, or more slowly.")
         event = await self._events.publish(name, data, source=module)
         return {"id": event.id}
 
@@ -200,6 +213,8 @@ async def _document(request: Request) -> Document:
         data += chunk
         if len(data) > _BODY_LIMIT:
             raise InvalidInput(f"The request is longer than {_BODY_LIMIT:,} bytes.")
+    if not has_few_values(data, _VALUES):
+        raise InvalidInput(f"The request has more than {_VALUES:,} values.")
     try:
         value = json.loads(data)
     except (ValueError, RecursionError) as error:

@@ -90,12 +90,13 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who sent a request: `name` is the label of the key, or a word for those without one."""
+    """Who sent a request: `name` is the label of the key, `key` its id, or a word and nothing for those without one."""
 
     kind: CallerKind
     name: str
     scopes: tuple[Scope, ...] = ()
     is_browser: bool = False
+    key: str | None = None
 
     def may(self, module: str, capability: Capability) -> bool:
         """Whether the caller holds the capability in the module."""

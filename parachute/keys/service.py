@@ -140,6 +140,14 @@ class Keys:
         with self._lock:
             self._current()
 
+    def holds(self, identifier: str) -> bool:
+        """Whether a key with this id is valid now; costs a look at the file's times."""
+        try:
+            with self._lock:
+                return any(key.id == identifier for _, key in self._current().keys)
+        except KeysUnreadable:
+            return False
+
     def authenticate(self, presented: str) -> Key | None:
         """The key whose secret this is, as itself or in base64; None if there is none, KeysUnreadable if unknown."""
         with self._lock:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import logging
 from collections.abc import AsyncIterator, Sequence
 
@@ -20,8 +21,15 @@ TEXT_SECONDS = 0.05
 """Time between two cumulative texts of one reader: 20 a second is what an eye can follow."""
 
 
+LOG_LIMIT = 32 * 1024 * 1024
+"""Bytes of one run, which are kept in memory and on disk: a hundred times the longest answer of a model."""
+
+
 class EventLog:
-    """Events with ascending `seq` from 1; closed by its terminal event; `stored` is false once a batch could not be."""
+    """Events with ascending `seq` from 1; closed by its terminal event; `stored` is false once a batch could not be.
+
+    `size` is about what they take, in bytes.
+    """
 
     def __init__(self, run: int, store: RunStore) -> None:
         self.run = run
@@ -35,6 +43,7 @@ class EventLog:
         self._flush_lock = asyncio.Lock()
         self.closed = False
         self.stored = True
+        self.size = 0
 
     def append(self, event: Event) -> int:
         """Add an event; its `seq`. Nothing is added after a terminal event."""
@@ -42,6 +51,7 @@ class EventLog:
             return len(self._events)
         entry = (len(self._events) + 1, event)
         self._events.append(entry)
+        self.size += len(event["text"]) if event["type"] == TEXT_DELTA else len(json.dumps(event, default=str))
         if event["type"] == TEXT_DELTA and self._unsaved and self._unsaved[-1][1]["type"] == TEXT_DELTA:
             previous = self._unsaved.pop()
             self._unsaved.append((entry[0], {"type": TEXT_DELTA, "text": previous[1]["text"] + event["text"]}))

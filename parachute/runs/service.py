@@ -84,6 +84,7 @@ class Runs:
         Errors: InvalidInput, NotFound, Conflict when the session is busy or belongs to a module, Stopped.
         """
         self._brake.check()
+        self._services.pool.warm_up()
         is_new = request.session_id == "new"
         decoded = await asyncio.to_thread(attachments.decode, request.attachments) if request.attachments else []
         level = normalize_trust_level(request.trust_level) if request.trust_level is not None else None
@@ -346,6 +347,8 @@ class Runs:
 
     async def _finish(self, run: Run, error: str | None) -> None:
         session = run.session.id
+        # What it left running in its sandbox asks no model on its own.
+        self._services.gateway.pause(session)
         self._active.pop(session, None)
         self._ended[session] = run.log
         while len(self._ended) > _KEPT_LOGS:

@@ -12,12 +12,14 @@ from typing import Any
 
 from parachute.agents.client import AgentClient, AgentEnded
 from parachute.contexts.service import Knowledge
+from parachute.errors import ParachuteError
 from parachute.events.service import CONTEXT_LIMIT, SESSION_MESSAGE
 from parachute.hooks.context import joined
 from parachute.permissions.policy import Policy
 from parachute.runs import attachments, events, failures
 from parachute.runs.conversation import Conversation
 from parachute.runs.interaction import Interaction
+from parachute.runs.log import LOG_LIMIT
 from parachute.runs.preparation import Preparation, Services, granted, prepare
 from parachute.runs.request import Attachment
 from parachute.runs.run import Run
@@ -99,6 +101,7 @@ class Turn:
         interaction.know(knowledge.text)
         conversation = Conversation(run, interaction)
         services.gateway.take_problem(session.id)  # of an earlier turn
+        services.gateway.resume(session.id)
         client, first = await self._send(preparation, content, interaction, kept=kept, known=known)
         keep = False
         try:
@@ -216,6 +219,12 @@ class Turn:
                 if not isinstance(message, SystemMessage) or message.subtype == "init":
                     result = None
                 conversation.take(message)
+                if run.log.size > LOG_LIMIT:
+                    raise ParachuteError(
+                        f"The agent said more than {LOG_LIMIT // 1024**2} MB in one turn, so it was stopped.",
+                        "Ask for less at once, or have it write into a file.",
+                        key="too_long",
+                    )
             try:
                 # Behind a result the program answers what was put in meanwhile, or it has taken it in without saying so.
                 message = await asyncio.wait_for(client.receive(), _FURTHER_TURN_SECONDS if result else None)

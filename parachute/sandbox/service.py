@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import secrets
 import socket
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,7 +13,7 @@ from typing import Literal
 from parachute.errors import InvalidInput, NotFound, ParachuteError, Unavailable
 from parachute.files import private_folder
 from parachute.gateway.service import SOCKET_NAME, Line
-from parachute.sandbox import containers, ended
+from parachute.sandbox import containers, ended, quota
 from parachute.sandbox.engines import Choice, Engines, trial
 from parachute.sandbox.explaining.models import Explanation
 from parachute.sandbox.limits import NO_LIMITS, Limits
@@ -26,6 +27,10 @@ from parachute.settings.home import Home
 from parachute.settings.models import Settings
 from parachute.supervisor import control, units
 from parachute.vault.service import Vault
+
+log = logging.getLogger(__name__)
+
+_WATCH_SECONDS = 2.0
 
 VAULT_INSIDE = "/vault"
 PROJECT_INSIDE = "/project"
@@ -69,6 +74,8 @@ class Sandboxes:
         self._open: dict[str, Specification] = {}
         self._asleep: set[str] = set()
         self._differences: dict[str, tuple[str, ...]] = {}
+        self._full: set[str] = set()
+        self._watching: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """End what an earlier core left, so that every box that runs belongs to a line that is open."""
@@ -163,6 +170,8 @@ class Sandboxes:
 
     async def why_ended(self, session: str) -> str | None:
         """Why a session's sandbox has ended by itself, in sentences; None where it has none."""
+        if session in self._full:
+            return str(self._too_full())
         specification = self._open.get(session)
         if specification is None:
             return None
@@ -170,6 +179,12 @@ class Sandboxes:
         if specification.engine == "podman":
             trial_of_image = trial(self._home, self._settings.sandbox, specification.image)
         return await ended.why(self._home, specification, trial_of_image)
+
+    async def stop(self) -> None:
+        """Watch no sandbox any more."""
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.gather(self._watching, return_exceptions=True)
 
     def is_open(self, session: str) -> bool:
         """Whether a session has a box, which may sleep."""
@@ -368,7 +383,33 @@ class Sandboxes:
             writable=writable,
         )
 
+    def _too_full(self) -> Unavailable:
+        return Unavailable(
+            "The folder with the transcript of this conversation is larger than "
+            f"{self._settings.sandbox.transcript_megabytes} MB.",
+            "Begin a new conversation and delete this one, or raise `sandbox.transcript_megabytes`.",
+            key="transcript_too_large",
+        )
+
+    async def _is_full(self, specification: Specification) -> bool:
+        limit = self._settings.sandbox.transcript_megabytes * 1024 * 1024
+        return await asyncio.to_thread(quota.is_over, Path(specification.transcripts), limit)
+
+    async def _watch(self) -> None:
+        """End each sandbox that writes too much; a turn of it hears why."""
+        while self._open:
+            for session, specification in list(self._open.items()):
+                if await self._is_full(specification) and session in self._open:
+                    log.warning("The sandbox of session %s ends: %s", session, self._too_full().message)
+                    self._full.add(session)
+                    with contextlib.suppress(ParachuteError):
+                        await self.close(session)
+            await asyncio.sleep(_WATCH_SECONDS)
+
     async def _ensure(self, specification: Specification) -> None:
+        if await self._is_full(specification):
+            raise self._too_full()
+        self._full.discard(specification.session)
         unit = f"sandbox@{specification.session}"
         current = self._open.get(specification.session)
         if current != specification:
@@ -382,5 +423,7 @@ class Sandboxes:
             self._open.pop(specification.session, None)
             raise
         self._open[specification.session] = specification
+        if self._watching is None or self._watching.done():
+            self._watching = asyncio.create_task(self._watch(), name="sizes of transcripts")
         if current != specification:
             self._asleep.add(specification.session)

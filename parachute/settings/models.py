@@ -66,6 +66,9 @@ class SandboxSettings(BaseModel):
         default=30, gt=0, allow_inf_nan=False, description="A sandbox ends after so long without a turn."
     )
     scratch_megabytes: int = Field(default=512, ge=16, description="Size of a session's own scratch folder.")
+    transcript_megabytes: int = Field(
+        default=512, ge=16, description="Size of the folder with a session's transcript, over which its sandbox ends."
+    )
     engine: Literal["auto", "podman", "bubblewrap"] = Field(
         default="auto", description="What shuts agents in; auto takes Podman if its image is built and works."
     )

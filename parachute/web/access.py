@@ -1,9 +1,10 @@
 """The gate before every route: host, then origin, then who calls, then what it may do."""
 
-from collections.abc import Iterable
+import asyncio
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from parachute.errors import NotAllowed, ParachuteError
 from parachute.keys.cli_token import CliToken
@@ -40,7 +41,7 @@ class AccessMiddleware:
 
     The address it came from goes to `scope["state"]["client_address"]`. `bind` is the address that the server listens
     on, `local_admin` whether programs of our own user may do everything without a key, `awaits_set_up` that the first key
-    is still to come, `peers` says whose programs call from this computer; the server must leave the peer as it is (uvicorn: `proxy_headers=False`). Errors: NotSafe,
+    is still to come, `peers` says whose programs call from this computer, `refused` hears from where a wrong key came; the server must leave the peer as it is (uvicorn: `proxy_headers=False`). Errors: NotSafe,
     InvalidInput, KeysUnreadable for settings that would not hold.
     """
 
@@ -56,6 +57,7 @@ class AccessMiddleware:
         origins: Iterable[str] = (),
         trusted_proxies: Iterable[str] = (),
         local_admin: bool = True,
+        refused: Callable[[str], None] = lambda address: None,
         awaits_set_up: bool = False,
         peers: Peers | None = None,
     ) -> None:
@@ -68,6 +70,7 @@ class AccessMiddleware:
         self._proxies = ProxyPolicy(trusted_proxies)
         self._local_admin = local_admin
         self._peers = peers or Peers()
+        self._refused = refused
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on or answer it."""
@@ -78,10 +81,30 @@ class AccessMiddleware:
                 await refuse(scope, send, refusal)
                 return
             scope["state"] = {**scope.get("state", {}), "caller": caller, "client_address": client.address}
+            if caller.key is not None:
+                send = self._while_valid(caller.key, send)
         elif scope["type"] != "lifespan":
             await refuse(scope, send, _NO_WEBSOCKETS)
             return
         await self.app(scope, receive, send)
+
+    def _while_valid(self, key: str, send: Send) -> Send:
+        """Ends a stream when its key is revoked; an answer that says how long it is ends by itself."""
+        is_stream, is_over = True, False
+
+        async def send_while_valid(message: Message) -> None:
+            nonlocal is_stream, is_over
+            if message["type"] == "http.response.start":
+                is_stream = all(name != b"content-length" for name, _ in message.get("headers", ()))
+            elif is_over:
+                return
+            elif is_stream and message.get("more_body") and not self._keys.holds(key):
+                is_over = True
+                # The server tells the application then that its reader has left.
+                message = {"type": "http.response.body", "body": b""}
+            await send(message)
+
+        return send_while_valid
 
     async def _admit(self, scope: Scope) -> tuple[Caller, Client]:
         headers = read_headers(scope)
@@ -127,6 +150,7 @@ class AccessMiddleware:
             if not _is_open(need, client):
                 raise error if client.is_local else _without_path(error) from error
         except WrongCredential:
+            self._refused(client.address)
             # An app whose key was revoked must still find out that the server is there.
             if need.audience != "everyone":
                 raise

@@ -1,13 +1,32 @@
-"""A limit for request bodies, by what is announced and by what really comes; nothing is kept in memory."""
+"""Limits for request bodies: how long one may be, and for those that are kept to be parsed, how much is kept and parsed."""
 
 from collections.abc import Mapping
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from parachute.base.budget import PUBLIC, VALUES, Budget, has_few_values
 from parachute.errors import ParachuteError
 from parachute.web.refusals import refuse
 
 DEFAULT_LIMIT = 20 * 1024 * 1024
+
+
+LARGEST_KEPT = 40 * 1024 * 1024
+"""Bytes of a body that is parsed as a whole; where more is allowed, it is passed on as it comes."""
+
+
+class Busy(ParachuteError):
+    """Too much is being received at once."""
+
+    status = 503
+    key = "too_much_at_once"
+
+
+class TooManyValues(ParachuteError):
+    """The body would take far more memory and time than its length says."""
+
+    status = 413
+    key = "too_many_values"
 
 
 class BodyTooLarge(ParachuteError):
@@ -18,11 +37,15 @@ class BodyTooLarge(ParachuteError):
 
 
 class BodyLimitMiddleware:
-    """Answers 413 when a body goes over `limit` bytes, or over that of the longest prefix of the path in `limits`."""
+    """Answers 413 when a body goes over `limit` bytes, or over that of the longest prefix of the path in `limits`.
+
+    A body that may have LARGEST_KEPT at the most is received as a whole first: no application sees one that is too much.
+    """
 
     def __init__(self, app: ASGIApp, limit: int = DEFAULT_LIMIT, limits: Mapping[str, int] | None = None) -> None:
         self.app = app
         self._limit = limit
+        self._budget = Budget(PUBLIC)
         self._limits = sorted((limits or {}).items(), key=lambda item: len(item[0]), reverse=True)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -31,12 +54,52 @@ class BodyLimitMiddleware:
             await self.app(scope, receive, send)
             return
         limit = self._limit_of(scope["path"])
-        announced = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
+        announced, is_chunked = b"0", False
+        for name, value in scope["headers"]:
+            if name == b"content-length":
+                announced = value
+            elif name == b"transfer-encoding":
+                is_chunked = True
         # The server has checked that this is a number; without one, what comes is counted.
         if announced.isdigit() and int(announced) > limit:
             await refuse(scope, send, _too_large(limit))
             return
-        await _Counted(self.app, limit).run(scope, receive, send)
+        if not is_chunked and announced == b"0":
+            await self.app(scope, receive, send)
+        elif limit > LARGEST_KEPT:
+            await _Counted(self.app, limit).run(scope, receive, send)
+        else:
+            await self._receive_whole(limit, scope, receive, send)
+
+    async def _receive_whole(self, limit: int, scope: Scope, receive: Receive, send: Send) -> None:
+        peer = scope.get("state", {}).get("client_address")
+        body, held, is_complete = bytearray(), 0, False
+        try:
+            while not is_complete:
+                message = await receive()
+                if message["type"] != "http.request":
+                    return
+                part = message.get("body", b"")
+                if len(body) + len(part) > limit:
+                    raise _too_large(limit)
+                if not self._budget.hold(peer, len(part)):
+                    raise Busy("Too many large requests arrive at once.", "Send it again in a moment.")
+                held += len(part)
+                body += part
+                is_complete = not message.get("more_body")
+            if not has_few_values(body, VALUES):
+                raise TooManyValues(f"The body has more than {VALUES:,} values.", "Send it in smaller parts.")
+            received: list[Message] = [{"type": "http.request", "body": bytes(body), "more_body": False}]
+            body.clear()
+
+            async def replay() -> Message:
+                return received.pop() if received else await receive()
+
+            await self.app(scope, replay, send)
+        except (BodyTooLarge, Busy, TooManyValues) as error:
+            await refuse(scope, send, error)
+        finally:
+            self._budget.release(peer, held)
 
     def _limit_of(self, path: str) -> int:
         for prefix, limit in self._limits:

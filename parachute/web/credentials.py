@@ -46,5 +46,5 @@ class Recognition:
             if self.cli_token.verify(presented):
                 return Caller("cli", "command line", FULL_ACCESS, is_browser)
         elif key := self.keys.authenticate(presented):
-            return Caller("key", key.label, key.scopes, is_browser)
+            return Caller("key", key.label, key.scopes, is_browser, key.id)
         raise WrongCredential("This key is not valid here.", "Make a new one with: parachute keys create NAME")

@@ -18,6 +18,7 @@ log = logging.getLogger(__name__)
 
 _PLACES = frozenset(("body", "query", "path", "header", "cookie"))
 _MAXIMUM_PROBLEMS = 5
+_MAXIMUM_LOOKED_AT = 100
 _WITHOUT_BODY = frozenset((204, 205, 304))
 
 
@@ -32,9 +33,9 @@ def install_error_handlers(app: FastAPI) -> None:
 
 def validation_detail(problems: Sequence[Any]) -> str:
     """One sentence that names each wrong field and what is allowed; values that were sent are not repeated."""
-    sentences = dict.fromkeys(_sentence(problem) for problem in problems)
+    sentences = dict.fromkeys(_sentence(problem) for problem in problems[:_MAXIMUM_LOOKED_AT])
     shown = list(sentences)[:_MAXIMUM_PROBLEMS]
-    rest = len(sentences) - len(shown)
+    rest = len(sentences) - len(shown) + len(problems[_MAXIMUM_LOOKED_AT:])
     return "; ".join(shown) + (f"; and {rest} more." if rest else ".")
 
 

@@ -163,7 +163,7 @@ async def test_one_busy_line_does_not_fill_the_record(world: World) -> None:
     assert len(entries) == 202
     assert entries[0]["target_endpoint"] == "CONNECT evil.example.com:443"
     assert entries[-2]["target_endpoint"] == "CONNECT evil.example.com:443 (49 more)"
-    assert entries[-1]["target_endpoint"] == "other hosts (51 requests)"
+    assert entries[-1]["target_endpoint"] == "others (51 requests)"
 
 
 async def test_what_went_through_is_counted(world: World) -> None:

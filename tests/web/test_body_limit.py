@@ -10,10 +10,12 @@ from pydantic import BaseModel
 from starlette.testclient import TestClient
 from starlette.types import Message, Receive, Scope, Send
 
-from parachute.web.body_limit import DEFAULT_LIMIT, BodyLimitMiddleware
+from parachute.web.body_limit import DEFAULT_LIMIT, LARGEST_KEPT, BodyLimitMiddleware
 from parachute.web.errors import install_error_handlers
 
 from .gate import Server, answer_of, drive
+
+CHUNKED = [(b"transfer-encoding", b"chunked")]
 
 
 class Note(BaseModel):
@@ -90,7 +92,7 @@ def test_a_false_length_does_not_help() -> None:
 
 def test_nothing_is_kept_of_a_body_that_is_not_read() -> None:
     """A body over the limit is refused at the first part that goes over it, without asking for the rest."""
-    scope = {"type": "http", "method": "POST", "path": "/", "headers": []}
+    scope = {"type": "http", "method": "POST", "path": "/", "headers": CHUNKED}
     messages: list[Message] = [{"type": "http.request", "body": b"x" * 60, "more_body": True} for _ in range(10)]
     left = list(messages)
 
@@ -112,15 +114,16 @@ def test_nothing_is_kept_of_a_body_that_is_not_read() -> None:
 
 
 def test_an_answer_that_has_begun_is_not_replaced() -> None:
-    scope = {"type": "http", "method": "POST", "path": "/", "headers": []}
-    messages: list[Message] = [{"type": "http.request", "body": b"x" * 101, "more_body": False}]
+    scope = {"type": "http", "method": "POST", "path": "/", "headers": CHUNKED}
+    limit = LARGEST_KEPT + 1
+    messages: list[Message] = [{"type": "http.request", "body": bytes(limit + 1), "more_body": False}]
 
     async def eager(scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await receive()
 
-    with pytest.raises(Exception, match="100 bytes"):
-        asyncio.run(drive(BodyLimitMiddleware(eager, limit=100), scope, messages))
+    with pytest.raises(Exception, match=f"{limit:,} bytes"):
+        asyncio.run(drive(BodyLimitMiddleware(eager, limit=limit), scope, messages))
 
 
 def test_fifty_megabytes_are_refused_before_they_are_sent(serve: Callable[..., Server]) -> None:

@@ -1,4 +1,4 @@
-"""Telling the audit log what a line was used for, so that one busy line cannot drown everything else in it."""
+"""Telling the audit log what somebody asked for again and again, so that one busy asker cannot drown everything else in it."""
 
 import asyncio
 from collections import Counter
@@ -7,14 +7,17 @@ from parachute.audit.service import Audit
 
 _SECONDS = 60.0
 _DIFFERENT = 200
-"""Decisions about different hosts that are written one by one in a minute; further ones are counted."""
+"""Different decisions that are written one by one in a minute; further ones are counted."""
 
 
 class Decisions:
-    """Each decision of one line is recorded at once; equal ones that follow within a minute become one entry with their number."""
+    """Each decision of one kind about one asker is recorded at once; equal ones that follow within a minute become one entry
+    with their number.
+    """
 
-    def __init__(self, audit: Audit, kind: str, owner: str) -> None:
+    def __init__(self, audit: Audit, kind: str, owner: str, event_type: str = "egress") -> None:
         self._audit = audit
+        self._event_type = event_type
         self._kind = kind
         self._owner = owner
         self._repeated: Counter[tuple[str, str | None]] = Counter()
@@ -43,16 +46,16 @@ class Decisions:
             if number:
                 self._append(f"{endpoint} ({number} more)", error)
         if self._others:
-            self._append(f"other hosts ({self._others} requests)", f"more than {_DIFFERENT} hosts in a minute")
+            self._append(f"others ({self._others} requests)", f"more than {_DIFFERENT} different ones in a minute")
         self._repeated.clear()
         self._others = 0
 
     def _append(self, endpoint: str, error: str | None) -> None:
         self._audit.append(
-            event_type="egress",
+            event_type=self._event_type,
             source_type=self._kind,
             source_id=self._owner,
-            target_module="egress",
+            target_module=self._event_type,
             target_endpoint=endpoint,
             success=error is None,
             error=error,
