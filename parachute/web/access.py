@@ -1,6 +1,5 @@
 """The gate before every route: host, then origin, then who calls, then what it may do."""
 
-import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from parachute.addresses import parse_address
 from parachute.base import budget
 from parachute.base.budget import Budget, Limits
-from parachute.web.addresses import parse_address
 
 _PIECE = 16 * 1024
 """Bytes that the parser gets at a time: so much more than allowed it may keep of a header that has no end."""

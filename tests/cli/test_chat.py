@@ -303,6 +303,8 @@ def test_what_goes_along_with_a_message_is_named(parachute: Terminal, home: Home
         assert "Knows: Kevin, LVB, Ann, Bob, Eve, 2 more, 2 entries\n" in parachute("chat", "hi").err
         core.steps = [START, nothing, text("Hello."), DONE]
         assert "Knows" not in parachute("chat", "hi").err
+
+
 @pytest.mark.parametrize(("typed", "levels"), [("y", [None, "direct"]), ("", [None])])
 def test_without_a_sandbox_the_user_is_asked(
     parachute: Terminal, home: Home, typed: str, levels: list[str | None]
