@@ -15,9 +15,11 @@ from pydantic import BaseModel
 from parachute.app import create
 from parachute.cli.commands import modules
 from parachute.cli.module_states import STATES, UNIT_STATES
+from parachute.cli.setting_rows import fields
 from parachute.hooks.commands import shown_name
 from parachute.hooks.configuration import FIRST_FILE
 from parachute.hooks.models import EVENTS, MEANINGS, SCRIPTS
+from parachute.settings.expectations import allowed_words
 from parachute.settings.home import Home
 from parachute.settings.models import Settings
 from parachute.supervisor.credentials import Credentials
@@ -32,16 +34,15 @@ def settings_table() -> str:
     return "\n".join(rows)
 
 
-def setting_rows(model: type[BaseModel], prefix: str = "") -> list[tuple[str, str, str]]:
-    """(name, default, description) of every setting, inner ones with dotted names."""
+def setting_rows(model: type[BaseModel]) -> list[tuple[str, str, str]]:
+    """(name, default, meaning) of every setting, inner ones with dotted names."""
     rows: list[tuple[str, str, str]] = []
-    for name, field in model.model_fields.items():
-        if isinstance(field.default, BaseModel):
-            rows += setting_rows(type(field.default), f"{prefix}{name}.")
-        else:
-            plain = [str(each) for each in field.default] if isinstance(field.default, list) else field.default
-            default = "" if plain is None else str(plain).replace(str(Path.home()), "~")
-            rows.append((prefix + name, default, field.description or ""))
+    for path, field in fields(model):
+        plain = [str(each) for each in field.default] if isinstance(field.default, list) else field.default
+        default = "" if plain is None else str(plain).replace(str(Path.home()), "~")
+        words = allowed_words(field)
+        allowed = f" One of: {', '.join(words)}." if words and field.description else ""
+        rows.append((".".join(path), default, (field.description or "") + allowed))
     return rows
 
 

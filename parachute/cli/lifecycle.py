@@ -102,17 +102,6 @@ def run_in_foreground(home: Home, host: str, port: int, environment: dict[str, s
     os.execve(command[0], command, _environment(home, environment, pipe))  # noqa: S606 -- no shell is the point
 
 
-def restart(home: Home) -> None:
-    """Start core anew and wait until it serves; error: NotStarted with what it said."""
-    beginning = log_files.size(home.logs / "core.log")
-    try:
-        with _spinner("Restarting"):
-            ask(home, "restart")
-    except Unavailable as error:
-        said = {"core": log_files.tail(home.logs / "core.log", _SHOWN_LINES, beginning)}
-        raise _not_started(home, error, said) from error
-
-
 def stop(home: Home) -> list[str]:
     """End everything, wait until it is gone, and return the names of what ran; error: Unavailable if it does not end."""
     watched = _watch(_process(home))

@@ -67,7 +67,11 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(*columns, box=None, pad_edge=False, header_style="bold")
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for number, column in enumerate(columns):
+        # What comes first is what one types: a name, or an id.
+        width = max((len(row[0]) for row in cells), default=0) if number == 0 else None
+        table.add_column(column, min_width=width, no_wrap=number == 0)
     for row in cells:
         table.add_row(*(Text(cell) for cell in row))
     Console().print(table)

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
 from parachute.declared.file import load as load_declaration
 from parachute.declared.settings import declares
 from parachute.errors import InvalidInput
+from parachute.settings.expectations import allowed_words
 from parachute.settings.home import Home
 from parachute.settings.models import Settings
 from parachute.settings.store import load, read_document
@@ -18,13 +20,24 @@ from parachute.settings.store import load, read_document
 
 @dataclass(frozen=True, slots=True)
 class SettingRow:
-    """One setting; `source` is `default`, `file`, `declared`, or the variable of the environment that goes over these."""
+    """One setting; `source` is `default`, `file`, `declared`, or the variable of the environment that goes over these.
+
+    `running` is what the running computer has instead, as text, and `running_from` where it came from.
+    """
 
     name: str
     value: Any
     default: Any
     source: str
     description: str
+    allowed: tuple[str, ...] = ()
+    running: str | None = None
+    running_from: str | None = None
+
+    @property
+    def meaning(self) -> str:
+        """The description, and behind it the words that are allowed."""
+        return f"{self.description} One of: {', '.join(self.allowed)}." if self.allowed else self.description
 
 
 def all_rows(home: Home) -> list[SettingRow]:
@@ -34,9 +47,14 @@ def all_rows(home: Home) -> list[SettingRow]:
     variables = {name.upper() for name in os.environ}
     return [
         SettingRow(
-            ".".join(path), _inside(settings, path), default, _source(path, variables, declared, document), description
+            ".".join(path),
+            _inside(settings, path),
+            _plain(field.get_default(call_default_factory=True)),
+            _source(path, variables, declared, document),
+            str(field.description or ""),
+            tuple(allowed_words(field)),
         )
-        for path, default, description in _fields(Settings, ())
+        for path, field in fields(Settings)
     ]
 
 
@@ -46,14 +64,19 @@ def row_of(home: Home, name: str) -> SettingRow:
     return next(row for row in all_rows(home) if row.name == name)
 
 
+def names() -> list[str]:
+    """The names of all settings."""
+    return [".".join(path) for path, _ in fields(Settings)]
+
+
 def check_name(name: str) -> None:
     """Raise InvalidInput, with what may have been meant, unless it names a setting."""
-    names = [".".join(path) for path, _, _ in _fields(Settings, ())]
-    if name in names:
+    known = names()
+    if name in known:
         return
-    if inner := [each for each in names if each.startswith(f"{name}.")]:
+    if inner := [each for each in known if each.startswith(f"{name}.")]:
         raise InvalidInput(f"{name!r} is a group of settings.", f"Name one of them: {', '.join(inner)}.")
-    near = difflib.get_close_matches(name, names, 1)
+    near = difflib.get_close_matches(name, known, 1)
     raise InvalidInput(
         f"There is no setting {name!r}.",
         f"Did you mean {near[0]}?" if near else "`parachute config` lists all settings.",
@@ -71,14 +94,13 @@ def as_text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _fields(model: type[BaseModel], above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any, str]]:
+def fields(model: type[BaseModel], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], FieldInfo]]:
+    """Every setting with the parts of its name."""
     for name, field in model.model_fields.items():
-        path = (*above, name)
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
-            yield from _fields(field.annotation, path)
+            yield from fields(field.annotation, (*above, name))
         else:
-            default = _plain(field.get_default(call_default_factory=True))
-            yield path, default, str(field.description or "")
+            yield (*above, name), field
 
 
 def _plain(value: Any) -> Any:

@@ -132,7 +132,7 @@ def _time(value: object) -> object:
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 24 * 60:
         # YAML takes 21:30 without quotes for a number of base 60.
         value = f"{value // 60:02}:{value % 60:02}"
-    if isinstance(value, str) and not re.fullmatch(r"([01][0-9]|2[0-3]):[0-5][0-9]", value):
+    if value is not None and not (isinstance(value, str) and re.fullmatch(r"([01][0-9]|2[0-3]):[0-5][0-9]", value)):
         raise ValueError("expected a time of the day, such as 06:30")
     return value
 

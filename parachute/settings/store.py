@@ -1,44 +1,33 @@
 """Reading and changing `config.yaml`, over which goes what the system's configuration declares."""
 
 import os
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import yaml
-from pydantic import ValidationError
-from pydantic_settings import SettingsError
 
-from parachute.base.documents import Bounds, NotYaml, child, compose, line_of, load_mapping
+from parachute.base.documents import NotYaml
 from parachute.base.documents import load as load_value
 from parachute.declared.file import load as load_declaration
-from parachute.declared.settings import declares, laid_over
-from parachute.errors import InvalidInput
+from parachute.declared.settings import declares
 from parachute.files import atomic_write, locked, read_regular
+from parachute.settings import checking
+from parachute.settings.checking import MEND, ConfigError, is_valid, parse, validate
+from parachute.settings.expectations import field_of, is_list, is_text, takes_word
 from parachute.settings.home import Home
 from parachute.settings.models import Settings
 
 _LIMIT = 1024 * 1024
-_BOUNDS = Bounds(size=_LIMIT)
-_PREFIX = "PARACHUTE_"
-
-_MEND = "Mend or remove the file."
-
-
-class ConfigError(InvalidInput):
-    """`config.yaml` or the environment says something that cannot be; nothing starts with it."""
-
-    key = "config_invalid"
 
 
 def load(home: Home) -> Settings:
     """The settings in force; errors: ConfigError naming file and line, key, or the variable, DeclarationInvalid."""
-    return _validate(home, _read_text(home))
+    return validate(home, _read_text(home))
 
 
 def read_document(home: Home) -> dict[str, Any]:
     """What the file itself says, unchecked; error: ConfigError if it is no YAML mapping."""
-    return _parse(home, _read_text(home))
+    return parse(home, _read_text(home))
 
 
 def set_value(home: Home, name: str, value: str) -> Settings:
@@ -71,16 +60,55 @@ def _setting(name: str, value: str) -> Callable[[dict[str, Any]], bool]:
             parent = parent[folder]
             if not isinstance(parent, dict):
                 raise ConfigError(f"{name} is not a setting.", "`parachute config` lists all settings.")
-        parent[last] = parsed
+        parent[last] = _fitting(name, value, parsed)
+        checking.check_value(name, parent[last])
         return True
 
     return edit
 
 
+def _fitting(name: str, written: str, value: object) -> object:
+    """A single word as a list where a setting takes lists, and as it was written where one takes texts."""
+    field = field_of(name.split("."))
+    if field is None or not isinstance(value, str | int | float):
+        return value
+    if is_text(field):
+        # YAML takes 21:30 for a number.
+        return value if isinstance(value, str) else written
+    return [value] if is_list(field) and not takes_word(field, value) else value
+
+
+def change_list(home: Home, name: str, *, add: Iterable[str] = (), remove: Iterable[str] = ()) -> tuple[Settings, bool]:
+    """Put entries into a setting that is a list, or take them out; returns all, and whether anything has changed.
+
+    What is there is what the file says, or else the default. Errors: ConfigError, Declared.
+    """
+    path = name.split(".")
+    field = field_of(path)
+    if field is None or not is_list(field):
+        raise ConfigError(f"{name} is not a list.", f"`parachute config set {name} VALUE` sets it.")
+    gone = {os.path.expanduser(entry) for entry in remove}  # noqa: PTH111 -- not each of them is a path
+
+    def edit(document: dict[str, Any]) -> bool:
+        found: Any = document
+        for part in path:
+            found = found.get(part) if isinstance(found, dict) else None
+        before = [str(entry) for entry in field.default] if found is None else found
+        if not isinstance(before, list):
+            raise ConfigError(
+                f"{name} is {before!r}, not a list.", f"`parachute config set {name} '[one, two]'` sets one."
+            )
+        kept = [entry for entry in before if os.path.expanduser(str(entry)) not in gone]  # noqa: PTH111
+        after = kept + [entry for entry in dict.fromkeys(add) if entry not in kept]
+        return after != before and _setting(name, yaml.safe_dump(after))(document)
+
+    return _change(home, name, edit)
+
+
 def unset_value(home: Home, name: str) -> tuple[Settings, bool]:
     """Take one setting out of the file, so that its default holds; returns all, and whether it was there.
 
-    Errors: ConfigError, Declared.
+    It may be one of several mistakes: it is gone then, and ConfigError tells of the next one. Errors: ConfigError, Declared.
     """
 
     def edit(document: dict[str, Any]) -> bool:
@@ -99,21 +127,24 @@ def unset_value(home: Home, name: str) -> tuple[Settings, bool]:
                 del parent[folder]
         return True
 
-    return _change(home, name, edit)
+    return _change(home, name, edit, removing=True)
 
 
 def _change(
-    home: Home, name: str, edit: Callable[[dict[str, Any]], bool], *, write: bool = True
+    home: Home, name: str, edit: Callable[[dict[str, Any]], bool], *, write: bool = True, removing: bool = False
 ) -> tuple[Settings, bool]:
     """Let `edit` change the document, and write it if it says that it did and the result can be; else nothing changes."""
     check_free(name)
     with locked(home.config):
         text = _read_text(home)
-        document = _parse(home, text)
+        document = parse(home, text)
         if not edit(document):
-            return _validate(home, text), False
+            return validate(home, text), False
         changed = yaml.safe_dump(document, sort_keys=False, allow_unicode=True) if document else ""
-        settings = _validate(home, changed, name, text)
+        if removing and not is_valid(home, text):
+            atomic_write(home.config, changed)
+            return validate(home, changed), True
+        settings = validate(home, changed, name, text)
         if write:
             atomic_write(home.config, changed)
     return settings, True
@@ -132,78 +163,4 @@ def _read_text(home: Home) -> str:
     except FileNotFoundError:
         return ""
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{home.config} cannot be read: {error}.", _MEND) from error
-
-
-def _parse(home: Home, text: str) -> dict[str, Any]:
-    try:
-        return load_mapping(text, _BOUNDS)
-    except NotYaml as error:
-        raise ConfigError(f"{home.config}, line {error.line}: {error.reason}", _MEND) from error
-
-
-def _validate(home: Home, text: str, changing: str | None = None, on_disk: str | None = None) -> Settings:
-    """Check a text; `changing` is the setting that is about to change, `on_disk` the text that a line number is about."""
-    declaration = load_declaration()
-    document = _parse(home, text)
-
-    def wrong(location: list[str], message: str, *, in_declaration: bool = False) -> ConfigError:
-        name, hint = ".".join(location), "`parachute config` lists all settings."
-        if location[0] in Settings.model_fields and (variable := _variable(location)):
-            return ConfigError(f"The variable {variable}: {message}.")
-        if in_declaration:
-            return ConfigError(f"{declaration.path}: settings.{name}: {message}.", hint)
-        if changing and f"{name}.".startswith(f"{changing}."):
-            # The file does not say this yet, so there is no line to name.
-            return ConfigError(f"{name}: {message}.", hint)
-        line = _line_of(text if on_disk is None else on_disk, location)
-        return ConfigError(f"{home.config}, line {line}: {name}: {message}.", hint)
-
-    if declaration.settings:
-        # By itself first: what is wrong in it is not to depend on what the file says.
-        _settings(declaration.settings, partial(wrong, in_declaration=True))
-        document = laid_over(document, declaration.settings)
-    settings = _settings(document, wrong)
-    vault, trust = settings.vault.resolve(), home.root.resolve()
-    if vault.is_relative_to(trust) or trust.is_relative_to(vault):
-        # What an agent may write must not hold what its rights are read from.
-        apart = f"the vault {settings.vault} and {home.root} must lie apart, neither inside the other"
-        raise wrong(["vault"], apart, in_declaration="vault" in declaration.settings)
-    return settings
-
-
-def _settings(document: Mapping[str, Any], wrong: Callable[[list[str], str], ConfigError]) -> Settings:
-    for name in document:
-        # Checked before the model sees them: its constructor takes names of its own, and texts only.
-        if not isinstance(name, str) or name not in Settings.model_fields:
-            raise wrong([str(name)], "there is no such setting")
-    try:
-        return Settings(**document)
-    except ValidationError as error:
-        first = error.errors()[0]
-        message = "there is no such setting" if first["type"] == "extra_forbidden" else first["msg"].rstrip(".")
-        raise wrong([str(part) for part in first["loc"]], message.removeprefix("Value error, ")) from error
-    except SettingsError as error:
-        name = next((name for name in Settings.model_fields if f'"{name}"' in str(error)), "")
-        raise ConfigError(
-            f"The variable {_PREFIX}{name.upper()} cannot be read.", "Lists and groups are written as JSON there."
-        ) from error
-
-
-def _variable(location: list[str]) -> str | None:
-    """The environment variable that says the named setting, or a group that it is in, if there is one."""
-    present = {name.upper(): name for name in os.environ}
-    for length in range(len(location), 0, -1):
-        if found := present.get(_PREFIX + "__".join(location[:length]).upper()):
-            return found
-    return None
-
-
-def _line_of(text: str, location: list[str]) -> int:
-    """The line, from 1, on which the named setting stands."""
-    node, line = compose(text, _BOUNDS), 1
-    for part in location:
-        if (found := child(node, part)) is None:
-            break
-        line, node = line_of(found[0]), found[1]
-    return line
+        raise ConfigError(f"{home.config} cannot be read: {error}.", MEND) from error

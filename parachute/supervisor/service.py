@@ -13,6 +13,7 @@ from parachute.supervisor import memory, units
 from parachute.supervisor.enforcement import not_enforced
 from parachute.supervisor.models import Launcher, State, Unit
 from parachute.supervisor.rendering import service_name
+from parachute.supervisor.started_with import settings_of_environment
 
 
 class Supervisor:
@@ -28,6 +29,7 @@ class Supervisor:
         self.shut_down = False
         self._operations: dict[str, Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]] = {
             "status": self._status,
+            "started_with": self._started_with,
             "open": self._open,
             "close": self._close,
             "memory": self._memory,
@@ -81,6 +83,11 @@ class Supervisor:
             "panic": panic.as_json() if (panic := self._brake.panic) else None,
             "units": [status.describe() for status in self._launcher.status()],
         }
+
+    async def _started_with(self, _: dict[str, Any]) -> dict[str, Any]:
+        """Where core listens, and the settings of the environment; for the owner, who alone opens the control socket."""
+        host, port = self._address()
+        return {"host": host, "port": port, "environment": settings_of_environment()}
 
     async def _memory(self, _: dict[str, Any]) -> dict[str, Any]:
         running = {

@@ -88,7 +88,7 @@ class HostAllowList:
         if not self._is_listed(name, server):
             raise HostNotListed(
                 f"This computer is not called {match[1]} here.",
-                f"If it should be, add the name with: parachute config set hostnames {match[1]}",
+                f"If it should be: `parachute config add hostnames {match[1]}`, then `parachute restart`.",
             )
         if len(self._remembered) >= _MAXIMUM_REMEMBERED:
             self._remembered.clear()

@@ -51,6 +51,7 @@ class ScriptedCore:
         self.calls: list[Call] = []
         self.answers: dict[tuple[str, str], tuple[int, Any]] = {}
         self.state = "running"
+        self.environment: dict[str, str] = {}
         self.aborts = True
         self._cut = 0
         self._ready = threading.Event()
@@ -80,7 +81,7 @@ class ScriptedCore:
         self._loop = asyncio.get_running_loop()
         self._stop, self._aborted, self._answered = asyncio.Event(), asyncio.Event(), asyncio.Event()
         listener = socket.create_server(("127.0.0.1", 0))
-        self._port = listener.getsockname()[1]
+        self.port = listener.getsockname()[1]
         log = logging.getLogger("uvicorn.error")
         level = log.level
         log.setLevel(logging.CRITICAL)  # it complains of every dropped stream
@@ -102,11 +103,13 @@ class ScriptedCore:
         commands.close()
 
     async def _control(self, request: dict[str, Any]) -> dict[str, Any]:
+        if request["operation"] == "started_with":
+            return {"host": "127.0.0.1", "port": self.port, "environment": self.environment}
         assert request["operation"] == "status"
         core = {"name": "core", "state": self.state, "process": 1, "seconds": 5, "restarts": 0, "reason": "It broke."}
         return {
             "main_server_host": "127.0.0.1",
-            "main_server_port": self._port,
+            "main_server_port": self.port,
             "main_server_healthy": self.state == "running",
             "main_server_uptime_seconds": 5,
             "main_server_version": "0.1.0",

@@ -47,9 +47,17 @@ def test_lists_and_empty_values(parachute: Terminal) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("port", "99999", "port: Input should be less than or equal to 65535"),
-        ("auth_mode", "none", "'remote', 'always' or 'disabled'"),
-        ("offline.context_tokens", "1", "offline.context_tokens: Input should be"),
+        ("port", "99999", "port: a whole number from 1 to 65535, not 99999."),
+        ("port", "abc", "port: a whole number from 1 to 65535, not 'abc'."),
+        ("port", "-1", "port: a whole number from 1 to 65535, not -1."),
+        ("daily_spending_limit", "-1", "daily_spending_limit: a number from 0 on or empty, not -1."),
+        ("backup.time", "25:00", "backup.time: expected a time of the day, such as 06:30, not '25:00'."),
+        ("auth_mode", "none", "auth_mode: remote, always or disabled, not 'none'."),
+        ("offline.context_tokens", "1", "offline.context_tokens: a whole number from 512 to 131072, not 1."),
+        ("host", "example", "this computer has no address example"),
+        ("vault", "/nonexist/x", "there is no folder /nonexist/x"),
+        ("vault", "relative", "not a whole path"),
+        ("vault", "/etc", "/etc belongs to the system"),
         ("hostnames", "[a", "hostnames cannot be read"),
         ("prot", "1", "Did you mean port?"),
         ("offline", "1", "offline.model"),
@@ -62,6 +70,42 @@ def test_a_wrong_value_changes_nothing(parachute: Terminal, home: Home, name: st
     assert said in refused
     assert ", line " not in refused, "the file does not say it, so no line of it is to blame"
     assert written(parachute) == {"port": 4444}
+
+
+def test_a_value_is_looked_at_also_where_a_variable_goes_over_it(parachute: Terminal) -> None:
+    result = parachute("config", "set", "port", "abc", PARACHUTE_PORT="5555")
+    assert result.code == 1
+    assert "port: a whole number" in result.err
+    assert not (parachute.home / "config.yaml").exists()
+
+
+def test_lists_grow_and_shrink_by_single_words(parachute: Terminal) -> None:
+    parachute.ok("config", "set", "hostnames", "evil.example")
+    assert written(parachute) == {"hostnames": ["evil.example"]}
+    parachute.ok("config", "add", "hostnames", "b.example", "evil.example")
+    assert written(parachute) == {"hostnames": ["evil.example", "b.example"]}
+    parachute.ok("config", "remove", "hostnames", "evil.example")
+    assert written(parachute) == {"hostnames": ["b.example"]}
+    assert "nothing has changed" in parachute.ok("config", "remove", "hostnames", "evil.example")
+    assert "is not a list" in parachute.fails("config", "add", "port", "1")
+
+
+def test_what_is_added_goes_to_the_default(parachute: Terminal) -> None:
+    folder = parachute.environment["HOME"]
+    parachute.ok("config", "add", "project_folders", "/srv/boats")
+    assert json.loads(parachute.ok("config", "get", "project_folders")) == [f"{folder}/Projects", "/srv/boats"]
+    parachute.ok("config", "set", "default_capabilities.mcps", "all")
+    assert written(parachute)["default_capabilities"] == {"mcps": "all"}  # type: ignore[index]
+    assert "'all', not a list" in parachute.fails("config", "add", "default_capabilities.mcps", "notes")
+
+
+def test_the_hint_for_an_unknown_word_works(parachute: Terminal, home: Home) -> None:
+    home.config.write_text("prot: 1\nsandbox:\n  cpu: 3\nport: 4444\n")
+    assert "`parachute config unset prot`" in parachute.fails("config")
+    assert "`parachute config unset sandbox.cpu`" in parachute.fails("config", "unset", "prot")
+    parachute.ok("config", "unset", "sandbox.cpu")
+    assert written(parachute) == {"port": 4444}
+    assert "There is no setting 'nothing'" in parachute.fails("config", "unset", "nothing")
 
 
 @pytest.mark.parametrize(
@@ -95,6 +139,7 @@ def test_the_table_tells_where_a_value_comes_from(parachute: Terminal) -> None:
     assert all(row["description"] for row in rows.values())
     lines = parachute.ok("config", **variables).splitlines()
     assert lines[0].split() == ["Name", "Value", "From", "Meaning"]
+    assert any(line.startswith("auth_mode ") and line.endswith("One of: remote, always, disabled.") for line in lines)
     assert any(line.split()[:3] == ["model", "opus", "PARACHUTE_MODEL"] for line in lines)
 
 
@@ -107,22 +152,45 @@ def test_a_running_computer_is_told_of(parachute: Terminal, home: Home) -> None:
     assert parachute("config", "set", "model", "opus").err == ""
     with ScriptedCore(home):
         assert "`parachute restart`" in parachute("config", "set", "model", "sonnet").err
-        assert "`parachute stop` and `parachute start`" in parachute("config", "set", "port", "4444").err
+        assert "`parachute restart`" in parachute("config", "set", "port", "4444").err
+        assert parachute("config", "set", "backup.repository", "/srv/backup").err == "", "it is read each time"
+        assert "`parachute service install`" in parachute("config", "set", "backup.time", "04:30").err
+
+
+def test_the_table_shows_what_the_running_computer_was_started_with(parachute: Terminal, home: Home) -> None:
+    with ScriptedCore(home) as core:
+        core.environment = {"PARACHUTE_PORT": "1", "PARACHUTE_MODEL": "opus"}
+        shown = parachute("config")
+        rows = {row["name"]: row for row in json.loads(parachute.ok("config", "--json"))}
+        same = json.loads(parachute.ok("config", "--json", PARACHUTE_PORT=str(core.port), PARACHUTE_MODEL="opus"))
+    port = next(line.split()[1:4] for line in shown.out.splitlines() if line.startswith("port "))
+    assert port == [str(core.port), "PARACHUTE_PORT", "(running)"]
+    assert "port: `parachute restart` from this shell takes 3333 (default)." in shown.err
+    assert (rows["model"]["running"], rows["model"]["value"]) == ("opus", None)
+    assert [row["name"] for row in same if row["running"]] == []
+
+
+def test_no_name_is_cut_on_a_narrow_terminal(parachute: Terminal) -> None:
+    with parachute.screen("config") as screen:
+        assert screen.end() == 0
+        for row in json.loads(parachute.ok("config", "--json")):
+            assert row["name"] in screen.seen
 
 
 def test_the_vault_is_named_and_moves(parachute: Terminal) -> None:
     folder = Path(parachute.environment["HOME"])
     assert parachute.ok("vault") == f"{folder}/Parachute\n"
-    assert parachute.ok("vault", "set", "notes/~odd: name") == f"{folder}/notes/~odd: name\n"
+    assert "--create" in parachute.fails("vault", "set", "notes/~odd: name")
+    assert parachute.ok("vault", "set", "--create", "notes/~odd: name") == f"{folder}/notes/~odd: name\n"
     assert parachute.ok("vault") == f"{folder}/notes/~odd: name\n"
-    assert parachute.ok("vault", "set", "~/Elsewhere") == f"{folder}/Elsewhere\n"
+    assert parachute.ok("vault", "set", "~/Elsewhere", "--create") == f"{folder}/Elsewhere\n"
 
 
 def test_a_vault_that_cannot_be(parachute: Terminal) -> None:
     folder = Path(parachute.environment["HOME"])
     (folder / "file").write_text("")
     assert "is not a folder" in parachute.fails("vault", "set", "file")
-    assert "is not a folder" in parachute.fails("vault", "set", "file/below")
+    assert "is not a folder" in parachute.fails("vault", "set", "--create", "file/below")
     for trusted in (parachute.home / "v", folder):
         assert str(parachute.home) in parachute.fails("vault", "set", str(trusted))
     assert not (parachute.home / "config.yaml").exists()

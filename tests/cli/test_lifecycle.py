@@ -12,6 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from parachute.cli import lifecycle
 from parachute.settings.home import Home
 from tests.support.terminal import Terminal
 
@@ -71,23 +72,23 @@ def test_a_computer_starts_tells_of_itself_and_ends(computer: Terminal, port: in
 
 
 @needs_core
-def test_a_restart_renews_core_and_keeps_the_address(computer: Terminal, port: int) -> None:
+def test_a_restart_takes_settings_environment_and_address_as_they_are_now(computer: Terminal, port: int) -> None:
     computer.ok("start", "--port", str(port))
-
-    def core() -> int:
-        units = json.loads(computer.ok("status", "--json"))["units"]
-        return int(next(unit["process"] for unit in units if unit["name"] == "core"))
-
-    supervisor, before = supervisor_of(computer), core()
+    supervisor = supervisor_of(computer)
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        other = found.getsockname()[1]
     computer.ok("config", "set", "daily_spending_limit", "7")
-    assert f"http://127.0.0.1:{port}" in computer.ok("restart")
-    assert (supervisor_of(computer), core() != before) == (supervisor, True)
+    computer.ok("config", "set", "port", str(other))
+    restarted = computer.ok("restart", ANTHROPIC_API_KEY=SECRET, ANTHROPIC_BASE_URL="http://127.0.0.1:9")
+    assert f"http://127.0.0.1:{other}" in restarted
+    assert "there is a credential (ANTHROPIC_API_KEY)" in restarted
+    assert supervisor_of(computer) != supervisor
     assert "of $7.00 today" in computer.ok("status")
 
     Home(computer.home).config.write_text("prot: 1\n")
-    before = core()
+    supervisor = supervisor_of(computer)
     assert "line 1: prot" in computer.fails("restart")
-    assert core() == before, "a mistake in the settings must not end what runs"
+    assert supervisor_of(computer) == supervisor, "a mistake in the settings must not end what runs"
 
 
 @needs_core
@@ -112,12 +113,12 @@ def test_in_the_foreground_ctrl_c_ends_everything(parachute: Terminal, port: int
         try:
             assert process.stderr is not None
             assert f"http://127.0.0.1:{port}" in process.stderr.readline()
-            # The control socket is there once the new program runs; `restart` then waits until core serves.
+            # The control socket is there once the new program runs, which then starts core.
             wait_for_control(parachute, process)
             assert supervisor_of(parachute) == process.pid
             assert SECRET.encode() not in Path(f"/proc/{process.pid}/environ").read_bytes()
             assert "running already" in parachute.ok("start", "--foreground")
-            parachute.ok("restart")
+            lifecycle.ask(Home(parachute.home), "start")
             process.send_signal(signal.SIGINT)
             assert process.wait(20) == 0
         finally:
@@ -135,7 +136,8 @@ def wait_for_control(parachute: Terminal, process: subprocess.Popen[str]) -> Non
 def test_a_core_that_does_not_come_up_is_told_with_its_words(parachute: Terminal, port: int) -> None:
     folder = Path(parachute.environment["HOME"])
     (folder / "file").write_text("")
-    parachute.ok("config", "set", "vault", str(folder / "file" / "vault"))
+    Home(parachute.home).config.parent.mkdir(mode=0o700, exist_ok=True)
+    Home(parachute.home).config.write_text(f"vault: {folder}/file/vault\n")
     said = parachute.fails("start", "--port", str(port))
     assert "The computer did not start" in said
     assert "core.log says:" in said

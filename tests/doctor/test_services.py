@@ -12,7 +12,7 @@ import pytest
 
 from parachute.errors import ParachuteError
 from parachute.panic.brake import Brake
-from parachute.settings.store import ConfigError
+from parachute.settings.checking import ConfigError
 from parachute.supervisor import backup_units, installed
 from parachute.supervisor.logs import LIMIT, older
 from tests.support.computer import free_port

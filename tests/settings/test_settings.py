@@ -8,8 +8,9 @@ import pytest
 import yaml
 
 from parachute.errors import ParachuteError
+from parachute.settings.checking import ConfigError
 from parachute.settings.home import Home
-from parachute.settings.store import ConfigError, load, read_document, set_value, unset_value
+from parachute.settings.store import load, read_document, set_value, unset_value
 
 
 @pytest.fixture

@@ -97,7 +97,7 @@ def test_a_name_that_was_pointed_here_is_refused_on_every_route(
 ) -> None:
     answer = gate().call(method, path, host=host)
     assert answer.status == 403
-    assert "parachute config set hostnames" in answer.hint
+    assert "parachute config add hostnames" in answer.hint
 
 
 def test_a_valid_key_does_not_help_a_foreign_name(gate: MakeGate) -> None:

@@ -76,7 +76,7 @@ def status(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) ->
             # The server keeps what its shell said when it was started.
             print_note(
                 f"The running server uses {server.get('provider')}, credential {used or 'none'}. "
-                "It takes over what this shell says after `parachute stop` and `parachute start`."
+                "It takes over what this shell says after `parachute restart`."
             )
     if problem:
         raise problem

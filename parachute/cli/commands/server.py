@@ -58,19 +58,20 @@ def stop() -> None:
     typer.echo(f"The computer has ended: {', '.join(names)}.")
 
 
-def restart() -> None:
-    """Start the API anew, with the settings as they are now; sandboxes and the address stay."""
+def restart(
+    port: int | None = typer.Option(None, "--port", "-p", min=1, max=65535, help="Port to listen on."),
+    host: str | None = typer.Option(None, "--host", help="Address to listen on; loopback unless you say otherwise."),
+) -> None:
+    """Stop and start the computer, with the settings and the environment as they are now."""
     from parachute.cli import lifecycle
     from parachute.settings.home import Home
-    from parachute.settings.store import load
 
     home = Home.find()
     with lifecycle.one_at_a_time(home):
+        _target(home, host, port)  # a mistake in the settings must not end what runs well
         if lifecycle.is_running(home):
-            load(home)  # a mistake in the settings must not end what runs well
-            lifecycle.restart(home)
-        else:
-            _start(home, None, None)
+            lifecycle.stop(home)
+        _start(home, host, port)
     _print_running(home)
 
 
@@ -112,7 +113,9 @@ def _runs_already(home: "Home") -> bool:
         where = f" on {_address(status['main_server_host'], status['main_server_port'])}"
     except Unavailable:
         where = ""  # started by somebody else a moment ago
-    typer.echo(f"The computer is running already{where}. `parachute status` shows it, `parachute restart` renews it.")
+    typer.echo(
+        f"The computer is running already{where}. `parachute status` shows it, `parachute restart` starts it anew."
+    )
     return True
 
 

@@ -25,23 +25,32 @@ def show(context: typer.Context) -> None:
     print(load(Home.find()).vault)
 
 
-def set_(path: Path = typer.Argument(help="The folder; it is made at the next start if it is not there.")) -> None:
+def set_(
+    path: Path = typer.Argument(help="The folder."),
+    create: bool = typer.Option(False, "--create", help="Make the folder if it is not there."),
+) -> None:
     """Name another folder as the vault; nothing is moved."""
     import json
 
     from parachute.cli.commands.config import say_when
     from parachute.cli.output import print_note
+    from parachute.cli.setting_checks import check_vault
     from parachute.cli.setting_rows import row_of
     from parachute.errors import InvalidInput
     from parachute.settings.home import Home
-    from parachute.settings.store import set_value
+    from parachute.settings.store import check_value, set_value
 
     home = Home.find()
     chosen = path.expanduser().absolute()
-    nearest = next(parent for parent in (chosen, *chosen.parents) if parent.exists())
-    if not nearest.is_dir():
-        raise InvalidInput(f"{nearest} is not a folder.", "Name a folder, there already or yet to be made.")
-    set_value(home, "vault", json.dumps(str(chosen)))  # quoted, for a path that would read as something else
+    value = json.dumps(str(chosen))  # quoted, for a path that would read as something else
+    check_value(home, "vault", value)
+    if create:
+        try:
+            chosen.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError) as error:
+            raise InvalidInput(f"vault: {chosen} is not a folder.", "Name a folder.") from error
+    check_vault(chosen)
+    set_value(home, "vault", value)
     row = row_of(home, "vault")
     if row.source != "file":
         print_note(f"The variable {row.source} goes over it.")

@@ -22,7 +22,7 @@ def _examine(computer: Computer) -> Result:
         if (host, port) != (settings.host, settings.port):
             return warning(
                 f"The computer listens on {host}, port {port}; the settings say {settings.host}, port {settings.port}.",
-                "`parachute stop` and `parachute start` make it listen there; a service: `parachute service install`.",
+                "`parachute restart` makes it listen there; a service: `parachute service install`.",
             )
         return ok(f"The computer listens on {host}, port {port}.")
     if computer.is_running:
