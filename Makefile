@@ -1,4 +1,5 @@
 # make run: install and start. make test: install and test. make bench: measure. `make help` lists the rest.
+SHELL := bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -74,6 +75,8 @@ $(VENV)/bin/python:
 # program that it plugs into, which we do not need, hence --no-deps (see pyproject.toml).
 $(VENV)/.installed-%: requirements/%.txt pyproject.toml $(VENV)/bin/python
 	@echo "Installing what the computer needs (the first time, some 250 MB) ..."
-	$(BIN)/python -m pip install --disable-pip-version-check --require-hashes --no-deps -r $<
+	@# pip names every package that other systems need.
+	set -o pipefail; $(BIN)/python -m pip install --disable-pip-version-check --require-hashes --no-deps -r $< \
+	  | grep --line-buffered -v '^Ignoring '
 	$(BIN)/python -m pip install --disable-pip-version-check --no-deps --no-build-isolation --quiet -e .
 	@touch $@

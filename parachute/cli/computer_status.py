@@ -11,6 +11,21 @@ def model_line(provider: dict[str, Any]) -> str:
     return f"{provider['provider']}, because {because}" if because else str(provider["provider"])
 
 
+def address_facts(host: str, port: int) -> list[tuple[str, str]]:
+    """The address on this machine, and those to type on others where they reach it."""
+    import asyncio
+
+    from parachute.cli.api import Api
+    from parachute.discovery.avahi import announced_name
+    from parachute.first_boot.addresses import addresses
+    from parachute.web.addresses import is_loopback
+
+    facts = [("Address", Api(host, port, "").url)]
+    if not is_loopback(host):
+        facts += [("Network", url) for url in addresses(host, port, asyncio.run(announced_name()))]
+    return facts
+
+
 def facts_of(core: dict[str, Any]) -> list[tuple[str, str]]:
     """Lines about what `GET /api/status` answers."""
     facts = [("Vault", str(core["vault"]))]

@@ -5,6 +5,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any, TextIO
 
+from parachute.cli.own_command import typed
+
 _CONTROL = {number: None for number in (*range(32), *range(127, 160)) if number not in (9, 10)}
 # Those that turn the direction of what follows: a line could show another order than it has.
 _CONTROL |= dict.fromkeys((*range(8234, 8239), *range(8294, 8298)))
@@ -26,14 +28,14 @@ def styled(text: str, code: str, stream: TextIO) -> str:
 
 def print_error(message: str, hint: str | None = None) -> None:
     """`Error: sentence` on standard error, and below it what to do next."""
-    print(f"{styled('Error:', '1;31', sys.stderr)} {clean(message)}", file=sys.stderr)
+    print(f"{styled('Error:', '1;31', sys.stderr)} {typed(clean(message))}", file=sys.stderr)
     if hint:
-        print(clean(hint), file=sys.stderr)
+        print(typed(clean(hint)), file=sys.stderr)
 
 
 def print_note(text: str) -> None:
     """A remark beside the output: dim, on standard error."""
-    print(styled(clean(text), "2", sys.stderr), file=sys.stderr)
+    print(styled(typed(clean(text)), "2", sys.stderr), file=sys.stderr)
 
 
 def as_json(value: Any, indent: int | None = None) -> str:

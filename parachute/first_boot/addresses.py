@@ -1,4 +1,4 @@
-"""Under which addresses another device reaches the set-up page."""
+"""Under which addresses another device reaches the computer, and its set-up page."""
 
 import socket
 from collections.abc import Iterable
@@ -12,7 +12,12 @@ _MOST = 3
 
 
 def page_addresses(host: str, port: int, name: str | None) -> list[str]:
-    """URLs of the page, the best first; `host` is what the server listens on, `name` its name on the local network.
+    """URLs of the page; see `addresses`."""
+    return [url + PATH for url in addresses(host, port, name)]
+
+
+def addresses(host: str, port: int, name: str | None) -> list[str]:
+    """URLs of the server, the best first; `host` is what it listens on, `name` its name on the local network.
 
     A server that only this computer reaches has one on loopback.
     """
@@ -30,7 +35,7 @@ def page_addresses(host: str, port: int, name: str | None) -> list[str]:
 
 def _url(host: str, port: int) -> str:
     shown = f"[{host}]" if ":" in host else host
-    return f"http://{shown}:{port}{PATH}"
+    return f"http://{shown}:{port}"
 
 
 def _reachable() -> list[Address]:

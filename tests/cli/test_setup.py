@@ -27,7 +27,7 @@ def test_the_official_modules_are_installed_and_a_second_time_nothing_changes(pa
     ]
     assert "Read and write: Daily/**" in out
     assert "Runs by itself each day at 04:00: Reflection — " in out
-    assert out.splitlines()[-1] == "Start the computer to load them: parachute start"
+    assert out.splitlines()[-1] == "Start the computer to load them: `parachute start`"
     assert listed(parachute) == {"brain": "ready", "daily": "ready", "chat": "ready"}
     before = registry(home)
     again = parachute("setup")
@@ -44,7 +44,7 @@ def test_some_of_them(parachute: Terminal, home: Home) -> None:
         out = parachute.ok("setup", "--modules", " chat ,", "--yes")
     assert listed(parachute) == {"chat": "ready"}
     assert core.paths() == ["POST /api/modules/reload"]
-    assert "They answer at http://127.0.0.1:" in out
+    assert "parachute daily add" in out
     parachute.ok("modules", "disable", "chat")
     parachute.ok("setup", "--modules", "chat", "--yes")
     assert listed(parachute) == {"chat": "disabled"}
@@ -68,15 +68,39 @@ def test_a_name_that_there_is_not_installs_nothing(parachute: Terminal, home: Ho
     assert not (Path(parachute.environment["HOME"]) / "Parachute" / ".modules").exists()
 
 
-def test_a_person_takes_one_and_refuses_the_next(parachute: Terminal, home: Home) -> None:
+def test_enter_installs_all_of_them_after_one_question(parachute: Terminal, home: Home) -> None:
+    with parachute.screen("setup") as screen:
+        shown = screen.until("Install brain, daily and chat? [Y/n/each]")
+        assert "writes Brain/**; reads Projects/**/AGENTS.md, Projects/**/CLAUDE.md; no network" in shown
+        assert "each day at 04:00: Reflection, writes Daily/reflections/{date}.md" in shown
+        screen.type("\n")
+        assert screen.end() == 0
+    assert listed(parachute) == {"brain": "ready", "daily": "ready", "chat": "ready"}
+
+
+def test_a_person_takes_some_and_hears_how_to_get_the_rest(parachute: Terminal, home: Home) -> None:
     with ScriptedCore(home) as core:
         core.answers["POST", "/api/modules/reload"] = 200, {"modules": []}
         with parachute.screen("setup") as screen:
-            screen.until("Install the module brain? [y/N]")
-            screen.type("y\n")
-            screen.until("Install the module daily? [y/N]")
+            screen.until("[Y/n/each]")
+            screen.type("each\n")
+            assert "Read and write: Brain/**" in screen.until("Install the module brain? [Y/n]")
+            screen.type("\n")
+            screen.until("Install the module daily? [Y/n]")
             screen.type("n\n")
-            assert screen.end() == 1
-        assert listed(parachute) == {"brain": "ready"}
-    # Core hears of the one that is there now.
+            screen.until("Install the module chat? [Y/n]")
+            screen.type("\n")
+            assert screen.end() == 0
+            assert "Not installed: daily. Later: `parachute setup --modules daily`" in screen.seen
+        assert listed(parachute) == {"brain": "ready", "chat": "ready"}
+    # Core hears of those that are there now.
     assert core.paths()[0] == "POST /api/modules/reload"
+
+
+def test_no_to_all_is_no_failure(parachute: Terminal, home: Home) -> None:
+    with parachute.screen("setup", "--modules", "daily") as screen:
+        screen.until("Install daily? [Y/n/each]")
+        screen.type("no\n")
+        assert screen.end() == 0
+    assert "parachute setup --modules daily" in screen.seen
+    assert listed(parachute) == {}

@@ -21,23 +21,27 @@ def start(
     foreground: bool = typer.Option(False, "--foreground", "-f", help="Stay in this terminal; Ctrl-C ends it."),
 ) -> None:
     """Start the computer in the background."""
-    from parachute.cli import lifecycle
+    from parachute.cli import first_start, lifecycle
     from parachute.settings.home import Home
 
     home = Home.find()
     with lifecycle.one_at_a_time(home):
-        if _runs_already(home):
-            return
-        if not foreground:
+        runs_already = _runs_already(home)
+        if not runs_already and not foreground:
             _start(home, host, port)
-        else:
+        elif not runs_already:
             _refuse_beside_services(home)
             target = _target(home, host, port)
+    if runs_already:
+        if not foreground:
+            first_start.offer(home)
+        return
     if foreground:
         typer.echo(f"Starting on {_address(target[0], target[1])}; Ctrl-C ends it.", err=True)
         lifecycle.run_in_foreground(home, *target)
     _print_running(home)
-    _offer_modules(home)
+    first_start.offer(home)
+    _print_next(home)
 
 
 def stop() -> None:
@@ -73,6 +77,7 @@ def restart(
             lifecycle.stop(home)
         _start(home, host, port)
     _print_running(home)
+    _print_next(home)
 
 
 def _start(home: "Home", host: str | None, port: int | None) -> None:
@@ -144,33 +149,35 @@ def _address(host: str, port: int) -> str:
 
 def _print_running(home: "Home") -> None:
     from parachute.cli.api import Api
-    from parachute.cli.computer_status import model_line
+    from parachute.cli.computer_status import address_facts, model_line
     from parachute.cli.output import print_facts, print_note
     from parachute.errors import ParachuteError
 
     api = Api.find(home)
-    facts = [("Address", api.url)]
+    facts = address_facts(*_listening(home))
     try:
         status = api.get("/api/status")
         facts += [("Vault", str(status["vault"])), ("Model", model_line(status["provider"]))]
     except ParachuteError as error:
         print_note(f"The API does not tell its state: {error.message}")
     print("The computer is running.")
-    print_facts([*facts, ("Next", 'parachute chat "hello"'), ("", f"or connect the app to {api.url}")])
+    print_facts(facts)
 
 
-def _offer_modules(home: "Home") -> None:
-    """On a new computer: offer the official modules, where somebody is there to answer; else say how to get them."""
-    import sys
+def _print_next(home: "Home") -> None:
+    from parachute.cli import own_command
+    from parachute.cli.api import Api
+    from parachute.cli.output import print_facts
 
-    from parachute.cli.commands.setup import setup
+    facts = [
+        ("Next", f'{own_command.how()} chat "hello"'),
+        ("", f"or connect the Parachute app to {Api.find(home).url}"),
+    ]
+    print_facts(facts)
 
-    if (home.root / "modules.yaml").exists():
-        return
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        typer.echo("The journal, the knowledge base and their chats are modules: parachute setup", err=True)
-        return
-    if typer.confirm("Look at the official modules Brain, Daily and Chat, and install them?", default=True):
-        setup(modules="brain,daily,chat", yes=False)
-    else:
-        typer.echo("`parachute setup` installs them later.")
+
+def _listening(home: "Home") -> tuple[str, int]:
+    from parachute.cli import lifecycle
+
+    status = lifecycle.ask(home, "status", 10)
+    return str(status["main_server_host"]), int(status["main_server_port"])
