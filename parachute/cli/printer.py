@@ -10,7 +10,7 @@ Event = dict[str, Any]
 _ADVICE = {
     "retry": "Send the message again.",
     "settings": "Look at `parachute config` and `parachute auth status`.",
-    "reauth": "Log in again with `claude login`.",
+    "reauth": "Log in again: `parachute auth login`, or `claude login` where it came from there.",
     "new_session": "Begin a new conversation: leave --session out.",
 }
 _TOOL_FIELDS = ("command", "file_path", "path", "pattern", "url", "query", "description", "prompt")

@@ -1,4 +1,4 @@
-"""`GET /api/usage` (contract, section 7), `POST /api/ask`, a question without a conversation, and `PUT /api/provider`."""
+"""`GET /api/usage` (contract, section 7), `POST /api/ask`, a question without a conversation, and `/api/provider`."""
 
 import asyncio
 from typing import Annotated, Any, Literal
@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Request
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from parachute.gateway.choice import ProviderChoice, write_choice
+from parachute.gateway.choice import ProviderChoice, forget_choice, write_choice
 from parachute.gateway.questions import Questions
 from parachute.gateway.service import Gateway
 from parachute.keys.models import Caller
@@ -79,4 +79,13 @@ async def choose_provider(request: Request, body: Provider) -> dict[str, Any]:
     gateway: Gateway = state.gateway
     choice = ProviderChoice(body.provider, body.secret, body.base_url, body.model)
     gateway.take_over(await asyncio.to_thread(write_choice, state.home, choice, gateway.credentials))
+    return await gateway.status()
+
+
+@router.delete("/api/provider")
+async def forget_provider(request: Request) -> dict[str, Any]:
+    """Forget the stored credential and server; answers which provider is in force then, and why."""
+    state = request.app.state
+    gateway: Gateway = state.gateway
+    gateway.take_over(await asyncio.to_thread(forget_choice, state.home))
     return await gateway.status()

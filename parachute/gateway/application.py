@@ -238,7 +238,7 @@ class GatewayApplication:
                 raise Refused(
                     401,
                     "authentication_error",
-                    "No credentials for Claude are configured. Set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN and restart.",
+                    "No credentials for Claude are configured. `parachute auth login` stores them.",
                     "invalid_credentials",
                 )
             if credential.expired:
@@ -246,7 +246,7 @@ class GatewayApplication:
                     401,
                     "authentication_error",
                     f"The credential in {credential.source} has expired. Run `claude login` again, "
-                    "or set a long-lived token of `claude setup-token` as CLAUDE_CODE_OAUTH_TOKEN and restart.",
+                    "or store an API key or a token of `claude setup-token` with `parachute auth login`.",
                     "expired_token",
                 )
         return credential

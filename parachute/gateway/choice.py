@@ -41,6 +41,18 @@ def write_choice(home: Home, choice: ProviderChoice, source: CredentialSource) -
         return load(home)
 
 
+def forget_choice(home: Home) -> Settings:
+    """Take back what `write_choice` wrote, and return the settings without it; waits for the disk. Error: OSError."""
+    with locked(home.credentials):
+        home.credentials.unlink(missing_ok=True)
+        settings = load(home)
+        names = ["base_url", "provider"] + (["model"] if settings.provider == "compatible" else [])
+        for name in names:
+            if name not in load_declaration().settings:
+                unset_value(home, name)
+        return load(home)
+
+
 def _write(
     home: Home, choice: ProviderChoice, credential: tuple[CredentialKind, str] | None, source: CredentialSource
 ) -> None:

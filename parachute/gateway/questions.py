@@ -30,8 +30,8 @@ _STATUS = {
 _HINTS = {
     "billing_error": "`parachute auth status` shows the credential; see also `daily_spending_limit`.",
     "context_exceeded": "Ask with less text.",
-    "expired_token": "Run `claude login` again, or set a long-lived token of `claude setup-token`.",
-    "invalid_credentials": "`parachute auth status` shows which credential is used.",
+    "expired_token": "Run `claude login` again, or store a token of `claude setup-token` with `parachute auth login`.",
+    "invalid_credentials": "`parachute auth status` shows which one is used, `parachute auth login` stores another.",
     "network_error": "See whether this computer is online, then try again.",
     "rate_limited": "Try again later.",
     "service_unavailable": "Try again later.",

@@ -77,7 +77,7 @@ class OrchestratorRun:
         if not self._has_tools():
             raise Unavailable(
                 "The small model on this computer cannot sort suggestions.",
-                "Set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN, or choose another model in the settings.",
+                "`parachute auth login` connects Claude, or a server such as Ollama with --base-url.",
                 key="offline_model",
             )
         tools = OrchestratorTools(self._suggestions, found, kinds, self._outcome)

@@ -364,8 +364,8 @@ class Turn:
             found.append(
                 (
                     "Offline model",
-                    "No credentials for Claude are configured, so a small model on this computer answers. "
-                    "Set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN and restart to talk to Claude.",
+                    "No credentials for Claude are configured, so a small model on this computer answers, often wrongly. "
+                    "`parachute auth login` connects Claude, or a server such as Ollama with --base-url.",
                 )
             )
         return found

@@ -112,7 +112,10 @@ def test_a_conversation_goes_on_by_its_id(parachute: Terminal, home: Home) -> No
                 "message": "Its time is over.",
                 "actions": [{"key": "a", "label": "Sign in", "action": "reauth"}],
             },
-            ["Error: The sign-in has expired: Its time is over.", "Log in again with `claude login`."],
+            [
+                "Error: The sign-in has expired: Its time is over.",
+                "Log in again: `parachute auth login`, or `claude login` where it came from there.",
+            ],
         ),
         ({"type": "aborted", "message": "Stopped elsewhere."}, ["Stopped elsewhere."]),
     ],

@@ -1,4 +1,4 @@
-"""`parachute auth`: which credential pays for the model, and who needs a key."""
+"""`parachute auth`: logging in to the model's service, which credential pays for it, and who needs a key."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -13,15 +13,65 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the group."""
-    auth = group("auth", "Show which credentials are used, and who needs a key.")
-    auth.callback()(_as_group)
+    auth = group("auth", "Connect Claude or another model, and show which credential is used.")
+    auth.command("login")(login)
+    auth.command("logout")(logout)
     auth.command("status")(status)
     app.add_typer(auth)
 
 
-def _as_group() -> None:
-    """Show which credentials are used, and who needs a key."""
-    # Without a callback, a group that has one command becomes that command.
+def login(
+    base_url: str | None = typer.Option(
+        None, "--base-url", help="Address of a server that speaks the Messages API, such as http://127.0.0.1:11434."
+    ),
+    model: str | None = typer.Option(None, "--model", "-m", help="The model to ask for on that server."),
+) -> None:
+    """Store an API key or a token of Claude, or connect a server such as Ollama; it holds at once."""
+    from parachute.cli.computer_status import model_line
+    from parachute.cli.login import ask_secret, log_in, problem_of_test
+    from parachute.cli.output import print_error, print_note
+    from parachute.errors import InvalidInput
+    from parachute.gateway.choice import ProviderChoice
+    from parachute.settings.home import Home
+
+    home = Home.find()
+    if model and not base_url:
+        raise InvalidInput(
+            "--model: name the server, too, with --base-url.", "`parachute config set model NAME` is Claude's."
+        )
+    secret = ask_secret(base_url)
+    if not secret and not base_url:
+        raise InvalidInput(
+            "Nothing was entered.", "Make a key on console.anthropic.com, or a token with `claude setup-token`."
+        )
+    provider = log_in(home, ProviderChoice("compatible" if base_url else "anthropic", secret, base_url, model))
+    if secret:
+        kind = "token" if secret.startswith("sk-ant-oat") else "API key"
+        print(f"The {kind} is stored in {home.credentials}, which only you can read.")
+    if provider is None:
+        print_note("The computer is not running, so that it was not tried; `parachute start` starts it.")
+        return
+    print(f"Model  {model_line(provider)}")
+    if (problem := problem_of_test(home)) is None:
+        print("A test message was answered.")
+        return
+    error, is_wrong = problem
+    print_error(f"The test message failed: {error.message}", error.hint)
+    if is_wrong:
+        raise typer.Exit(1)
+    print_note("Whether the credential is right could not be seen.")
+
+
+def logout() -> None:
+    """Forget the stored key, token or server; what the shell or `claude login` has is used as before."""
+    from parachute.cli.computer_status import model_line
+    from parachute.cli.login import log_out
+    from parachute.settings.home import Home
+
+    provider = log_out(Home.find())
+    print("The stored credential is removed.")
+    if provider is not None:
+        print(f"Model  {model_line(provider)}")
 
 
 def status(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) -> None:
@@ -70,7 +120,7 @@ def status(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) ->
             ]
         )
         if credential and credential.expired:
-            print_note("Log in again with `claude login`.")
+            print_note("Log in again: `parachute auth login`, or `claude login` where it came from there.")
         used = ((server or {}).get("credential") or {}).get("source")
         if server and (server.get("provider"), used) != (provider.name, credential.source if credential else None):
             # The server keeps what its shell said when it was started.
