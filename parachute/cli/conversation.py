@@ -11,13 +11,19 @@ from typing import Any
 
 from parachute.cli.api import Api, quoted
 from parachute.cli.event_stream import TERMINAL, EventStream, Interrupt
-from parachute.cli.output import print_note
-from parachute.cli.printer import Printer
+from parachute.cli.output import print_error, print_note
+from parachute.cli.printer import JsonPrinter, Printer, TextPrinter
 from parachute.cli.question import ask_for_direct, ask_permission, ask_user
 from parachute.errors import ParachuteError
 
 INTERRUPTED = 130
 _ABORT_SECONDS = 5.0
+_ENDS = ("/exit", "/quit", "exit", "quit")
+_HELP_WORDS = ("/help", "/?", "?", "help")
+_HELP = """Type a message, and Enter sends it. Ctrl-C stops an answer, or clears the line.
+/help  this list
+/exit  end the conversation, as exit, quit and Ctrl-D do; it can be taken up again by its id
+Other words that begin with / go to the agent. `parachute chat --help` lists options such as --directory and --model."""
 _QUESTIONS = {"user_question": ask_user, "permission_request": ask_permission}
 
 
@@ -125,3 +131,54 @@ def _interrupts_to(stream: EventStream) -> Iterator[None]:
 def at_terminal() -> bool:
     """Whether a person sits at both ends."""
     return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def converse(api: Api, body: dict[str, Any], as_json: bool) -> int:
+    """Messages and answers in turn, until Ctrl-D or /exit; returns the exit code."""
+    readline = _line_editor()
+    print_note("/help lists what you can type, /exit or Ctrl-D ends the conversation.")
+    code = 0
+    while True:
+        try:
+            text = input("> ").strip()
+        except EOFError:
+            print()
+            break
+        except KeyboardInterrupt:
+            print()
+            if readline is not None and readline.get_line_buffer():
+                continue  # it was half typed, and is gone
+            code = INTERRUPTED
+            break
+        if text in _ENDS:
+            break
+        if text in _HELP_WORDS:
+            print_note(_HELP)
+        elif text:
+            _say(api, body, text, as_json)
+    if body["sessionId"] != "new":
+        tell_session(body["sessionId"])
+    return code
+
+
+def tell_session(session: str) -> None:
+    """The id of a conversation, and how to go on with it."""
+    print_note(f"Conversation {session}; go on with: `parachute chat --session {session}`")
+
+
+def _say(api: Api, body: dict[str, Any], text: str, as_json: bool) -> None:
+    try:
+        printer: Printer = JsonPrinter() if as_json else TextPrinter()
+        outcome = run_turn(api, {**body, "message": text}, printer, interactive=not as_json)
+        body["sessionId"] = outcome.session or body["sessionId"]
+    except ParachuteError as error:
+        print_error(error.message, error.hint)
+
+
+def _line_editor() -> Any:
+    """Arrow keys and earlier lines in input(); None where Python has none."""
+    try:
+        import readline
+    except ImportError:
+        return None
+    return readline

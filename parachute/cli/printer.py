@@ -3,7 +3,8 @@
 import sys
 from typing import Any, Protocol
 
-from parachute.cli.output import as_json, clean, print_error, print_note
+from parachute.cli.output import as_json, clean, print_error, print_note, styled
+from parachute.cli.wrapping import Wrapper
 
 Event = dict[str, Any]
 
@@ -16,6 +17,8 @@ _ADVICE = {
 _TOOL_FIELDS = ("command", "file_path", "path", "pattern", "url", "query", "description", "prompt")
 _TOOL_WIDTH = 100
 _NAMES = 5
+_SILENT = ("session", "prompt_metadata", "user_message", "model", "thinking")
+"""Events that show nothing, before the first of which the agent is still thinking."""
 
 
 class Printer(Protocol):
@@ -40,12 +43,21 @@ class TextPrinter:
         self._written = False  # whether there is any answer yet
         self._at_line_start = True
         self._filter = clean if sys.stdout.isatty() else str
+        self._wrapper = Wrapper() if sys.stdout.isatty() else None
+        self._is_thinking = False
+        self._think()
 
     def show(self, event: Event) -> None:
+        if event.get("type") not in _SILENT:
+            self._stop_thinking()
         match event.get("type"):
             case "prompt_metadata":
                 if known := _known(event):
+                    self._stop_thinking()
                     self._note(f"Knows: {known}")
+                    self._think()
+            case "user_question" | "permission_request":
+                self._end_line()
             case "text":
                 self._text(str(event.get("content") or ""))
             case "tool_use":
@@ -97,8 +109,23 @@ class TextPrinter:
             self._end_line()
         print_note(text)
 
+    def _think(self) -> None:
+        if sys.stdout.isatty() and sys.stderr.isatty():
+            self._is_thinking = True
+            sys.stderr.write(styled("Thinking ...", "2", sys.stderr))
+            sys.stderr.flush()
+
+    def _stop_thinking(self) -> None:
+        if self._is_thinking:
+            self._is_thinking = False
+            sys.stderr.write("\r\033[K")
+            sys.stderr.flush()
+
     def _write(self, text: str) -> None:
         shown = self._filter(text)
+        self._put(self._wrapper.feed(shown) if self._wrapper else shown)
+
+    def _put(self, shown: str) -> None:
         if shown:
             self._written = True
             self._at_line_start = shown.endswith("\n")
@@ -106,6 +133,8 @@ class TextPrinter:
             sys.stdout.flush()
 
     def _end_line(self) -> None:
+        if self._wrapper:
+            self._put(self._wrapper.rest())
         if not self._at_line_start:
             self._write("\n")
 

@@ -289,7 +289,10 @@ def _provider_errors(provider: Provider) -> Iterator[None]:
     except httpx2.HTTPStatusError as error:
         status = error.response.status_code
         if status in (401, 403):
-            said, hint = f"{provider.base_url} does not accept the credential.", "`parachute auth login` stores another."
+            said, hint = (
+                f"{provider.base_url} does not accept the credential.",
+                "`parachute auth login` stores another.",
+            )
             raise Unavailable(said, hint, key="invalid_credentials") from error
         raise Unavailable(f"{provider.base_url} answered {status}.") from error
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:

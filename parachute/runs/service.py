@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from parachute.agents.client import AgentEnded
-from parachute.errors import Conflict, InvalidInput, NotFound, ParachuteError
+from parachute.errors import Conflict, InvalidInput, NotFound, ParachuteError, Unavailable
 from parachute.hooks.models import Added
 from parachute.panic.brake import Brake
 from parachute.runs import attachments, events
@@ -86,6 +86,12 @@ class Runs:
         self._brake.check()
         self._services.pool.warm_up()
         is_new = request.session_id == "new"
+        if request.attachments and self._services.gateway.provider.name == "offline":
+            raise Unavailable(
+                "The small model on this computer cannot read attachments.",
+                "`parachute auth login` connects Claude, or a server such as Ollama with --base-url.",
+                key="offline_model",
+            )
         decoded = await asyncio.to_thread(attachments.decode, request.attachments) if request.attachments else []
         level = normalize_trust_level(request.trust_level) if request.trust_level is not None else None
         if is_new:

@@ -357,6 +357,9 @@ class Turn:
             found.append(("Sandboxed", "The workspace of this conversation keeps it in a sandbox."))
         differences = self._services.sandboxes.take_differences(self._run.session.id)
         found += (("Sandbox not as asked", sentence) for sentence in differences)
+        wanted = self._run.request.model
+        if wanted and preparation.provider.model and wanted != preparation.provider.model:
+            found.append(("Model", f"{wanted} is not used: {preparation.provider.model} answers, as the settings say."))
         empty = [attachment.file_name for attachment in self._run.request.attachments if attachment.base64_data is None]
         if empty:
             found.append(("Attachment without content", f"The app sent only the name of {', '.join(empty)}."))

@@ -3,15 +3,20 @@
 import json
 import signal
 import subprocess
+from pathlib import Path
 
 import pytest
 
+from parachute.cli.wrapping import Wrapper
 from parachute.keys.cli_token import CliToken
 from parachute.settings.home import Home
 from tests.support.gate import Gate
 from tests.support.terminal import Terminal
 
 from .scripted_core import ABORT, ANSWER, DONE, DROP, SESSION, START, ScriptedCore, Step, text, tool
+
+CLAUDE = 200, {"provider": {"provider": "anthropic"}}
+OFFLINE = 200, {"provider": {"provider": "offline"}}
 
 
 def test_the_answer_is_printed_and_the_rest_stands_beside_it(parachute: Terminal, home: Home) -> None:
@@ -28,13 +33,14 @@ def test_the_answer_is_printed_and_the_rest_stands_beside_it(parachute: Terminal
         DONE,
     ]
     with ScriptedCore(home, steps) as core:
-        result = parachute("chat", "Where", "is it?", "--direct", "--directory", ".", "--model", "opus")
+        core.answers["GET", "/api/status"] = CLAUDE
+        result = parachute("chat", "Where", "is it?", "--direct", "--yes", "--directory", ".", "--model", "opus")
     assert result.code == 0
     assert result.out == "Let me look.\n\nThere is none.\n"
     noted = result.err.splitlines()
     assert noted[:4] == ["Offline model: Small.", "  one", "> Read /notes/a.md", "  failed: gone"]
     assert f"--session {SESSION}" in noted[4]
-    (call,) = core.calls
+    _, call = core.calls
     assert call.token == CliToken(home.root).obtain()
     assert call.body == {
         "message": "Where is it?",
@@ -90,7 +96,7 @@ def test_standard_input(parachute: Terminal, home: Home) -> None:
         assert "empty" in parachute.fails("chat", "-")
         assert "100,000" in parachute("chat", "-", stdin="x" * 100_001).err
         assert "Usage:" in parachute.fails("chat", code=2)
-        assert "not a folder" in parachute.fails("chat", "x", "--directory", "nowhere")
+        assert "no folder nowhere" in parachute.fails("chat", "x", "--directory", "nowhere")
     assert len(core.calls) == 1
 
 
@@ -211,7 +217,7 @@ def test_a_conversation_at_a_terminal(parachute: Terminal, home: Home) -> None:
 
 
 def test_ctrl_c_in_a_conversation_stops_the_answer_and_then_the_conversation(parachute: Terminal, home: Home) -> None:
-    core = ScriptedCore(home, [START, text("Working"), ABORT, {"type": "aborted"}])
+    core = ScriptedCore(home, [START, text("Working on it"), ABORT, {"type": "aborted"}])
     with core, parachute.screen("chat") as screen:
         screen.until("> ")
         screen.type("hello\r")
@@ -221,7 +227,89 @@ def test_ctrl_c_in_a_conversation_stops_the_answer_and_then_the_conversation(par
         screen.until("> ")
         screen.type("\x03")
         assert screen.end(pressing="\x03") == 130
+        assert f"--session {SESSION}" in screen.seen
     assert core.paths()[-1].endswith("/abort")
+
+
+def test_ctrl_c_clears_a_half_typed_line(parachute: Terminal, home: Home) -> None:
+    with ScriptedCore(home, [START, text("Hi."), DONE]) as core, parachute.screen("chat") as screen:
+        screen.until("> ")
+        screen.type("half ty")
+        screen.until("half ty")
+        screen.type("\x03")
+        screen.until("> ")
+        screen.type("hello\r")
+        screen.until("Hi.")
+        screen.until("> ")
+        screen.type("/exit\r")
+        assert screen.end() == 0
+    assert [call.body["message"] for call in core.calls] == ["hello"]
+
+
+@pytest.mark.parametrize("word", ["/exit", "/quit", "exit", "quit"])
+def test_words_of_the_prompt_do_not_go_to_the_model(parachute: Terminal, home: Home, word: str) -> None:
+    with ScriptedCore(home, [START, DONE]) as core, parachute.screen("chat") as screen:
+        screen.until("> ")
+        screen.type("/help\r")
+        screen.until("end the conversation")
+        screen.type(f"{word}\r")
+        assert screen.end() == 0
+    assert core.calls == []
+
+
+def test_until_the_first_word_a_terminal_shows_that_it_goes_on(parachute: Terminal, home: Home) -> None:
+    gate = Gate()
+    with ScriptedCore(home, [START, gate, text("There."), DONE]), parachute.screen("chat", "hello") as screen:
+        screen.until("Thinking ...")
+        gate.open()
+        assert "\r\x1b[K" in screen.until("There.")
+        assert screen.end() == 0
+
+
+def test_a_folder_is_looked_for_here_and_then_in_the_vault(parachute: Terminal, home: Home) -> None:
+    folder = Path(parachute.environment["HOME"])
+    (folder / "Parachute" / "Projects" / "boat").mkdir(parents=True)
+    with ScriptedCore(home, [START, DONE]) as core:
+        core.answers["GET", "/api/status"] = CLAUDE
+        parachute.ok("chat", "x", "--directory", "Projects/boat")
+        (folder / "Projects" / "boat").mkdir(parents=True)
+        parachute.ok("chat", "x", "--directory", "Projects/boat")
+        core.answers["GET", "/api/status"] = OFFLINE
+        assert "has no tools" in parachute.fails("chat", "x", "--directory", "Projects/boat")
+    said = [call.body["workingDirectory"] for call in core.calls if call.body]
+    assert said == [f"{folder}/Parachute/Projects/boat", f"{folder}/Projects/boat"]
+
+
+def test_an_agent_without_a_sandbox_is_asked_about_once(parachute: Terminal, home: Home) -> None:
+    with ScriptedCore(home, [START, DONE]) as core:
+        assert parachute("chat", "x", "--direct").code == 3
+        with parachute.screen("chat", "x", "--direct") as screen:
+            screen.until("without a sandbox")
+            screen.until("[y/N]")
+            screen.type("\n")
+            assert screen.end() == 1
+        assert core.calls == []
+        parachute.ok("chat", "x", "--direct", "--yes")
+    assert core.calls[0].body["trustLevel"] == "direct"
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+def test_lines_break_between_words(size: int) -> None:
+    words = "one two three fourteen\n  indented words\n日本語 日本語 an-extraordinarily-long-word x"
+    wrapper = Wrapper(10)
+    pieces = [words[at : at + size] for at in range(0, len(words), size)]
+    shown = "".join(map(wrapper.feed, pieces)) + wrapper.rest()
+    assert shown.splitlines() == [
+        "one two",
+        "three",
+        "fourteen",
+        "  indented",
+        "words",
+        "日本語",
+        "日本語",
+        "an-extraordinarily-long-word",
+        "x",
+    ]
 
 
 QUESTION = {

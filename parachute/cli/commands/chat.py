@@ -8,6 +8,7 @@ import typer
 if TYPE_CHECKING:
     from parachute.cli.api import Api
     from parachute.cli.printer import Printer
+    from parachute.settings.home import Home
 
 MAXIMUM_CHARACTERS = 100_000
 """The longest message that the API takes (contract, section 3)."""
@@ -25,31 +26,36 @@ def chat(
     directory: Path | None = typer.Option(None, "--directory", "-d", help="The folder that the agent works in."),
     model: str | None = typer.Option(None, "--model", "-m", help="The model to ask."),
     workspace: str | None = typer.Option(None, "--workspace", "-w", help="Slug of the workspace that it belongs to."),
+    yes: bool = typer.Option(False, "--yes", "-y", help="Answer yes to the question that --direct asks."),
     as_json: bool = typer.Option(False, "--json", help="Print each event as a line of JSON."),
 ) -> None:
-    """Say something and see the answer as it comes; without a text, a conversation until Ctrl-D. Ctrl-C stops the run."""
+    """Talk to an agent; without a text, a conversation at the prompt."""
     from parachute.cli.api import Api
-    from parachute.cli.conversation import at_terminal, run_turn
+    from parachute.cli.conversation import at_terminal, converse, run_turn, tell_session
     from parachute.cli.printer import JsonPrinter, TextPrinter
     from parachute.settings.home import Home
 
     text = _text(words or [], at_terminal())
     body: dict[str, Any] = {"message": text, "sessionId": session, "module": "chat"}
     if direct:
+        _confirm_direct(yes)
         body["trustLevel"] = "direct"
+    home = Home.find()
     if directory is not None:
-        body["workingDirectory"] = _folder(directory)
+        body["workingDirectory"] = _folder(home, directory)
     if model is not None:
         body["model"] = model
     if workspace is not None:
         body["workspaceId"] = workspace
-    api = Api.find(Home.find())
-    printer: Printer = JsonPrinter() if as_json else TextPrinter()
+    api = Api.find(home)
+    if directory is not None:
+        _check_tools(api, body["workingDirectory"])
     if text is None:
-        raise typer.Exit(_converse(api, body, as_json))
+        raise typer.Exit(converse(api, body, as_json))
+    printer: Printer = JsonPrinter() if as_json else TextPrinter()
     outcome = run_turn(api, body, printer, interactive=at_terminal() and not as_json)
     if outcome.session and not as_json:
-        _tell_session(outcome.session)
+        tell_session(outcome.session)
     raise typer.Exit(outcome.code)
 
 
@@ -73,51 +79,41 @@ def _text(words: list[str], at_terminal: bool) -> str | None:
     return text
 
 
-def _folder(path: Path) -> str:
+def _folder(home: "Home", path: Path) -> str:
+    """The folder as one sees it from here, or else from the vault; error: InvalidInput if it is in neither."""
     from parachute.errors import InvalidInput
+    from parachute.settings.store import load
 
-    folder = path.expanduser().absolute()
-    if not folder.is_dir():
-        raise InvalidInput(f"--directory: {folder} is not a folder.", "Name one that is there.")
-    return str(folder)
-
-
-def _converse(api: "Api", body: dict[str, Any], as_json: bool) -> int:
-    """Messages and answers in turn, until Ctrl-D; returns the exit code."""
-    import contextlib
-
-    from parachute.cli.conversation import run_turn
-    from parachute.cli.output import print_error, print_note
-    from parachute.cli.printer import JsonPrinter, TextPrinter
-    from parachute.errors import ParachuteError
-
-    with contextlib.suppress(ImportError):
-        import readline  # noqa: F401 -- arrow keys and earlier lines in input()
-
-    print_note("Ctrl-D ends the conversation, Ctrl-C stops an answer.")
-    while True:
-        try:
-            text = input("> ")
-        except EOFError:
-            print()
-            break
-        except KeyboardInterrupt:
-            print()
-            return 130
-        if not text.strip():
-            continue
-        try:
-            printer = JsonPrinter() if as_json else TextPrinter()
-            outcome = run_turn(api, {**body, "message": text}, printer, interactive=not as_json)
-            body["sessionId"] = outcome.session or body["sessionId"]
-        except ParachuteError as error:
-            print_error(error.message, error.hint)
-    if body["sessionId"] != "new":
-        _tell_session(body["sessionId"])
-    return 0
+    vault = load(home).vault
+    found = next((each for each in (path.expanduser().absolute(), vault / path) if each.is_dir()), None)
+    if found is None:
+        raise InvalidInput(f"--directory: there is no folder {path}, neither here nor in {vault}.", "Make it first.")
+    return str(found)
 
 
-def _tell_session(session: str) -> None:
+def _confirm_direct(yes: bool) -> None:
+    """See that a person agrees to an agent without a sandbox; else exit."""
+    from parachute.cli.commands import NOT_ANSWERED
+    from parachute.cli.module_output import ask, can_ask
     from parachute.cli.output import print_note
 
-    print_note(f"Conversation {session}; go on with: parachute chat --session {session} TEXT")
+    if yes:
+        return
+    print_note("With --direct the agent runs without a sandbox, with all of your rights on this machine.")
+    if not can_ask(as_json=False):
+        print_note("Nothing was sent: say --yes to agree.")
+        raise typer.Exit(NOT_ANSWERED)
+    if not ask("Go on?"):
+        print_note("Nothing was sent.")
+        raise typer.Exit(1)
+
+
+def _check_tools(api: "Api", folder: str) -> None:
+    from parachute.errors import Unavailable
+
+    if api.get("/api/status")["provider"]["provider"] == "offline":
+        raise Unavailable(
+            f"The small model on this computer has no tools, so that it cannot work in {folder}.",
+            "`parachute auth login` connects Claude, or a server such as Ollama with --base-url.",
+            key="offline_model",
+        )

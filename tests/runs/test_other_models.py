@@ -1,0 +1,28 @@
+"""What is said where the model in force cannot do, or is not, what a message asks for."""
+
+from tests.support.computer import Computer
+from tests.support.messages_api import MessagesAPI
+from tests.support.replies import text
+
+from .answers import answered
+
+ATTACHMENT = {"fileName": "a.txt", "mimeType": "text/plain", "type": "text", "base64Data": "YQ=="}
+
+
+async def test_the_small_model_declines_attachments() -> None:
+    with Computer() as computer:
+        async with computer.client() as client:
+            answer = await client.post("/api/chat", json={"message": "What is in it?", "attachments": [ATTACHMENT]})
+    assert answer.status_code == 503
+    assert answer.json()["key"] == "offline_model"
+    assert "parachute auth login" in answer.json()["hint"]
+
+
+async def test_a_model_that_is_not_used_is_named(api: MessagesAPI) -> None:
+    api.default(text("Hello."))
+    settings = {"provider": "compatible", "base_url": api.url, "model": "qwen3"}
+    with Computer(settings=settings) as computer:
+        async with computer.client() as client:
+            stream = await answered(client, model="claude-opus-5")
+    warnings = [event["message"] for event in stream.events if event["type"] == "warning"]
+    assert "claude-opus-5 is not used: qwen3 answers, as the settings say." in warnings
