@@ -16,7 +16,18 @@ GROUPS = {
     "Start": ["index", "getting-started", "first-boot", "settings"],
     "Use": ["module-daily", "module-brain", "module-chat", "workspaces", "suggestions", "scheduled-agents", "hooks"],
     "Extend": ["installing-modules", "modules", "mcp-servers", "api"],
-    "Run": ["appliance", "nixos", "declared", "containers", "backup", "doctor", "maintenance", "panic"],
+    "Run": [
+        "updating",
+        "removing",
+        "appliance",
+        "nixos",
+        "declared",
+        "containers",
+        "backup",
+        "doctor",
+        "maintenance",
+        "panic",
+    ],
     "Understand": ["security", "architecture", "specification", "verified"],
 }
 """The pages as the navigation shows them; each page stands here once."""

@@ -53,8 +53,16 @@ def application() -> "typer.Typer":
     import typer
 
     from parachute.cli.commands import register_all
+    from parachute.cli.help import EXAMPLES, Group
+
+    if "_PARACHUTE_COMPLETE" in os.environ:
+        from typer._completion_classes import completion_init
+
+        completion_init()  # a shell asks, with the script of `parachute completion`
 
     app = typer.Typer(
+        cls=Group,
+        epilog=EXAMPLES,
         add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,

@@ -1,8 +1,10 @@
 """What holds for every command."""
 
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -45,14 +47,18 @@ COMMANDS = (
     "service",
     "suggestions",
     "workspaces",
+    "completion",
+    "version",
 )
 COSTLY = ("fastapi", "pydantic", "httpx2", "rich", "asyncio", "yaml", "http.client", "uvicorn", "claude_agent_sdk")
 
 
 def test_help_names_every_command(parachute: Terminal) -> None:
-    shown = parachute.ok("--help")
-    listed = [line.split()[0] for line in shown.partition("Commands:")[2].splitlines() if line.strip()]
+    shown = parachute.ok("--help").partition("Start here:")[2].partition("Examples:")[0]
+    listed = re.findall(r"^  ([a-z-]+)  ", shown, re.MULTILINE)
     assert sorted(listed) == sorted(COMMANDS)
+    assert "..." not in shown
+    assert "Further commands" not in shown, "each belongs to a group, in parachute/cli/help.py"
     assert not parachute.home.exists(), "asking for help must leave nothing behind"
 
 
@@ -67,7 +73,47 @@ def test_every_command_explains_itself(command: str) -> None:
 
 
 def test_version(parachute: Terminal) -> None:
-    assert parachute.ok("--version") == f"parachute {__version__}\n"
+    assert parachute.ok("version") == parachute.ok("--version") == f"parachute {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    "arguments", [("chat",), ("daily", "search"), ("config", "set"), ("keys", "create"), ("logs",)]
+)
+def test_help_has_words_of_people(arguments: tuple[str, ...]) -> None:
+    shown = CliRunner().invoke(application(), [*arguments, "--help"], prog_name="parachute").output
+    assert not re.search(r"[{}<>]|\[\[|list\[", shown), shown
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("update", "docs/updating.md"),
+        ("upgrade", "docs/updating.md"),
+        ("uninstall", "docs/removing.md"),
+        ("login", "`parachute auth login`"),
+        ("help", "`parachute --help`"),
+        ("search", "`parachute daily search WORDS`"),
+        ("statsu", "Did you mean 'status'"),
+    ],
+)
+def test_what_is_called_otherwise_elsewhere_leads_on(parachute: Terminal, word: str, said: str) -> None:
+    refused = parachute.fails(word, code=2)
+    assert said in refused
+    if page := re.search(r"docs/[a-z]+\.md", refused):
+        assert (Path(__file__).parents[2] / page[0]).exists()
+
+
+def test_the_shell_completes(parachute: Terminal) -> None:
+    script = parachute.ok("completion", "bash")
+    program = Path(parachute.environment["HOME"]) / "parachute"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m parachute.cli "$@"\n')
+    program.chmod(0o755)
+    line = f'{script}\nCOMP_WORDS=(parachute confi); COMP_CWORD=1; _parachute_completion {program}; echo "${{COMPREPLY[@]}}"'
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True, env=parachute.environment)
+    assert done.stdout.split() == ["config"]
+    for shell, file in (("zsh", "_parachute"), ("fish", "parachute.fish")):
+        assert file in parachute("completion", shell).err
+    assert "bash" in parachute.fails("completion", "tcsh", code=2)
 
 
 def test_help_imports_nothing_costly() -> None:

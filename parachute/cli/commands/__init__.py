@@ -10,13 +10,15 @@ import pkgutil
 
 import typer
 
+from parachute.cli.help import Group
+
 NOT_ANSWERED = 3
 """The exit code when somebody has to say yes, and nobody is there to ask."""
 
 
 def group(name: str, summary: str, bare: bool = False) -> typer.Typer:
     """A group of commands; `bare` means that it also does something without one of them."""
-    return typer.Typer(name=name, help=summary, invoke_without_command=bare, no_args_is_help=not bare)
+    return typer.Typer(cls=Group, name=name, help=summary, invoke_without_command=bare, no_args_is_help=not bare)
 
 
 def register_all(app: typer.Typer) -> None:

@@ -149,7 +149,7 @@ def reset(agent: str = _AGENT) -> None:
 
 def log(
     agent: str = _AGENT,
-    count: int = typer.Option(5, "--count", "-n", min=1, help="How many runs to show."),
+    count: int = typer.Option(5, "--limit", "-n", min=1, help="How many runs to show."),
     as_json: bool = _JSON,
 ) -> None:
     """Show the last runs of an agent, the newest last, with what it did."""

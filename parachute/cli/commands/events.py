@@ -9,14 +9,15 @@ _JSON = typer.Option(False, "--json", help="Print JSON.")
 
 def register(app: typer.Typer) -> None:
     """Add the group."""
-    events = group("events", "List events that a module did not take, and deliver them again.")
+    events = group("events", "List events that failed, and deliver them again.")
     events.command("failed")(failed)
     events.command("retry")(retry)
     app.add_typer(events)
 
 
 def failed(
-    limit: int = typer.Option(100, "--limit", min=1, max=1000, help="How many at the most."), as_json: bool = _JSON
+    limit: int = typer.Option(100, "--limit", "-n", min=1, max=1000, help="How many at the most."),
+    as_json: bool = _JSON,
 ) -> None:
     """List events that were not taken after the last try, newest first."""
     from parachute.cli.api import Api

@@ -167,7 +167,7 @@ def orchestrate(as_json: bool = _JSON) -> None:
 
 
 def runs(
-    count: int = typer.Option(5, "--count", "-n", min=1, help="How many runs to show."),
+    count: int = typer.Option(5, "--limit", "-n", min=1, help="How many runs to show."),
     as_json: bool = _JSON,
 ) -> None:
     """Show the last runs of the agent that sorts suggestions, the newest last, with what it did."""
