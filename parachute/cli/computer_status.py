@@ -44,8 +44,16 @@ def facts_of(core: dict[str, Any]) -> list[tuple[str, str]]:
     if sessions := core.get("sessions"):
         facts.append(("Sessions", f"{sessions['total']}, {sessions['active']} active"))
     if agents := core.get("agents"):
-        facts.append(("Agents", f"{agents['warm']} kept ready{', and a spare one' if agents['spare'] else ''}"))
+        facts.append(("Agents", f"{agents['warm']} warm, {1 if agents['spare'] else 0} spare"))
+    facts += [("Waiting", _waiting(kind, count)) for kind, count in core.get("waiting", {}).items() if count]
     return facts
+
+
+def _waiting(kind: str, count: int) -> str:
+    if kind == "suggestions":
+        return f"{count} suggestion{'s' if count > 1 else ''} for your decision: `parachute suggestions list`"
+    one = kind.removesuffix("s") if count == 1 else kind
+    return f"{count} {one} for your approval: `parachute {kind} list`"
 
 
 def unit_rows(units: list[dict[str, Any]]) -> list[list[str]]:

@@ -54,7 +54,7 @@ def print_facts(facts: Sequence[tuple[str, str]]) -> None:
     """Lines of a name and what is to say about it, in two columns."""
     width = max((len(name) for name, _ in facts), default=0)
     for name, text in facts:
-        print(f"{name:<{width}}  {clean(text)}".rstrip())
+        print(f"{name:<{width}}  {typed(clean(text))}".rstrip())
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -1,4 +1,4 @@
-"""`/setup`, the page itself, and `/api/setup`, what it needs to know."""
+"""`/`, that the computer runs, `/setup`, the page that sets it up, and `/api/setup`, what that needs to know."""
 
 import asyncio
 import logging
@@ -25,6 +25,18 @@ def first_boot(request: Request) -> FirstBoot:
 
 
 FirstBootDependency = Annotated[FirstBoot, Depends(first_boot)]
+
+
+@router.get("/", include_in_schema=False)
+async def home(request: Request, service: FirstBootDependency) -> Any:
+    """That the computer runs, and what to do next: a page for browsers, JSON for others."""
+    if "text/html" not in request.headers.get("accept", ""):
+        return {"name": "Parachute Computer", "status": "ok", "version": __version__}
+    try:
+        is_open = await asyncio.to_thread(lambda: service.is_open)
+    except ParachuteError:
+        is_open = False  # the set-up page says that nobody can tell
+    return _answer(request, ASSETS["home-new.html" if is_open else "home.html"])
 
 
 @router.get("/setup", include_in_schema=False)

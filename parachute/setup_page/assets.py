@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from parachute import __version__
+
 _FOLDER = Path(__file__).parent / "static"
 _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 _POLICY = (
@@ -23,7 +25,7 @@ class Asset:
     @cached_property
     def content(self) -> bytes:
         """What is in it."""
-        return (_FOLDER / self.name).read_bytes()
+        return (_FOLDER / self.name).read_bytes().replace(b"{version}", __version__.encode())
 
     @cached_property
     def etag(self) -> str:
@@ -48,4 +50,5 @@ class Asset:
         }
 
 
-ASSETS: Mapping[str, Asset] = {name: Asset(name) for name in ("page.html", "done.html", "page.css", "page.js")}
+_NAMES = ("home.html", "home-new.html", "page.html", "done.html", "page.css", "page.js")
+ASSETS: Mapping[str, Asset] = {name: Asset(name) for name in _NAMES}

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request, Response
 from parachute import __version__
 from parachute.keys.models import Caller
 from parachute.status.panic_api import panic_of
+from parachute.status.waiting import waiting
 
 router = APIRouter(tags=["status"])
 
@@ -58,5 +59,6 @@ async def status(request: Request) -> dict[str, Any]:
             "required": state.settings.sandbox.required,
         },
         "sessions": {"total": await state.sessions.count(), "active": len(state.runs.active())},
+        "waiting": await waiting(state),
         "agents": {"warm": state.pool.warm, "spare": state.pool.spare is not None},
     }

@@ -56,6 +56,8 @@ RULES = (
     Rule("/api/settings", "settings", write="admin"),
     # Which server gets to see what is said to agents, and which key pays for it.
     Rule("/api/provider", "provider", write="admin", writers="credential"),
+    # That a computer runs here, and what to do next.
+    Rule("/", "setup", write="admin", readers="everyone", is_exact=True),
     # The page that sets a new computer up holds nothing secret; all it does goes through the API with a key.
     Rule("/setup", "setup", readers="everyone", is_exact=True),
     Rule("/setup/page.css", "setup", readers="everyone", is_exact=True),
@@ -107,7 +109,7 @@ def _segments(path: str) -> tuple[str, ...]:
     return tuple(path[1:].split("/")) if path != "/" else ()
 
 
-_COMPILED = tuple((_segments(rule.path), rule) for rule in RULES)
+_COMPILED = tuple((("",) if rule.is_exact and rule.path == "/" else _segments(rule.path), rule) for rule in RULES)
 _DEEPEST = max(len(segments) for segments, _ in _COMPILED)
 
 

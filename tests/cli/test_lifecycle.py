@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 
 from parachute.cli import lifecycle
 from parachute.settings.home import Home
+from parachute.web.addresses import own_addresses
 from tests.support.terminal import Terminal
 
 from .scripted_core import ScriptedCore
@@ -54,7 +56,8 @@ def test_a_computer_starts_tells_of_itself_and_ends(computer: Terminal, port: in
     assert status["supervisor"]["main_server_port"] == port
     assert "core" in [unit["name"] for unit in status["units"]]
     assert status["core"]["vault"] == f"{computer.environment['HOME']}/Parachute"
-    shown = computer.ok("status")
+    assert "core  " not in computer.ok("status"), "what runs inside is for those who ask"
+    shown = computer.ok("status", "--verbose")
     for word in ("Vault", "Model", "$0.00 of $20.00 today", "Sandbox", "core  ", "running"):
         assert word in shown
     assert json.loads(computer.ok("sessions", "list", "--json")) == []
@@ -187,3 +190,27 @@ def test_a_core_that_is_down_is_shown_with_its_reason(parachute: Terminal, home:
         core.answers["GET", "/api/status"] = 500, {"detail": "It hurts."}
         assert "It hurts." in parachute.fails("status")
         assert json.loads(parachute("status", "--json").out)["problem"] == "It hurts."
+
+
+def test_what_waits_for_a_decision_is_shown(parachute: Terminal, home: Home) -> None:
+    with ScriptedCore(home) as core:
+        core.answers["GET", "/api/status"] = (
+            200,
+            {"vault": "/v", "waiting": {"suggestions": 2, "modules": 1, "hooks": 0}},
+        )
+        shown = parachute.ok("status")
+    assert "Waiting  2 suggestions for your decision: `parachute suggestions list`" in shown
+    assert "Waiting  1 module for your approval: `parachute modules list`" in shown
+    assert "hook" not in shown
+
+
+@needs_core
+def test_the_addresses_to_type_elsewhere_are_shown(computer: Terminal, port: int) -> None:
+    computer.ok("keys", "create", "phone")
+    own = [address for address in own_addresses() if not (address.is_loopback or address.is_link_local)]
+    started = computer.ok("start", "--host", "0.0.0.0", "--port", str(port))
+    for shown in (started, computer.ok("status")):
+        assert f"http://0.0.0.0:{port}" not in shown
+        assert f"http://127.0.0.1:{port}" in shown
+        networks = re.findall(r"Network +(http://\S+)", shown)
+        assert bool(networks) == bool(own)

@@ -16,11 +16,14 @@ def register(app: typer.Typer) -> None:
     app.command("status")(status)
 
 
-def status(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) -> None:
+def status(
+    verbose: bool = typer.Option(False, "--verbose", "-v", help="Show each process, too."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON."),
+) -> None:
     """Show what runs; exit code 3 if the computer, or its API, does not."""
     from parachute.cli import lifecycle
     from parachute.cli.api import Api
-    from parachute.cli.computer_status import facts_of, unit_rows
+    from parachute.cli.computer_status import address_facts, facts_of, unit_rows
     from parachute.cli.output import duration, print_error, print_facts, print_json, print_note, print_table
     from parachute.errors import ParachuteError, Unavailable
     from parachute.panic.brake import Brake
@@ -66,9 +69,13 @@ def status(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) ->
             print(f"The supervisor is running, but the API on {_url(supervisor)} is not.")
             if panic := Brake(home.root).panic:
                 print(panic.refusal().message)
-        print_facts(facts_of(core) if core else [])
-        print()
-        print_table(["Unit", "State", "Process", "Since", "Restarts", "Reason"], unit_rows(units))
+        network = address_facts(str(supervisor["main_server_host"]), int(supervisor["main_server_port"]))[1:]
+        print_facts([*network, *(facts_of(core) if core else [])])
+        if failed := [unit for unit in units if unit["state"] == "failed"]:
+            units = units if verbose else failed
+        if verbose or failed:
+            print()
+            print_table(["Unit", "State", "Process", "Since", "Restarts", "Reason"], unit_rows(units))
         _print_backup(home)
         if problem:
             print_error(problem.message, problem.hint)
@@ -94,6 +101,6 @@ def _print_backup(home: "Home") -> None:
 
 
 def _url(supervisor: dict[str, object]) -> str:
-    from parachute.cli.api import address
+    from parachute.cli.api import Api
 
-    return address(str(supervisor["main_server_host"]), int(str(supervisor["main_server_port"])))
+    return Api(str(supervisor["main_server_host"]), int(str(supervisor["main_server_port"])), "").url
