@@ -26,13 +26,13 @@ ask() {
 }
 
 # The lines of the blocks without a language, up to the comment behind a command.
-mapfile -t lines < <(awk '/^```/ { inside = !inside && $0 == "```"; next } inside' \
+mapfile -t lines < <(awk '/^```/ { block = !block; inside = block && $0 == "```"; next } inside' \
   "$source_folder/README.md" "$source_folder/docs/getting-started.md" | sed -E 's/ {2,}#.*//')
 
 git clone --quiet "$source_folder" "$folder/clone"
 cd "$folder/clone"
 # A person at a terminal, who presses Enter at every question.
-entering() { { sleep 1; yes '' ; } 2>/dev/null | script -qefc "$1" /dev/null; }
+entering() { (trap '' PIPE; while sleep 1 && echo; do :; done) 2>/dev/null | script -qefc "$1" /dev/null; }
 
 export SHELL=/bin/bash
 entering 'make run' | tee "$folder/made"
@@ -76,6 +76,7 @@ echo "== every command line of README and Getting started, with Enter at each qu
 for line in "${lines[@]}"; do
   echo "\$ $line"
   case $line in
+    'parachute service install') line='parachute start' ;; # the same, without systemd
     'make '* | 'parachute service '* | 'systemctl '* | 'parachute auth login') continue ;;
   esac
   code=0
