@@ -76,7 +76,7 @@ $(VENV)/bin/python:
 $(VENV)/.installed-%: requirements/%.txt pyproject.toml $(VENV)/bin/python
 	@echo "Installing what the computer needs (the first time, some 250 MB) ..."
 	@# pip names every package that other systems need.
-	set -o pipefail; $(BIN)/python -m pip install --disable-pip-version-check --require-hashes --no-deps -r $< \
+	@set -o pipefail; $(BIN)/python -m pip install --disable-pip-version-check --require-hashes --no-deps -r $< \
 	  | grep --line-buffered -v '^Ignoring '
 	$(BIN)/python -m pip install --disable-pip-version-check --no-deps --no-build-isolation --quiet -e .
 	@touch $@
