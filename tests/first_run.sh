@@ -83,6 +83,7 @@ for line in "${lines[@]}"; do
   entering "$line" || code=$?
   case $line in
     *--directory*) [ $code = 1 ] || fail "the small model did not decline: $line" ;;
+    *approve*) ;; # Enter approves nothing
     *) [ $code = 0 ] || fail "$line ended with $code" ;;
   esac
 done
