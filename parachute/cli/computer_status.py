@@ -15,10 +15,10 @@ def address_facts(host: str, port: int) -> list[tuple[str, str]]:
     """The address on this machine, and those to type on others where they reach it."""
     import asyncio
 
+    from parachute.addresses import is_loopback
     from parachute.cli.api import Api
     from parachute.discovery.avahi import announced_name
     from parachute.first_boot.addresses import addresses
-    from parachute.web.addresses import is_loopback
 
     facts = [("Address", Api(host, port, "").url)]
     if not is_loopback(host):

@@ -13,9 +13,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from parachute.addresses import own_addresses
 from parachute.cli import lifecycle
 from parachute.settings.home import Home
-from parachute.web.addresses import own_addresses
 from tests.support.terminal import Terminal
 
 from .scripted_core import ScriptedCore
