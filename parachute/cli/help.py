@@ -10,7 +10,16 @@ _GROUPS = {
     "Start here": ("setup", "start", "stop", "restart", "status", "doctor", "logs"),
     "Talk": ("chat", "ask", "sessions", "workspaces"),
     "Journal and knowledge": ("daily", "brain", "suggestions"),
-    "Agents and what they may use": ("agents", "modules", "mcp", "hooks", "events", "sandbox", "maintenance"),
+    "Agents and what they may use": (
+        "agents",
+        "modules",
+        "mcp",
+        "hooks",
+        "prompts",
+        "events",
+        "sandbox",
+        "maintenance",
+    ),
     "Stop everything": ("panic", "resume"),
     "This computer": ("auth", "config", "vault", "keys", "first-boot", "backup", "service", "completion", "version"),
 }

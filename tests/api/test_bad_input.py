@@ -227,7 +227,6 @@ async def test_a_key_that_cannot_be(house: Computer, owner: httpx2.AsyncClient, 
 
 async def test_routes_that_do_not_exist(owner: httpx2.AsyncClient) -> None:
     for method, path in (
-        ("GET", "/"),
         ("GET", "/api"),
         ("GET", "/api/nothing"),
         ("GET", "/api/chat/a/b/c"),

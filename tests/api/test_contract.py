@@ -110,7 +110,7 @@ async def test_lists_answer_304_until_something_changes(owner: httpx2.AsyncClien
     etag = first.headers["etag"]
     same = await owner.get("/api/chat?limit=500", headers={"if-none-match": etag})
     assert (same.status_code, same.content, same.headers["etag"]) == (304, b"", etag)
-    for query in ("limit=499", "limit=500&archived=true", "limit=500&search=x", "limit=500&offset=1"):
+    for query in ("limit=499", "limit=500&archived=true", "limit=500&search=xy", "limit=500&offset=1"):
         assert (await owner.get(f"/api/chat?{query}", headers={"if-none-match": etag})).status_code == 200
     await owner.post(f"/api/chat/{session}/archive", headers=BODYLESS)
     changed = await owner.get("/api/chat?limit=500", headers={"if-none-match": etag})

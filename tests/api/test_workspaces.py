@@ -112,4 +112,4 @@ async def test_who_needs_a_key_for_it(house: Computer, owner: httpx2.AsyncClient
     async with house.client(headers=page) as browser:
         assert (await browser.get(PATH)).status_code == 200
         body = {"name": "Page", "default_trust_level": "direct"}
-        check_error(await browser.post(PATH, json=body), 403, "default_trust_level")
+        check_error(await browser.post(PATH, json=body), 403, "admin in workspaces")

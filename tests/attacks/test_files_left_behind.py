@@ -17,7 +17,8 @@ sys.addaudithook(lambda event, arguments: event == "os.rename" and os.kill(os.ge
 """
 _WRITERS = (
     "from parachute.files import atomic_write; atomic_write(Path(sys.argv[1]) / 'notes.yaml', 'x')",
-    "from parachute.core.replacing import Replacement; folder = os.open(sys.argv[1], os.O_RDONLY); "
+    "from parachute.base.folders import Folder; from parachute.core.replacing import Replacement; "
+    "folder = Folder.open(Path(sys.argv[1])); "
     "new = Replacement(folder, 'day.md'); new.write(b'x'); new.commit()",
 )
 

@@ -46,7 +46,7 @@ def vault(tmp_path: Path) -> Vault:
 
 
 def prompt_of(vault: Vault) -> str:
-    execution = Execution("direct", None, vault.root, "m.sock", "", "/somewhere", {}, ("/",))
+    execution = Execution("sandboxed", "bubblewrap", vault.root, "m.sock", "", "/somewhere", {}, ("/",))
     return Prompts(vault).compose(execution, "", directory=vault.root / "Projects/garden").text
 
 

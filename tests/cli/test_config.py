@@ -114,9 +114,9 @@ def test_the_hint_for_an_unknown_word_works(parachute: Terminal, home: Home) -> 
         ("port: 1\nprot: 2\n", "line 2: prot: there is no such setting", "start"),
         ("port: 1\n\nprot: 2\n", "line 3: prot: there is no such setting", "config set model x"),
         ("# mine\n\noffline:\n  model: /m.gguf\n  idle_minutes: no\n", "line 5: offline.idle_minutes", "config"),
-        ("port: [1\n", "line 2: this is not YAML", "config unset port"),
+        ("port: [1\n", "line 2: This is not YAML", "config unset port"),
         ("- port\n", "line 1", "vault"),
-        ("port: 1\n# \x07\n", "line 2: this is not YAML", "vault"),
+        ("port: 1\n# \x07\n", "line 2: This is not YAML", "vault"),
     ],
 )
 def test_a_mistake_in_the_file_is_told_with_its_line(

@@ -31,6 +31,7 @@ COMMANDS = (
     "chat",
     "maintenance",
     "panic",
+    "prompts",
     "resume",
     "sandbox",
     "sessions",

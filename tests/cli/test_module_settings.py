@@ -69,8 +69,8 @@ def test_what_cannot_be_is_refused(parachute: Terminal, hello: Path, home: Home)
         (["set", "hello", "order"], "a value is expected, one of name, city"),
         (["set", "hello", "colour", "red"], "It has: order, interval, title, password."),
         (["unset", "hello", "colour"], "no setting 'colour'"),
-        (["set", "nothing", "order", "city"], "no module 'nothing'"),
-        (["settings", "nothing"], "no module 'nothing'"),
+        (["set", "nothing", "order", "city"], "The module nothing is not installed."),
+        (["settings", "nothing"], "The module nothing is not installed."),
         (["set", "hello", "title", "\udcff"], "half of a character"),
     ):
         assert said in parachute.fails("modules", *arguments)

@@ -75,7 +75,7 @@ def test_approving_needs_admin_rights_in_the_module(garden: Garden, scope: str |
     headers = {}
     if scope is not None:
         keys = Keys(garden.home.root)
-        _, secret = keys.create("test", [Scope.parse(scope)])
+        _, secret = keys.create(f"test {scope}", [Scope.parse(scope)])
         keys.close()
         headers = {"x-api-key": secret}
     assert garden.post(f"{AGENTS}/weeds/approve", json=body, headers=headers).status_code == 403

@@ -189,7 +189,7 @@ async def test_what_is_no_plain_file_is_not_read(shelf: Shelf, kind: str, tmp_pa
     secret.write_bytes(jsonl(USER))
     folder = shelf.transcripts.folder("a")
     path = folder / "a.jsonl"
-    folder.parent.mkdir(parents=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
     if kind == "root is a file":
         folder.parent.rmdir()
         folder.parent.write_text("x")
