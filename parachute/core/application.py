@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 import json
+import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +19,7 @@ from parachute.core.response import Rendered, log, refusal, render
 from parachute.core.routing import MethodNotAllowed, Route, Routes
 from parachute.core.signature import Signature
 from parachute.core.values import encode
-from parachute.disk_errors import disk_error
+from parachute.disk_errors import DiskFull, disk_error
 from parachute.errors import NotFound, ParachuteError
 
 LIFECYCLE = ("on_enable", "on_start", "on_stop", "on_disable")
@@ -219,7 +220,9 @@ class Application:
 
     def _failed(self, where: str, error: Exception) -> ParachuteError:
         log.error("%s failed", where, exc_info=error)
-        if known := disk_error(error):
+        known = disk_error(error)
+        # Most files are read-only to a module, and no disk is to blame for that.
+        if isinstance(known, DiskFull) or (known and isinstance(error, sqlite3.Error)):
             return known
         return ModuleError(
             f"The module {self.module.name} failed with {type(error).__name__}.",

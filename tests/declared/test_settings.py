@@ -92,7 +92,7 @@ def test_agents_cannot_suggest_it_either(
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"port": 99999}, "settings.port: Input should be less"),
+        ({"port": 99999}, "settings.port: a whole number from 1 to 65535, not 99999"),
         ({"port": {}}, "settings.port: "),
         ({"sandbox": 1}, "settings.sandbox: "),
         ({"sandbox": {"engin": "auto"}}, "settings.sandbox.engin: there is no such setting"),

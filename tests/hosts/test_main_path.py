@@ -140,4 +140,4 @@ def test_a_module_in_development_is_restarted_with_its_new_files(household: Hous
     restarted = household.command("modules", "restart", "sketch")
     assert restarted.returncode == 0, restarted.stderr
     assert household.get("/api/sketch/").text == "two"
-    assert "There is no module" in household.command("modules", "restart", "nothing").stderr
+    assert "The module nothing is not installed." in household.command("modules", "restart", "nothing").stderr

@@ -1,5 +1,7 @@
 """What a key may do with modules, and which names modules cannot take."""
 
+from secrets import token_hex
+
 import pytest
 
 from parachute.errors import InvalidInput
@@ -31,7 +33,7 @@ def library(household: Household) -> Household:
 
 def with_key(library: Household, *scopes: str) -> dict[str, str]:
     """Headers with a new key."""
-    _, secret = Keys(library.home.root).create("reader", [Scope.parse(scope) for scope in scopes])
+    _, secret = Keys(library.home.root).create(f"reader {token_hex(4)}", [Scope.parse(scope) for scope in scopes])
     return {"authorization": f"Bearer {secret}"}
 
 

@@ -1,6 +1,7 @@
 """Who can call the maintenance agent, and what does not."""
 
 import json
+from secrets import token_hex
 
 import pytest
 
@@ -107,7 +108,7 @@ def test_a_message_that_is_put_into_a_turn_calls_nobody(house: House) -> None:
 
 def test_only_the_owner_calls_it_or_goes_on_with_it(house: House) -> None:
     def key(*scopes: str) -> dict[str, str]:
-        _, secret = Keys(house.home.root).create("phone", [Scope.parse(scope) for scope in scopes])
+        _, secret = Keys(house.home.root).create(f"phone {token_hex(4)}", [Scope.parse(scope) for scope in scopes])
         return {"authorization": f"Bearer {secret}"}
 
     session = house.chat("/maintenance Hello.")[-1]["sessionId"]

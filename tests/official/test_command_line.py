@@ -27,7 +27,7 @@ def value(house: Household, *arguments: str) -> Any:
 
 
 def test_set_up_write_and_find(house: Household) -> None:
-    assert "They answer at" in said(house, "setup", "--yes")
+    assert "daily add" in said(house, "setup", "--yes")
     (house.vault / "Brain/entities/people").mkdir(parents=True, exist_ok=True)
     (house.vault / "Brain/entities/people/kevin.md").write_text("# Kevin\nAdvisor of the garden.\n")
     written, linked = said(house, "daily", "add", "Tea with Kevin.", "--title", "Afternoon").splitlines()

@@ -60,7 +60,7 @@ def test_a_run_is_about_what_its_caller_may_change(orchestra: Orchestra, model: 
     orchestra.doubled(name=word)
     keys = Keys(orchestra.home.root)
     secrets = {
-        scope: keys.create("test", [Scope.parse("suggestions:read,write"), Scope.parse(scope)])[1]
+        scope: keys.create(f"test {scope}", [Scope.parse("suggestions:read,write"), Scope.parse(scope)])[1]
         for scope in ("people:read", "people:read,write")
     }
     keys.close()

@@ -170,20 +170,20 @@ def test_a_computer_that_is_not_running_starts_stopped(house: House) -> None:
 
 def test_who_may_stop_and_who_may_resume(house: House) -> None:
     def key(*scopes: str) -> dict[str, str]:
-        _, secret = Keys(house.home.root).create("phone", [Scope.parse(scope) for scope in scopes])
+        _, secret = Keys(house.home.root).create(f"phone with {scopes[0]}", [Scope.parse(scope) for scope in scopes])
         return {"authorization": f"Bearer {secret}"}
 
     reader, talker, owner = key("chat:read"), key("chat:write"), key("*:admin")
     assert house.post("/api/panic", headers=reader).status_code == 403
     assert house.get("/api/panic", headers=reader).json() == {"panic": None}
-    assert house.post("/api/panic", headers=talker).json()["panic"]["by"] == "phone"
+    assert house.post("/api/panic", headers=talker).json()["panic"]["by"] == "phone with chat:write"
     # A program of this machine may be what has to be stopped.
     for headers in (reader, talker, {}):
         assert house.post("/api/resume", headers=headers).status_code == 403
-    assert house.get("/api/panic", headers=reader).json()["panic"]["by"] == "phone"
+    assert house.get("/api/panic", headers=reader).json()["panic"]["by"] == "phone with chat:write"
     page = {"origin": "https://evil.example", "sec-fetch-site": "cross-site"}
     assert house.post("/api/resume", headers={**owner, **page}).status_code == 403
-    assert house.post("/api/resume", headers=owner).json()["was"]["by"] == "phone"
+    assert house.post("/api/resume", headers=owner).json()["was"]["by"] == "phone with chat:write"
     assert house.post("/api/panic", headers=page).status_code == 403
     assert house.get("/api/panic", headers=reader).json() == {"panic": None}
 
