@@ -43,13 +43,32 @@ class BrainModule(TypeRoutes, EntityRoutes, Tools, Module):
             return None
 
     async def apply_suggestion(
-        self, action: str, target_id: str | None, payload: dict[str, Any], expected_version: str | int | None
+        self,
+        action: str,
+        target_id: str | None,
+        payload: dict[str, Any],
+        expected_version: str | int | None,
+        suggestion_id: str = "",
     ) -> dict[str, Any]:
         """Make a change that the user approved."""
         version = None if expected_version is None else str(expected_version)
-        result = await suggestions.apply(self.brain, action, target_id, payload, version)
+        result = await suggestions.apply(self.brain, suggestion_id, action, target_id, payload, version)
         if action == "create":
             await self.publish_created(result)
+        return result
+
+    async def applied_suggestion(
+        self,
+        suggestion_id: str,
+        action: str,
+        target_id: str | None,
+        payload: dict[str, Any],
+        expected_version: str | int | None,
+    ) -> dict[str, Any] | None:
+        """What a change gave that was begun when the process was killed."""
+        result = await suggestions.applied(self.brain, suggestion_id, action, target_id, payload)
+        if action == "create" and result is not None:
+            await self.publish_created(result)  # once more, if it was killed after that
         return result
 
     async def search(self, query: str, type: str | None = None, limit: int = 20) -> list[Entity]:

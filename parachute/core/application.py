@@ -172,23 +172,18 @@ class Application:
         encode(value)
         return value
 
-    async def apply_suggestion(
-        self, action: str, target_id: str | None, payload: dict[str, Any], expected_version: str | int | None
-    ) -> Any:
+    async def apply_suggestion(self, suggestion_id: str, change: Mapping[str, Any]) -> Any:
         """Have the module make a change that the user approved, and give what it says of it; errors: what it raises."""
-        arguments = {
-            "action": action,
-            "target_id": target_id,
-            "payload": payload,
-            "expected_version": expected_version,
-        }
-        value = await self._guarded("apply_suggestion", self.module.apply_suggestion, arguments)
-        try:
-            return json.loads(encode(value))
-        except ModuleError as error:
-            # The change is made: an error would say that it was not.
-            log.error("What apply_suggestion returned is left out: %s", error)
-            return None
+        arguments = dict(change)
+        if "suggestion_id" in Signature.of(self.module.apply_suggestion).names:
+            arguments["suggestion_id"] = suggestion_id
+        return _said(await self._guarded("apply_suggestion", self.module.apply_suggestion, arguments))
+
+    async def applied_suggestion(self, suggestion_id: str, change: Mapping[str, Any]) -> tuple[bool, Any]:
+        """Whether a change was made whose process was killed, and what the module says of it; errors: what it raises where it cannot tell."""
+        arguments = {"suggestion_id": suggestion_id, **change}
+        value = await self._guarded("applied_suggestion", self.module.applied_suggestion, arguments)
+        return value is not None, _said(value)
 
     async def call_interface(self, interface: str, method: str, arguments: Mapping[str, Any]) -> Any:
         """Call a method of an interface that this module provides; errors: NotFound, InvalidInput, and what it raises."""
@@ -257,6 +252,15 @@ def _provided(module: Module, name: str, protocol: type[Any] | None) -> dict[str
         expected.check()
         found[method] = expected
     return found
+
+
+def _said(value: Any) -> Any:
+    """What a module returned of a change that is made; an error would say that it was not."""
+    try:
+        return json.loads(encode(value))
+    except ModuleError as error:
+        log.error("What the module returned of a suggestion is left out: %s", error)
+        return None
 
 
 async def _in_thread(values: Iterator[Any]) -> AsyncIterator[Any]:

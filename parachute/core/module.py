@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast, overloa
 
 from parachute.core.agents import AgentConfig
 from parachute.core.para_id import ParaId
-from parachute.errors import NotAllowed
+from parachute.errors import Conflict, NotAllowed
 
 if TYPE_CHECKING:
     from parachute.core.interfaces import BrainInterface, ConversationInterface, JournalInterface
@@ -65,8 +65,25 @@ class Module:
         `action` is create, update, delete or link, `target_id` a para-id of this module. `expected_version` is the `version`
         that `resolve_para_id` gave when the change was proposed: raise Conflict if it is another one now. Nobody but the user
         has looked at `payload`, so check it. What is returned is kept with the suggestion, as JSON can say it.
+
+        With a further parameter `suggestion_id: str = ""` it gets the id by which `applied_suggestion` is asked later.
         """
         raise NotAllowed(f"The module {self.name} takes no suggestions.")
+
+    def applied_suggestion(
+        self,
+        suggestion_id: str,
+        action: str,
+        target_id: str | None,
+        payload: dict[str, Any],
+        expected_version: str | int | None,
+    ) -> Any:
+        """What a change gave that `apply_suggestion` had begun when the process was killed, None if it was not made.
+
+        A module that writes `suggestion_id` together with the change can tell. Raise Conflict where nobody can: the user is told
+        so, as for modules without this method. May be `async`.
+        """
+        raise Conflict(f"The module {self.name} cannot say what it had applied.")
 
     def new_para_id(self) -> str:
         """A para-id of this module that nothing has yet, for something that others shall be able to refer to."""

@@ -216,15 +216,38 @@ class Running:
         *,
         target_id: str | None = None,
         expected_version: str | int | None = None,
+        suggestion_id: str = "suggestion.0",
     ) -> Any:
         """Apply a suggestion that the user approved; what the module raises is raised here."""
         await self.core.refresh_interfaces()
-        given = json.loads(encode(dict(payload)))
-        return await self.application.apply_suggestion(action, target_id, given, expected_version)
+        return await self.application.apply_suggestion(
+            suggestion_id, _change(action, payload, target_id, expected_version)
+        )
+
+    async def applied(
+        self,
+        action: str,
+        payload: Mapping[str, Any],
+        *,
+        target_id: str | None = None,
+        expected_version: str | int | None = None,
+        suggestion_id: str = "suggestion.0",
+    ) -> Any:
+        """What `applied_suggestion` says after the process was killed in the middle of `apply`, None if nothing was applied."""
+        await self.core.refresh_interfaces()
+        change = _change(action, payload, target_id, expected_version)
+        return (await self.application.applied_suggestion(suggestion_id, change))[1]
 
     async def interface(self, name: str, method: str, /, **arguments: Any) -> Any:
         """Call a method of an interface that the module provides, as another module would; the result is plain JSON."""
         return json.loads(encode(await self.application.call_interface(name, method, json.loads(encode(arguments)))))
+
+
+def _change(
+    action: str, payload: Mapping[str, Any], target_id: str | None, expected_version: str | int | None
+) -> dict[str, Any]:
+    given = json.loads(encode(dict(payload)))
+    return {"action": action, "target_id": target_id, "payload": given, "expected_version": expected_version}
 
 
 @asynccontextmanager

@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 
 from parachute.core.application import Application
 from parachute.core.values import encode
-from parachute.errors import Conflict, InvalidInput, Unavailable
+from parachute.errors import Conflict, InvalidInput, ParachuteError, Unavailable
 from parachute.files import atomic_write, private_folder, read_regular
 
 log = logging.getLogger("parachute.module")
@@ -30,7 +30,7 @@ Kept = dict[str, Any]
 class ApprovedChanges:
     """Remembers in the module's own data what was begun and what was applied, before and after it calls the module.
 
-    A try that had begun when this process was killed is neither made again nor called undone.
+    A try that had begun when this process was killed is neither made again nor called undone, unless the module can tell.
     """
 
     def __init__(self, application: Application) -> None:
@@ -60,28 +60,41 @@ class ApprovedChanges:
             raise InvalidInput("action, payload: text and an object are expected.")
         if not isinstance(target, str | None) or not isinstance(version, str | int | None):
             raise InvalidInput("target_id, expected_version: text or null is expected.")
-        await asyncio.to_thread(self._keep, identifier, {"state": _BEGUN})
+        change = {"action": action, "target_id": target, "payload": payload, "expected_version": version}
+        await asyncio.to_thread(self._keep, identifier, {"state": _BEGUN, "change": change})
         try:
-            result = await self._application.apply_suggestion(action, target, payload, version)
+            result = await self._application.apply_suggestion(identifier, change)
         except Exception:
             await asyncio.to_thread(self._forget, identifier)
             raise
+        return {"result": await self._applied(identifier, result)}
+
+    async def _applied(self, identifier: str, result: Any) -> Any:
         if len(encode(result)) > _RESULT_LIMIT:
-            log.error("What apply_suggestion returned is longer than %d bytes, and is left out.", _RESULT_LIMIT)
+            log.error(
+                "What the module returned of a suggestion is longer than %d bytes, and is left out.", _RESULT_LIMIT
+            )
             result = None
         try:
             await asyncio.to_thread(self._keep, identifier, {"state": _APPLIED, "result": result})
         except Unavailable as error:
             # The change is made: an error would say that it was not.
             log.error("%s", error)
-        return {"result": result}
+        return result
 
     async def _withdraw(self, identifier: str, kept: Kept) -> Kept:
         state = kept.get("state")
         if state == _APPLIED:
             return {"applied": True, "result": kept.get("result")}
         if state == _BEGUN:
-            return {"applied": None}
+            try:
+                # A change that cannot be read is none that the module could be asked about.
+                is_applied, result = await self._application.applied_suggestion(identifier, kept["change"])
+            except (ParachuteError, KeyError) as error:
+                log.warning("Whether the suggestion %s was applied is not known: %s", identifier, error)
+                return {"applied": None}
+            if is_applied:
+                return {"applied": True, "result": await self._applied(identifier, result)}
         if state != _WITHDRAWN:
             await asyncio.to_thread(self._keep, identifier, {"state": _WITHDRAWN})
         return {"applied": False}

@@ -131,7 +131,10 @@ async def test_suggestions() -> None:
     async with run(_python("suggestions")["People"]) as people:
         who = people.module.new_para_id()
         await people.core.storage.set(who, {"name": "Ann", "notes": [], "version": 1})
-        assert await people.apply("update", {"note": "Hi"}, target_id=who, expected_version=1) == {"notes": 1}
+        given: dict[str, Any] = {"target_id": who, "expected_version": 1}
+        assert await people.applied("update", {"note": "Hi"}, **given) is None
+        assert await people.apply("update", {"note": "Hi"}, **given) == {"notes": 1}
+        assert await people.applied("update", {"note": "Hi"}, **given) == {"notes": 1}
         with pytest.raises(Conflict):
             await people.apply("update", {"note": "Hi"}, target_id=who, expected_version=1)
         with pytest.raises(InvalidInput):

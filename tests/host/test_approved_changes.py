@@ -107,6 +107,58 @@ async def test_a_process_that_ended_in_the_middle_is_not_made_up_for(notes: Runn
     assert notes.module.made == []
 
 
+class Ledger(Notes):
+    """One that can tell what it made, by the id that it was given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.booked: dict[str, Any] = {}
+
+    async def apply_suggestion(  # type: ignore[override]
+        self,
+        action: str,
+        target_id: str | None,
+        payload: dict[str, Any],
+        expected_version: str | int | None,
+        suggestion_id: str,
+    ) -> Any:
+        self.booked[suggestion_id] = payload if payload.get("early") else None
+        return await super().apply_suggestion(action, target_id, payload, expected_version)
+
+    def applied_suggestion(
+        self,
+        suggestion_id: str,
+        action: str,
+        target_id: str | None,
+        payload: dict[str, Any],
+        expected_version: str | int | None,
+    ) -> Any:
+        if payload.get("forget"):
+            raise Conflict("It has changed since.")
+        return self.booked[suggestion_id]
+
+
+@pytest.mark.parametrize(
+    ("payload", "answer"),
+    [
+        ({"early": 1}, {"applied": True, "result": {"early": 1, "hold": True}}),
+        ({}, {"applied": False}),
+        ({"early": 1, "forget": 1}, {"applied": None}),
+    ],
+)
+async def test_a_module_that_can_tell_is_asked_what_it_had_made(payload: dict[str, Any], answer: Any) -> None:
+    async with run(Ledger) as ledger:
+        applying = asyncio.create_task(ApprovedChanges(ledger.application).answer(change(**payload, hold=True)))
+        await ledger.module.held.wait()
+        applying.cancel()
+        await asyncio.gather(applying, return_exceptions=True)
+        after = ApprovedChanges(ledger.application)
+        assert await after.answer(WITHDRAW) == answer
+        ledger.module.booked.clear()  # what is known now is kept, unless nobody knew
+        if answer["applied"] is not None:
+            assert await after.answer(WITHDRAW) == answer
+
+
 @pytest.mark.parametrize("broken", [b"", b"[]", b"\xff", b"x" * 1_000_000])
 async def test_a_memory_that_cannot_be_read_makes_nothing_again(
     notes: Running, changes: ApprovedChanges, broken: bytes

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
@@ -69,8 +69,17 @@ class Editing:
                     return await self._taken(path)
         raise Conflict(f"There are too many files like {path}.", "Choose another name.")
 
-    async def update(self, para_id: str, change: Change, expected_version: str | None = None) -> tuple[Found, int]:
-        """Change an entity; it, and how many others were changed since they link to it. Errors: NotFound, InvalidInput, Conflict."""
+    async def update(
+        self,
+        para_id: str,
+        change: Change,
+        expected_version: str | None = None,
+        note: Callable[[str, str], Awaitable[None]] | None = None,
+    ) -> tuple[Found, int]:
+        """Change an entity; it, and how many others were changed since they link to it. Errors: NotFound, InvalidInput, Conflict.
+
+        `note` gets the versions before and after the change, before it is made.
+        """
         async with self._following.lock:
             found, data, entity = await self._opened(para_id, expected_version)
             # A type that only the file knows has no rules.
@@ -94,6 +103,8 @@ class Editing:
                     fields["name"] = name
             new = entity.changed(fields, body)
             _check_readable(new)
+            if note is not None:
+                await note(entity.version, hashlib.sha256(new).hexdigest())
             sources, targets = await asyncio.to_thread(self._linking, found) if renamed else ([], set())
             if new != data and not await self._files.replace(found.path, new, data):
                 raise _changed_meanwhile(found.path)

@@ -4,13 +4,14 @@ import asyncio
 import datetime
 import logging
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from parachute.core import Conflict, InvalidInput, NotFound, Unavailable
 from parachute.core.services import Core
 
 from . import found, graph, mentions, questions, search, suggesting
+from .begun import Begun
 from .database import Database
 from .editing import Change, Editing
 from .entity import KNOWN, Entity
@@ -37,7 +38,8 @@ class Brain:
 
     def __init__(self, core: Core, new_id: Callable[[], str]) -> None:
         self._core = core
-        self._new_id = new_id
+        self.new_id = new_id
+        self.begun = Begun(core.storage)
         self._database = Database(core.data / INDEX)
         self._task: asyncio.Task[None] | None = None
         self.meaning: Meaning | None = None
@@ -148,17 +150,25 @@ class Brain:
         """Links of an entity, both ways, with the entities at their other ends."""
         return await self.ask(questions.edges, entity.number)
 
-    async def create(self, type_: str, name: str, data: Mapping[str, Any], content: str = "") -> Found:
+    async def create(
+        self, type_: str, name: str, data: Mapping[str, Any], content: str = "", para_id: str = ""
+    ) -> Found:
         """Write a new entity; errors: InvalidInput, Conflict."""
-        return await self.editing.create(type_, name, _writable(data), content, self._new_id())
+        return await self.editing.create(type_, name, _writable(data), content, para_id or self.new_id())
 
-    async def update(self, text: str, change: Change, expected_version: str | None) -> tuple[Found, int]:
+    async def update(
+        self,
+        text: str,
+        change: Change,
+        expected_version: str | None,
+        note: Callable[[str, str], Awaitable[None]] | None = None,
+    ) -> tuple[Found, int]:
         """Change an entity; it, and how many others were changed with it. Errors: NotFound, InvalidInput, Conflict."""
         fields = _writable(change.fields)
         change = Change(
             fields, change.name, change.type, change.content, change.append, change.section, change.keep_alias
         )
-        return await self.editing.update((await self.known(text)).para_id, change, expected_version)
+        return await self.editing.update((await self.known(text)).para_id, change, expected_version, note)
 
     async def delete(self, text: str, expected_version: str | None) -> Found:
         """Remove an entity; errors: NotFound, Conflict."""

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from parachute.core import InvalidInput
+from parachute.core import Conflict, InvalidInput, NotFound
 
-from . import shapes
+from . import questions, shapes
 from .editing import Change
 from .service import Brain
 
@@ -18,15 +18,21 @@ _FIELDS: dict[str, dict[str, type]] = {
 
 
 async def apply(
-    brain: Brain, action: str, target_id: str | None, payload: Mapping[str, Any], expected_version: str | None
+    brain: Brain,
+    suggestion: str,
+    action: str,
+    target_id: str | None,
+    payload: Mapping[str, Any],
+    expected_version: str | None,
 ) -> dict[str, Any]:
-    """Make one change; errors: InvalidInput for what cannot be meant, NotFound, Conflict when the entity has changed."""
+    """Make one change, and note before what will tell that it was made; errors: InvalidInput for what cannot be meant, NotFound, Conflict when the entity has changed."""
     values = _checked(action, payload)
     if action == "create":
         if not values.get("type") or not values.get("name"):
             raise InvalidInput("payload: a new entity needs a type and a name.")
-        data = values.get("data", {})
-        return shapes.brief(await brain.create(values["type"], values["name"], data, values.get("content", "")))
+        data, content, para_id = values.get("data", {}), values.get("content", ""), brain.new_id()
+        await brain.begun.note(suggestion, para_id=para_id)
+        return shapes.brief(await brain.create(values["type"], values["name"], data, content, para_id))
     if target_id is None:
         raise InvalidInput(f"target_id: {action} needs the id of an entity.")
     if action == "link":
@@ -44,8 +50,38 @@ async def apply(
         values.get("append"),
         values.get("section", ""),
     )
-    entity, _ = await brain.update(target_id, change, expected_version)
+
+    async def note(before: str, after: str) -> None:
+        await brain.begun.note(suggestion, before=before, after=after)
+
+    entity, _ = await brain.update(target_id, change, expected_version, note)
     return shapes.brief(entity)
+
+
+async def applied(
+    brain: Brain, suggestion: str, action: str, target_id: str | None, payload: Mapping[str, Any]
+) -> dict[str, Any] | None:
+    """What a change gave in whose middle the process was killed, None if it was not made; error: Conflict if nobody can tell."""
+    await brain.settled()
+    begun = await brain.begun.of(suggestion)
+    try:
+        found, entity = await brain.opened(begun.get("para_id", "") if action == "create" else target_id or "")
+    except NotFound:
+        if action in ("create", "link"):
+            return None
+        if action == "delete":
+            return {"para_id": target_id, "deleted": True}
+        raise Conflict(f"{target_id} is gone, so nobody can say whether it was changed.") from None
+    if action == "delete":
+        return None
+    if action == "link":
+        path = await brain.ask(questions.mention_path, str(payload.get("source_id")), found.para_id)
+        return shapes.brief(found) if path else None
+    if action == "update" and entity.version != begun.get("after"):
+        if begun and entity.version != begun["before"]:
+            raise Conflict(f"{found.path} was changed since, so nobody can say whether this was applied before.")
+        return None
+    return shapes.brief(found)
 
 
 def _checked(action: str, payload: Mapping[str, Any]) -> dict[str, Any]:
