@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -10,7 +11,7 @@ from parachute.agents.client import AgentClient
 from parachute.hooks.models import Added
 from parachute.panic.brake import Brake
 from parachute.runs import events
-from parachute.runs.log import EventLog
+from parachute.runs.log import EventLog, said
 from parachute.runs.preparation import Preparation
 from parachute.runs.request import TurnRequest
 from parachute.sessions.models import Owner, Session
@@ -31,10 +32,25 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class CutOff:
-    """An earlier run that did not end well: when it began, and its (role, text) pairs."""
+    """An earlier run that did not end well: the id of its message, and its (role, text) pairs.
 
-    started_at: str
+    `is_recorded`: the session's words have them.
+    """
+
+    message: str
     texts: tuple[tuple[str, str], ...]
+    is_recorded: bool
+
+
+def cut_off(stored: Sequence[tuple[int, events.Event]]) -> CutOff | None:
+    """A run as its stored events say it, None if it had not begun."""
+    texts = tuple(said(stored))
+    if not texts:
+        return None
+    message = next(event.get("id", "") for _, event in stored if event["type"] == "user_message")
+    # A turn of which the agent took the message records its words at its end, also where that is an error.
+    is_recorded = stored[-1][1]["type"] in events.TERMINAL and any("sessionResume" in event for _, event in stored)
+    return CutOff(message, texts, is_recorded)
 
 
 class Profile(Protocol):
@@ -59,6 +75,7 @@ class Run:
     it does where `is_direct`.
 
     `client` is set as long as the agent takes interrupts and further messages; `answered` says that its result is in.
+    `message` is the id of its message, which the agent's program writes into the transcript.
     `cut_off` are the runs before it since the last one that ended well, `added` is what hooks want the agent of a new session
     to know.
     """
@@ -69,6 +86,7 @@ class Run:
     is_new: bool
     cut_off: tuple[CutOff, ...] = ()
     profile: Profile | None = None
+    message: str = field(default_factory=lambda: str(uuid.uuid4()))
     started: float = field(default_factory=time.monotonic)
     task: asyncio.Task[None] | None = None
     client: AgentClient | None = None

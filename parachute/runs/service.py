@@ -15,10 +15,10 @@ from parachute.panic.brake import Brake
 from parachute.runs import attachments, events
 from parachute.runs.admission import Admission
 from parachute.runs.events import Event
-from parachute.runs.log import EventLog, replay, said
+from parachute.runs.log import EventLog, replay
 from parachute.runs.preparation import Services
 from parachute.runs.request import MAXIMUM_MESSAGE, Attachment, TurnRequest
-from parachute.runs.run import INJECTION_LIMIT, CutOff, Profile, Run
+from parachute.runs.run import INJECTION_LIMIT, CutOff, Profile, Run, cut_off
 from parachute.runs.spare import Spare
 from parachute.runs.store import RunStore
 from parachute.runs.turn import Turn
@@ -127,7 +127,7 @@ class Runs:
         finally:
             self._reserved.discard(session.id)
         run.log.append(events.session(session.id, trust_level=session.trust_level, title=session.title))
-        run.log.append({"type": "user_message", "content": request.message})
+        run.log.append({"type": "user_message", "content": request.message, "id": run.message})
         run.task = asyncio.create_task(self._carry_out(run, decoded), name=f"run {session.id}")
         return run
 
@@ -181,7 +181,7 @@ class Runs:
             )
         identifier = str(uuid.uuid4())
         run.texts.append(("user", message))
-        run.log.append({"type": "user_message", "content": message})
+        run.log.append({"type": "user_message", "content": message, "id": identifier})
         if run.client is None:
             run.waiting.append((identifier, message))
             return
@@ -292,9 +292,8 @@ class Runs:
         return run.log if run else self._ended.get(session)
 
     async def _cut_off(self, session: str) -> tuple[CutOff, ...]:
-        runs = await self._store.unfinished(session)
-        found = [CutOff(started, tuple(said(await self._store.events(run)))) for run, started in runs]
-        return tuple(each for each in found if each.texts)
+        found = [cut_off(await self._store.events(run)) for run in await self._store.unfinished(session)]
+        return tuple(each for each in found if each)
 
     def _is_used(self, session: str) -> bool:
         return session in self._active or session in self._reserved

@@ -94,14 +94,14 @@ class RunStore:
         )
         return (row[0], row[1]) if row else None
 
-    async def unfinished(self, session: str) -> list[tuple[int, str]]:
-        """(id, when it began) of the runs since the last one that ended well, which a transcript may not have; oldest first."""
+    async def unfinished(self, session: str) -> list[int]:
+        """Ids of the runs since the last one that ended well, which a transcript may not have; oldest first."""
         rows = await self._database.rows(
-            "SELECT id, started_at FROM runs WHERE session = ?1 AND status != 'running' AND id > "
+            "SELECT id FROM runs WHERE session = ?1 AND status != 'running' AND id > "
             "COALESCE((SELECT max(id) FROM runs WHERE session = ?1 AND status = 'done'), 0) ORDER BY id",
             (session,),
         )
-        return [(run, started) for run, started in rows]
+        return [run for (run,) in rows]
 
     async def events(self, run: int) -> list[tuple[int, Event]]:
         """All logged events of a run."""

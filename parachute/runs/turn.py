@@ -6,7 +6,6 @@ import dataclasses
 import logging
 import shlex
 import time
-import uuid
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from parachute.runs.interaction import Interaction
 from parachute.runs.log import LOG_LIMIT
 from parachute.runs.preparation import Preparation, Services, granted, prepare
 from parachute.runs.request import Attachment
-from parachute.runs.run import Run
+from parachute.runs.run import CutOff, Run
 from parachute.sessions.models import Session
 from parachute.workspaces.models import Workspace
 
@@ -159,7 +158,7 @@ class Turn:
         known: bool,
     ) -> tuple[AgentClient, Any]:
         services, run = self._services, self._run
-        identifier = str(uuid.uuid4())
+        identifier = run.message
         # `@path` in a message would read a file without asking any rule; only a plain `/command` of a person is left to the program.
         composed = not run.typed or "@" in run.request.message or content != run.request.message
         while True:
@@ -278,21 +277,19 @@ class Turn:
             # The app asked again after it heard that the transcript is gone: go on with the words we have.
             await sessions.save(run.session)
             parts.append(("prior_conversation", await sessions.words(run.session.id)))
-        known_words = "\n\n".join(text for _, text in parts)
-        for cut_off in run.cut_off:
-            message = cut_off.texts[0][1]
-            # The program was killed before it wrote the message of that turn into its transcript.
-            if message not in known_words and not await self._remembers(message, cut_off.started_at):
-                parts.append(("interrupted_turn", "\n\n".join(f"{role}: {text}" for role, text in cut_off.texts)))
+        for cut_off in await self._lost(known):
+            parts.append(("interrupted_turn", "\n\n".join(f"{role}: {text}" for role, text in cut_off.texts)))
         self._injected = sum(1 for _, text in parts if text)
         return "".join(f"<{name}>\n{text[-_PRIOR_LIMIT:]}\n</{name}>\n\n" for name, text in parts if text)
 
-    async def _remembers(self, text: str, since: str) -> bool:
-        """Whether the transcript has a message that was written since then; the same words may have been said before."""
-        messages = await self._services.sessions.messages(self._run.session.id)
-        written = (each for each in messages if each["role"] == "user" and (each["timestamp"] or since) >= since)
-        blocks = (block for message in written for block in message["content"])
-        return any(text in block.get("text", "") for block in blocks)
+    async def _lost(self, known: bool) -> list[CutOff]:
+        """Earlier turns whose program was killed before it wrote their message into the transcript."""
+        if not self._run.cut_off:
+            return []
+        written = {message["id"] for message in await self._services.sessions.messages(self._run.session.id)}
+        # A message that is there has taken those along that were lost before it.
+        last = max((number for number, each in enumerate(self._run.cut_off, 1) if each.message in written), default=0)
+        return [each for each in self._run.cut_off[last:] if known or not each.is_recorded]
 
     def _report_missing(self) -> None:
         run = self._run

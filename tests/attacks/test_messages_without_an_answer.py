@@ -1,5 +1,6 @@
 """D3: what was said in a turn that ended before its first answer is known to the next turn, and stands in the transcript once."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -7,9 +8,10 @@ import httpx2
 import pytest
 
 from tests.runs.answers import answered, ended, eventually, session_of
-from tests.runs.processes import agents, command_line
+from tests.runs.processes import agent_of, agents, command_line
 from tests.support.computer import Computer
-from tests.support.messages_api import MessagesAPI, error, text
+from tests.support.gate import Gate
+from tests.support.messages_api import MessagesAPI, error, hold, text
 from tests.support.sse import chat
 
 LOST = "My boat is called Seagull."
@@ -72,6 +74,41 @@ async def test_a_killed_agent_takes_no_message_along(computer: Computer, model: 
         # It is over with that: the turn after it is told nothing twice.
         await answered(client, "And now?", session)
         assert last_request(model).count(LOST) == 1
+
+
+async def test_the_same_words_said_before_are_not_taken_for_the_lost_ones(
+    computer: Computer, model: MessagesAPI
+) -> None:
+    model.default(text("Yes."))
+    async with computer.client() as client:
+        session = session_of(await answered(client, "Go on."))
+        # As after a power cut on a machine without a clock of its own: what was said before lies in the future.
+        (transcript,) = computer.vault.glob(f".claude/projects/*/{session}.jsonl")
+        transcript.write_text(re.sub(r'"timestamp":"20\d\d', '"timestamp":"2199', transcript.read_text()))
+        for _ in range(2):
+            await lose(computer, client, session, "Go on.", "")
+        await answered(client, "Well?", session)
+        assert last_request(model).count("Go on.") == 3
+        await answered(client, "Go on.", session)
+        assert last_request(model).count("Go on.") == 4
+
+
+async def test_what_the_transcript_has_is_not_handed_on_again(computer: Computer, model: MessagesAPI) -> None:
+    gate = Gate()
+    model.script(text("Yes."), hold(gate, text("Too late.")))
+    model.default(text("Whole again."))
+    async with computer.client() as client:
+        session = session_of(await answered(client, "Go on."))
+        async with chat(client, LOST, session_id=session) as stream:
+            await gate.reached()
+            (transcript,) = computer.vault.glob(f".claude/projects/*/{session}.jsonl")
+            await eventually(lambda: f'"content":"{LOST}"}}' in transcript.read_text(), "the message is written")
+            agent_of(computer, session).kill()
+            await stream.collect()
+        gate.open()
+        await answered(client, "Well?", session)
+        assert last_request(model).count(LOST) == 1
+        assert "interrupted_turn" not in last_request(model)
 
 
 async def test_a_model_that_refuses_repeats_nothing(computer: Computer, model: MessagesAPI) -> None:
