@@ -11,6 +11,9 @@ OAUTH_MARK = "oauth-2025-04-20"
 """The name in `anthropic-beta` without which Anthropic refuses an OAuth token."""
 
 _OAUTH_BETA = {"anthropic-beta": OAUTH_MARK}
+_NO_LIST = (404, 405, 501)
+"""What a compatible server answers that has no list of models."""
+
 _WINDOWS = ("five_hour", "seven_day", "seven_day_sonnet", "seven_day_opus")
 
 
@@ -26,7 +29,10 @@ def headers(credential: Credential | None) -> dict[str, str]:
 async def models(
     client: Any, provider: Provider, credential: Credential | None, show_all: bool
 ) -> list[dict[str, Any]]:
-    """The models that a provider lists, newest first; without `show_all` the newest of each family."""
+    """The models that a provider lists, newest first; without `show_all` the newest of each family.
+
+    Of a compatible server that lists none, the one that the settings name.
+    """
     beta = _OAUTH_BETA if credential and credential.kind is CredentialKind.OAUTH else {}
     response = await client.get(
         f"{provider.base_url.rstrip('/')}/v1/models",
@@ -34,10 +40,15 @@ async def models(
         headers={**_VERSION, **beta, **headers(credential)},
         timeout=20,
     )
-    response.raise_for_status()
-    listed = response.json()
+    is_compatible = provider.name == "compatible"
+    listed: Any = None
+    if not (is_compatible and response.status_code in _NO_LIST):
+        response.raise_for_status()
+        listed = response.json()
     entries = listed.get("data") if isinstance(listed, dict) else None
     found: list[dict[str, Any]] = []
+    if is_compatible and not entries and provider.model:
+        entries = [{"id": provider.model}]
     for entry in entries if isinstance(entries, list) else []:
         if not isinstance(entry, dict) or not isinstance(identifier := entry.get("id"), str):
             continue

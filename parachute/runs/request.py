@@ -50,10 +50,12 @@ class Attachment(_Request):
 
 
 class TurnRequest(_Request):
-    """A message with everything that may go with it; unknown fields are ignored, as old and new apps differ.
+    """A message with everything that may go with it; unknown fields get a warning only, as old and new apps differ.
 
     `can_answer_permissions`: this client shows permission requests and can answer them; the app of the contract cannot.
     """
+
+    model_config = ConfigDict(extra="allow")
 
     message: Annotated[str, Field(max_length=MAXIMUM_MESSAGE), AfterValidator(_has_text)]
     session_id: Annotated[str, AfterValidator(_session_or_new)] = "new"

@@ -357,6 +357,9 @@ class Turn:
         wanted = self._run.request.model
         if wanted and preparation.provider.model and wanted != preparation.provider.model:
             found.append(("Model", f"{wanted} is not used: {preparation.provider.model} answers, as the settings say."))
+        if unknown := sorted(self._run.request.model_extra or ()):
+            names = ", ".join(name[:40] for name in unknown[:5]) + (", …" if len(unknown) > 5 else "")
+            found.append(("Unknown fields", f"The message came with fields that are not known here: {names}."))
         empty = [attachment.file_name for attachment in self._run.request.attachments if attachment.base64_data is None]
         if empty:
             found.append(("Attachment without content", f"The app sent only the name of {', '.join(empty)}."))

@@ -37,9 +37,11 @@ CallerDependency = Annotated[Caller, Depends(caller)]
 
 
 class Configuration(BaseModel):
-    """Changes of a session; what is absent stays."""
+    """Changes of a session; what is absent stays. `title` gives it another name."""
 
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="ignore", strict=True)
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", strict=True)
+
+    title: str | None = Field(default=None, max_length=200)
 
     trust_level: str | None = Field(default=None, max_length=40)
     config_overrides: dict[str, Any] | None = None
@@ -109,7 +111,7 @@ async def unarchive(session: str, service: SessionsDependency) -> dict[str, Any]
 async def configure(
     request: Request, session: str, changes: Configuration, service: SessionsDependency, who: CallerDependency
 ) -> dict[str, Any]:
-    """Change trust level, model, or how a bot answers."""
+    """Change title, trust level, workspace, model, or how a bot answers."""
     await check_level(request, changes.trust_level)
     given = changes.model_dump(by_alias=True, exclude_unset=True)
     found = await service.configure(session, given, approved_by=who.name, admin=who.may("chat", "admin"))

@@ -27,8 +27,11 @@ def change_of(changes: dict[str, Any]) -> Callable[[Session], None]:
     if mode is not None and mode not in _RESPONSE_MODES:
         raise InvalidInput("responseMode: expected `all_messages` or `mention_only`.")
     pattern = changes.get("mentionPattern")
+    title = title_in(changes)
 
     def change(session: Session) -> None:
+        if title is not None:
+            session.title = title
         if workspace is not None:
             session.workspace_id = workspace or None
         if "model" in overrides:
@@ -43,3 +46,13 @@ def change_of(changes: dict[str, Any]) -> Callable[[Session], None]:
             session.metadata["bot_settings"] = bot
 
     return change
+
+
+def title_in(changes: dict[str, Any]) -> str | None:
+    """The new title, on one line; None if it stays. Error: InvalidInput for an empty one."""
+    title = changes.get("title")
+    if title is None:
+        return None
+    if not (words := " ".join(title.split())):
+        raise InvalidInput("title: must not be empty.")
+    return words

@@ -12,7 +12,7 @@ from typing import Any
 from parachute.clock import now
 from parachute.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from parachute.events.service import SESSION_START, Events
-from parachute.sessions.changes import change_of
+from parachute.sessions.changes import change_of, title_in
 from parachute.sessions.messages import assistant_text, messages_of, user_text
 from parachute.sessions.models import MODULE, Owner, Session, is_session_id
 from parachute.sessions.store import SessionStore
@@ -197,7 +197,11 @@ class Sessions:
             if begin:
                 current.metadata.pop("pending_initialization", None)
 
-        return await self._change(session, change)
+        changed = await self._change(session, change)
+        if (title := title_in(changes)) is not None:
+            await self._store.replace_title(session, title)
+            self._generation += 1
+        return changed
 
     async def activate(self, session: str, changes: dict[str, Any], *, approved_by: str, admin: bool) -> Session:
         """Configure a session that waited for it."""

@@ -146,6 +146,16 @@ class SessionStore:
                     return
                 await self._index(connection, session, batch)
 
+    async def replace_title(self, session: str, title: str) -> None:
+        """Index another title of a session in the place of what it was called."""
+        async with self._database.transaction() as connection:
+            query = (
+                "SELECT rowid FROM words WHERE kind = 'title' AND rowid IN "
+                "(SELECT word_row FROM words_of_session WHERE session = ?)"
+            )
+            await self._drop(connection, session, await connection.execute_fetchall(query, (session,)))
+            await self._index(connection, session, [("title", title)])
+
     async def _forget_some(self, session: str) -> bool:
         async with self._database.transaction() as connection:
             return await self._forget(connection, session, _BATCH)
@@ -218,12 +228,16 @@ class SessionStore:
     async def _forget(self, connection: Connection, session: str, limit: int = -1) -> bool:
         """Take words of a session out of the index, `limit` texts at the most; whether there may be more."""
         query = "SELECT word_row FROM words_of_session WHERE session = ? ORDER BY word_row LIMIT ?"
-        rows = [(row,) for (row,) in await connection.execute_fetchall(query, (session, limit))]
-        await connection.executemany("DELETE FROM words WHERE rowid = ?", rows)
-        await connection.executemany(
-            "DELETE FROM words_of_session WHERE session = ? AND word_row = ?", [(session, *row) for row in rows]
-        )
+        rows = list(await connection.execute_fetchall(query, (session, limit)))
+        await self._drop(connection, session, rows)
         return len(rows) == limit
+
+    async def _drop(self, connection: Connection, session: str, rows: Iterable[sqlite3.Row]) -> None:
+        numbers = [tuple(row) for row in rows]
+        await connection.executemany("DELETE FROM words WHERE rowid = ?", numbers)
+        await connection.executemany(
+            "DELETE FROM words_of_session WHERE session = ? AND word_row = ?", [(session, *row) for row in numbers]
+        )
 
 
 def match_expression(search: str) -> str:

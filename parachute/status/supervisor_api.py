@@ -24,7 +24,7 @@ async def status(request: Request) -> dict[str, Any]:
 
 @router.get("/models")
 async def models(request: Request, show_all: bool = False) -> dict[str, Any]:
-    """The models that the provider offers; without `show_all`, the newest of each family."""
+    """The models that the provider offers; without `show_all`, the newest of each family. A compatible server without a list: the one in force."""
     gateway: Gateway = request.app.state.gateway
     return {"models": await gateway.models(show_all)}
 

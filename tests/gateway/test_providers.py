@@ -108,3 +108,29 @@ async def test_the_models_of_the_provider(installation: Installation) -> None:
     models = await installation.gateway.models(show_all=True)
     assert {model["family"] for model in models} == {"opus", "sonnet", "haiku"}
     assert all(model["created_at"].endswith("Z") for model in models)
+
+
+@pytest.mark.parametrize(("model", "listed"), [("qwen3", ["qwen3"]), (None, [])])
+async def test_a_server_without_a_list_of_models_offers_the_one_in_force(
+    folder: Path, api: MessagesAPI, model: str | None, listed: list[str]
+) -> None:
+    settings = {"provider": "compatible", "base_url": f"{api.url}/nothing", "model": model}
+    installation = Installation(folder, {}, settings)
+    await installation.open()
+    try:
+        models = await installation.gateway.models(show_all=False)
+    finally:
+        await installation.close()
+    assert [entry["id"] for entry in models] == listed
+    assert all(entry["created_at"].endswith("Z") and entry["display_name"] for entry in models)
+
+
+async def test_of_anthropic_a_missing_list_is_an_error(folder: Path, api: MessagesAPI) -> None:
+    environment = {"ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": f"{api.url}/nothing"}
+    installation = Installation(folder, environment, {})
+    await installation.open()
+    try:
+        with pytest.raises(ParachuteError, match="answered 404"):
+            await installation.gateway.models(show_all=False)
+    finally:
+        await installation.close()

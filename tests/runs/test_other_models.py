@@ -26,3 +26,13 @@ async def test_a_model_that_is_not_used_is_named(api: MessagesAPI) -> None:
             stream = await answered(client, model="claude-opus-5")
     warnings = [event["message"] for event in stream.events if event["type"] == "warning"]
     assert "claude-opus-5 is not used: qwen3 answers, as the settings say." in warnings
+
+
+async def test_fields_that_are_not_known_are_named_and_do_not_count(api: MessagesAPI) -> None:
+    api.default(text("Hello."))
+    settings = {"provider": "compatible", "base_url": api.url, "model": "qwen3"}
+    with Computer(settings=settings) as computer:
+        async with computer.client() as client:
+            stream = await answered(client, trustlevel="direct", sessionId="new")
+    warnings = [event["message"] for event in stream.events if event["type"] == "warning"]
+    assert "The message came with fields that are not known here: trustlevel." in warnings

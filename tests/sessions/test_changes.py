@@ -1,6 +1,7 @@
 """Changes of sessions: what they do, what they refuse, and that none is lost to another."""
 
 import asyncio
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -41,9 +42,22 @@ async def test_what_configuration_changes(shelf: Shelf) -> None:
     assert await shelf.service.level(found) == "sandboxed"
 
 
+async def test_a_session_has_another_name_and_is_found_by_that_alone(shelf: Shelf) -> None:
+    await shelf.add("a", title="What is bread?")
+    await shelf.service.record_turn("a", texts=[("user", "And what of rye?")], mode="sandboxed")
+    renamed = await configure(shelf, "a", title="  Sourdough\nand more ")
+    assert renamed.title == "Sourdough and more"
+    for search, found in (("bread", False), ("sourdough", True), ("rye", True)):
+        _, body = await shelf.service.page(search=search)
+        assert [each["title"] for each in json.loads(body)["sessions"]] == ["Sourdough and more"] * found
+    assert (await configure(shelf, "a", title=None)).title == "Sourdough and more"
+
+
 @pytest.mark.parametrize(
     ("changes", "mention"),
     [
+        ({"title": ""}, "title"),
+        ({"title": " \n"}, "title"),
         ({"trustLevel": "root"}, "trustLevel"),
         ({"trustLevel": ""}, "trustLevel"),
         ({"workspaceId": "nowhere"}, "workspaceId"),

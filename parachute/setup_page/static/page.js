@@ -122,7 +122,7 @@ async function saveModel() {
   say("model-said", "Saved. Asking whether it works …");
   try {
     const found = await call("GET", "/supervisor/models");
-    say("model-said", `Saved, and it answers: ${found.models.length} models.`, "good");
+    say("model-said", `Saved, and it answers: ${found.models.length} ${found.models.length === 1 ? "model" : "models"}.`, "good");
   } catch (error) {
     say("model-said", `Saved, but the test failed: ${error.message}`, "error");
   }
