@@ -34,7 +34,7 @@ let
         type = lib.types.enum [ "sandboxed" "direct" ];
         default = "sandboxed";
         example = "sandboxed";
-        description = "No conversation in it is less shut in than this.";
+        description = "Every conversation in it is at least this restricted.";
       };
       workingDirectory = lib.mkOption {
         type = lib.types.nullOr lib.types.str;

@@ -71,6 +71,10 @@ class Api:
         """The JSON that a PUT answers; errors: Refused, Unavailable."""
         return self._call("PUT", path, body)
 
+    def patch(self, path: str, body: object) -> Any:
+        """The JSON that a PATCH answers; errors: Refused, Unavailable."""
+        return self._call("PATCH", path, body)
+
     def delete(self, path: str) -> Any:
         """The JSON that a DELETE answers; errors: Refused, Unavailable."""
         return self._call("DELETE", path)

@@ -12,7 +12,8 @@ from parachute.backup.create import Created
 from parachute.backup.places import Places
 from parachute.backup.restore import Restored
 from parachute.backup.state import State
-from parachute.cli.output import clean, print_error, print_facts, print_note
+from parachute.cli.output import clean, counted, print_error, print_facts, print_note, size
+from parachute.cli.times import local
 from parachute.errors import InvalidInput
 
 _SHOWN = 10
@@ -35,17 +36,20 @@ def plain(value: Any) -> Any:
     return [plain(each) for each in value] if isinstance(value, list) else value
 
 
+def held(files: int, count: int, databases: int | None = None) -> str:
+    """How much a backup holds."""
+    parts = [counted(files, "file"), size(count)]
+    return ", ".join([*parts, counted(databases, "database")] if databases is not None else parts)
+
+
 def print_created(made: Created) -> None:
     """What is in a new backup, and on standard error what is not."""
     print(f"The backup {made.id} is made.")
     print_facts(
-        [
-            (_CALLED[name], f"{report.files:,} files, {report.bytes:,} bytes, {report.databases} databases")
-            for name, report in made.reports.items()
-        ]
+        [(_CALLED[name], held(report.files, report.bytes, report.databases)) for name, report in made.reports.items()]
     )
     if made.removed:
-        print_facts([("Removed", f"{made.removed} older backups")])
+        print_facts([("Removed", counted(made.removed, "older backup"))])
     for name, report in made.reports.items():
         for field, what in _NAMED.items():
             if paths := getattr(report, field):
@@ -62,11 +66,13 @@ def confirm_restore(backup: Backup, places: Places, trust: bool) -> None:
     what = [f"the vault {places.vault}"]
     if trust:
         what.append(f"keys, approvals, settings and modules in {places.home}")
-    made = f"{backup.made_at.astimezone():%Y-%m-%d %H:%M} by the computer {clean(backup.computer)}"
+    made = f"{local(backup.made_at)} by the computer {clean(backup.computer)}"
     print(f"The backup {backup.id}, made {made}, will replace {' and '.join(what)}.")
     print("What is there now is kept beside it.")
     if trust:
-        print("Keys and approvals that were withdrawn since then count again: look at `parachute keys` afterwards.")
+        print(
+            "Keys and approvals that were withdrawn since then count again: look at `parachute keys list` afterwards."
+        )
     if not sys.stdin.isatty():
         raise InvalidInput("Nobody is there to confirm it.", "`--yes` restores without asking.")
     typer.confirm("Restore it?", abort=True)
@@ -98,7 +104,7 @@ def print_status(repository: str | None, state: State, concerns: list[str]) -> N
         for name, called in (("create", "Last backup"), ("verify", "Last verification"), ("drill", "Last drill")):
             entry = state.operations.get(name)
             about = f" ({entry['backup']})" if entry and entry.get("backup") else ""
-            facts.append((called, f"{entry['at']}: {entry['result']}{about}" if entry else "never"))
+            facts.append((called, f"{local(entry['at'])}: {entry['result']}{about}" if entry else "never"))
         print_facts(facts)
     for concern in concerns:
         print_error(concern)

@@ -11,6 +11,7 @@ from typing import Any
 
 from parachute.cli.api import Api, quoted
 from parachute.cli.event_stream import TERMINAL, EventStream, Interrupt
+from parachute.cli.identifiers import short
 from parachute.cli.output import print_error, print_note
 from parachute.cli.printer import JsonPrinter, Printer, TextPrinter
 from parachute.cli.question import ask_for_direct, ask_permission, ask_user
@@ -163,7 +164,7 @@ def converse(api: Api, body: dict[str, Any], as_json: bool) -> int:
 
 def tell_session(session: str) -> None:
     """The id of a conversation, and how to go on with it."""
-    print_note(f"Conversation {session}; go on with: `parachute chat --session {session}`")
+    print_note(f"Conversation {short(session)}; go on with: `parachute chat --session {short(session)}`, or --continue")
 
 
 def _say(api: Api, body: dict[str, Any], text: str, as_json: bool) -> None:
@@ -171,6 +172,7 @@ def _say(api: Api, body: dict[str, Any], text: str, as_json: bool) -> None:
         printer: Printer = JsonPrinter() if as_json else TextPrinter()
         outcome = run_turn(api, {**body, "message": text}, printer, interactive=not as_json)
         body["sessionId"] = outcome.session or body["sessionId"]
+        body.pop("attachments", None)  # they came with the first message
     except ParachuteError as error:
         print_error(error.message, error.hint)
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from parachute.cli.output import clean, print_error, print_json, print_note, print_table, styled
+from parachute.cli.output import clean, counted, print_error, print_json, print_note, print_table, styled
 from parachute.doctor.models import Group, Level
 from parachute.errors import ParachuteError
 
@@ -68,9 +68,17 @@ def print_examinations(found: "list[Examination]") -> None:
                 print(f"  Next: {clean(each.result.hint)}")
     counts = Counter(each.result.level for each in found)
     print()
-    print(", ".join(f"{counts[level]} {_WORDS[level].lower()}" for level in Level if counts[level]) + ".")
+    print(", ".join(_counted(level, counts[level]) for level in Level if counts[level]) + ".")
     if any(each.result.fix for each in found):
         print_note("`parachute doctor --fix` mends some of it, and asks before each.")
+    if wrong := counts[Level.PROBLEM]:
+        print(f"{counted(wrong, 'thing')} {'does' if wrong == 1 else 'do'} not work.")
+    else:
+        print("Everything that was looked at works.")
+
+
+def _counted(level: Level, count: int) -> str:
+    return f"{count} {level.value}" if level in (Level.OK, Level.SKIPPED) else counted(count, level.value)
 
 
 def mend(found: "list[Examination]", *, asks: bool, tells: bool) -> list[dict[str, object]]:

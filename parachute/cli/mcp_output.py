@@ -8,7 +8,8 @@ import typer
 
 from parachute.cli.api import Api, quoted
 from parachute.cli.commands import NOT_ANSWERED
-from parachute.cli.output import clean, print_json, print_note
+from parachute.cli.output import clean, print_json, print_note, size
+from parachute.cli.times import local
 from parachute.mcp_servers.catalog import Catalog, Listed, Review
 from parachute.settings.home import Home
 
@@ -42,7 +43,7 @@ def facts(listed: Listed) -> list[tuple[str, str]]:
     if listed.runnable is not None and approval is not None:
         rows += [("Copy of", f"{path} (sha256 {sha256[:16]}…)") for path, sha256 in listed.runnable.files.items()]
         rows += [("Reads", folder) for folder in approval.folders]
-        rows += [("Reaches", ", ".join(approval.hosts) or "nothing"), ("Approved", approval.approved_at)]
+        rows += [("Reaches", ", ".join(approval.hosts) or "nothing"), ("Approved", local(approval.approved_at))]
     return [*rows, *(("Problem", problem) for problem in listed.problems)]
 
 
@@ -118,9 +119,7 @@ def _chosen(given: Sequence[str] | None, before: Sequence[str]) -> Sequence[str]
 def _shown(review: Review) -> str:
     lines = [f"{review.server.name}:", f"  runs    {review.server.shown}"]
     lines += [f"  with    {name}={value}" for name, value in review.server.env]
-    lines += [
-        f"  copies  {file.path}  {len(file.content):,} bytes, sha256 {file.sha256[:16]}…" for file in review.files
-    ]
+    lines += [f"  copies  {file.path}  {size(len(file.content))}, sha256 {file.sha256[:16]}…" for file in review.files]
     lines += [f"  reads   {folder}" for folder in review.folders]
     lines.append(f"  reaches {', '.join(review.hosts) or 'no network'}")
     lines.append("  It sees nothing of the vault, and writes to a folder of its own only.")

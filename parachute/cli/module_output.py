@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from parachute.cli.module_states import sentence_of, state_word
 from parachute.cli.output import clean, print_facts, print_note, print_table, styled
+from parachute.cli.times import local
 
 if TYPE_CHECKING:
     from parachute.modules.changes import FileChange
@@ -72,7 +73,7 @@ def print_module(status: "ModuleStatus") -> None:
     if status.declared:
         facts.append(("Declared", "by the system's configuration"))
     if module:
-        approved = f"{module.approved_at.astimezone():%Y-%m-%d %H:%M}" if module.approved_at else "never"
+        approved = local(module.approved_at)
         facts += [
             ("Version", module.version),
             ("Trust", _trust(status)),

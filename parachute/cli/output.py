@@ -79,17 +79,33 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     Console().print(table)
 
 
-def duration(seconds: float) -> str:
-    """A length of time in its two largest units."""
+def duration(seconds: float, units: int = 2) -> str:
+    """A length of time in its largest units."""
     rest = int(seconds)
     parts = []
     for size, unit in ((86400, "d"), (3600, "h"), (60, "min"), (1, "s")):
         count, rest = divmod(rest, size)
         if count:
             parts.append(f"{count} {unit}")
-    return " ".join(parts[:2]) or "0 s"
+    return " ".join(parts[:units]) or "0 s"
 
 
 def money(dollars: float) -> str:
     """US dollars and cents."""
     return f"${dollars:,.2f}"
+
+
+def counted(count: float, noun: str) -> str:
+    """`1 processor`, `2 processors`."""
+    number = f"{count:,}" if isinstance(count, int) else f"{count:g}"
+    return f"{number} {noun}" if count == 1 else f"{number} {noun}s"
+
+
+def size(count: int) -> str:
+    """`812 bytes`, `70 kB`, `4.2 MB`, `420 MB`."""
+    if count < 1000:
+        return counted(count, "byte")
+    amount, units = count / 1000, ["kB", "MB", "GB", "TB"]
+    while amount >= 999.5 and len(units) > 1:
+        amount, units = amount / 1000, units[1:]
+    return f"{amount:.1f} {units[0]}" if amount < 9.95 and units[0] != "kB" else f"{amount:.0f} {units[0]}"

@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Any
 
-from parachute.cli.output import clean, duration
+from parachute.cli.identifiers import short
+from parachute.cli.output import clean
+from parachute.cli.times import ago, local
 
 _LINES = 12
 _CHARACTERS = 100
@@ -23,10 +24,10 @@ def shown(suggestion: dict[str, Any], *, whole: bool = True) -> str:
         lines += ["  Applied instead:", *_payload(suggestion["modifications"], whole)]
     if suggestion["reasoning"]:
         lines.append(f"  “{' '.join(suggestion['reasoning'].split())}”")
-    lines.append(f"  Source: {suggestion['source_agent']} • {_ago(suggestion['timestamp'])} ago")
+    lines.append(f"  Source: {suggestion['source_agent']} • {ago(suggestion['timestamp'])}")
     if suggestion["status"] != "pending":
         lines.append(
-            f"  {suggestion['status'].capitalize()} by {suggestion['resolved_by']} • {suggestion['resolved_at']}"
+            f"  {suggestion['status'].capitalize()} by {suggestion['resolved_by']} • {local(suggestion['resolved_at'])}"
         )
     if suggestion["error"]:
         lines.append(f"  Not applied yet: {suggestion['error']}")
@@ -36,7 +37,7 @@ def shown(suggestion: dict[str, Any], *, whole: bool = True) -> str:
 def shown_resolution(resolution: dict[str, Any]) -> str:
     """One line of the log of decisions."""
     reason = resolution["error"] or resolution["reason"]
-    line = f"{resolution['timestamp']}  {resolution['outcome']} by {resolution['resolved_by']} ({resolution['who']})"
+    line = f"{local(resolution['timestamp'])}  {resolution['outcome']} by {resolution['resolved_by']} ({resolution['who']})"
     return clean(f"{line}: {reason}" if reason else line)
 
 
@@ -49,15 +50,15 @@ def shown_outcome(outcome: dict[str, Any]) -> str:
         (outcome["approved"], "approved"),
         (outcome["rejected"], "rejected"),
     ]
-    lines = [f"{len(found)} {what}: {', '.join(found)}." for found, what in done if found]
-    lines += [f"Wait for you as one: `parachute suggestions show {entry}`." for entry in outcome["entries"]]
+    lines = [f"{len(found)} {what}: {', '.join(map(short, found))}." for found, what in done if found]
+    lines += [f"Wait for you as one: `parachute suggestions show {short(entry)}`." for entry in outcome["entries"]]
     return "\n".join(lines) or "Nothing was to be done."
 
 
 def _heading(suggestion: dict[str, Any]) -> str:
     title = suggestion["title"] or suggestion["target_id"] or "(without a name)"
     target = f"  [{suggestion['target_module']}]" if suggestion["target_module"] else ""
-    return f"{suggestion['id']}  {suggestion['action'].capitalize()}: {title}{target}"
+    return f"{short(suggestion['id'])}  {suggestion['action'].capitalize()}: {title}{target}"
 
 
 def _payload(payload: dict[str, Any], whole: bool) -> list[str]:
@@ -67,11 +68,3 @@ def _payload(payload: dict[str, Any], whole: bool) -> list[str]:
         if len(lines) > _LINES:
             lines = [*lines[:_LINES], f"… and {len(lines) - _LINES} more lines"]
     return [f"    {line}" for line in lines]
-
-
-def _ago(moment: str) -> str:
-    try:
-        passed = (datetime.now(UTC) - datetime.fromisoformat(moment)).total_seconds()
-    except (ValueError, TypeError):
-        return "an unknown time"
-    return duration(max(0.0, passed))

@@ -1,4 +1,4 @@
-"""Routes of events: what a subscriber did not take, and having it delivered again."""
+"""Routes of events: what failed at a subscriber, and having it delivered again."""
 
 from typing import Annotated, Any
 
@@ -20,7 +20,7 @@ EventsDependency = Annotated[Events, Depends(events)]
 
 @router.get("/dead-letters")
 async def dead_letters(service: EventsDependency, limit: int = Query(100, ge=1, le=1000)) -> dict[str, Any]:
-    """Events that a subscriber did not take after the last try, newest first."""
+    """Events that failed at a subscriber at the last try, newest first."""
     return {
         "dead_letters": [
             {
@@ -39,5 +39,5 @@ async def dead_letters(service: EventsDependency, limit: int = Query(100, ge=1, 
 
 @router.post("/dead-letters/{identifier}/retry")
 async def retry(identifier: str, service: EventsDependency) -> dict[str, Any]:
-    """Deliver an event again to all who did not take it."""
+    """Deliver an event again to all at whom it failed."""
     return {"delivering": await service.retry(identifier)}

@@ -86,7 +86,7 @@ def _from_file(path: Path) -> Credential | None:
         reason = "it is not JSON" if isinstance(error, json.JSONDecodeError | UnicodeDecodeError) else str(error)
         raise ParachuteError(
             f"The credentials in {path} cannot be read: {reason.rstrip('.')}.",
-            "Mend or remove the file; `claude login` writes a new one.",
+            "Fix or delete the file; `claude login` writes a new one.",
             key="credentials_unreadable",
         ) from error
 

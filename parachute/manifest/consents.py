@@ -230,7 +230,7 @@ def _agent_consent(name: str, agent: AgentConfig) -> AgentConsent:
             box.network if isinstance(box.network, str) else "", ", ".join(box.network)
         )
         files = _files(box.workspace_access, box.allowed_paths)
-        limits = f"{box.pids_limit} processes; in a container also {box.memory} of memory and {box.cpus:g} processors"
+        limits = f"{box.pids_limit} processes; in a container also {box.memory} of memory and {box.cpus:g} processor{'' if box.cpus == 1 else 's'}"
     commands = {True: "any", False: "none"}.get(agent.bash) if isinstance(agent.bash, bool) else ", ".join(agent.bash)
     return AgentConsent(
         name=name,

@@ -76,7 +76,7 @@ class Question:
     def _trust(self) -> list[str]:
         lines = {
             Trust.VERIFIED: ["Verified: this is the module that came with the computer."],
-            Trust.TRUSTED: ["Nobody but you vouches for it."],
+            Trust.TRUSTED: ["Not verified: install it only if you trust the author."],
             Trust.UNTRUSTED: ["Untrusted: whatever it asks for, it gets no network and only its own folder."],
         }[self.module.trust]
         if self.module.trust is Trust.UNTRUSTED and self.asked.scheduled:

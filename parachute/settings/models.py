@@ -188,9 +188,9 @@ class BackupSettings(BaseModel):
     drill: Literal["weekly", "monthly"] = Field(
         default="monthly", description="How often it is tried whether the newest backup can be restored."
     )
-    keep_daily: int = Field(default=7, ge=1, le=10000, description="Of so many days the newest backup is kept.")
-    keep_weekly: int = Field(default=5, ge=0, le=10000, description="Of so many weeks the newest backup is kept.")
-    keep_monthly: int = Field(default=12, ge=0, le=10000, description="Of so many months the newest backup is kept.")
+    keep_daily: int = Field(default=7, ge=1, le=10000, description="How many daily backups to keep.")
+    keep_weekly: int = Field(default=5, ge=0, le=10000, description="How many weekly backups to keep.")
+    keep_monthly: int = Field(default=12, ge=0, le=10000, description="How many monthly backups to keep.")
     prune: bool = Field(default=True, description="Each backup removes those that are not kept any more.")
 
 

@@ -25,7 +25,7 @@ async def get_panic(request: Request) -> dict[str, Any]:
 
 @router.post("/panic")
 async def panic(request: Request) -> dict[str, Any]:
-    """Stop all agents, schedules, hooks and ways out at once, and start none any more; the journal goes on.
+    """Stop all agents, schedules, hooks and outgoing connections now, and start none any more; the journal goes on.
 
     `warning` says what does not hold where the disk could not be written.
     """

@@ -85,7 +85,7 @@ class ScriptedCore:
         log = logging.getLogger("uvicorn.error")
         level = log.level
         log.setLevel(logging.CRITICAL)  # it complains of every dropped stream
-        app = Starlette(routes=[Route("/{path:path}", self._answer, methods=["GET", "POST", "PUT", "DELETE"])])
+        app = Starlette(routes=[Route("/{path:path}", self._answer, methods=["GET", "POST", "PUT", "PATCH", "DELETE"])])
         config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", ws="none")
         server = uvicorn.Server(config)
         try:

@@ -1,5 +1,6 @@
 """`parachute chat`, against a core that says what is written here."""
 
+import base64
 import json
 import signal
 import subprocess
@@ -39,7 +40,7 @@ def test_the_answer_is_printed_and_the_rest_stands_beside_it(parachute: Terminal
     assert result.out == "Let me look.\n\nThere is none.\n"
     noted = result.err.splitlines()
     assert noted[:4] == ["Offline model: Small.", "  one", "> Read /notes/a.md", "  failed: gone"]
-    assert f"--session {SESSION}" in noted[4]
+    assert f"--session {SESSION[:8]}`" in noted[4]
     _, call = core.calls
     assert call.token == CliToken(home.root).obtain()
     assert call.body == {
@@ -104,6 +105,41 @@ def test_a_conversation_goes_on_by_its_id(parachute: Terminal, home: Home) -> No
     with ScriptedCore(home, [START, DONE]) as core:
         parachute.ok("chat", "hello", "--session", SESSION)
     assert core.calls[0].body["sessionId"] == SESSION
+
+
+def test_the_last_conversation_of_a_person_goes_on(parachute: Terminal, home: Home) -> None:
+    rows = [
+        {"id": "a" * 36, "source": "parachute", "metadata": {"module": "daily"}},
+        {"id": "b" * 36, "source": "telegram", "metadata": {}},
+        {"id": SESSION, "source": "parachute", "metadata": {}},
+        {"id": "c" * 36, "source": "parachute", "metadata": {}},
+    ]
+    with ScriptedCore(home, [START, DONE]) as core:
+        core.answers["GET", "/api/chat"] = 200, {"sessions": rows}
+        parachute.ok("chat", "--continue", "hello")
+        parachute.ok("chat", "--session", "cccc", "hello")
+        assert "Give one of them." in parachute.fails("chat", "-c", "--session", SESSION, "hello")
+        core.answers["GET", "/api/chat"] = 200, {"sessions": rows[:2]}
+        assert "no conversation to go on with" in parachute.fails("chat", "--continue", "hello")
+    assert [call.body["sessionId"] for call in core.calls if call.method == "POST"] == [SESSION, "c" * 36]
+
+
+def test_files_go_with_a_message(parachute: Terminal, home: Home, tmp_path: Path) -> None:
+    contents = {"a.py": b"x = 1", "b.png": b"\x89PNG", "c.pdf": b"%PDF", "d.tar.gz": b"\x1f\x8b", "e.bin": b"\0\xff"}
+    for name, content in contents.items():
+        (tmp_path / name).write_bytes(content)
+    given = [word for name in contents for word in ("--attach", str(tmp_path / name))]
+    with ScriptedCore(home, [START, DONE]) as core:
+        parachute.ok("chat", "What is it?", *given)
+        assert "there is no file nowhere" in parachute.fails("chat", "x", "--attach", "nowhere")
+        (tmp_path / "big").write_bytes(b"x" * (20 * 1024 * 1024 + 1))
+        assert "larger than 21 MB" in parachute.fails("chat", "x", "--attach", str(tmp_path / "big"))
+    sent = core.calls[0].body["attachments"]
+    assert [each["fileName"] for each in sent] == list(contents)
+    assert [each["type"] for each in sent] == ["text", "image", "pdf", "archive", "unknown"]
+    assert [base64.b64decode(each["base64Data"]) for each in sent] == list(contents.values())
+    assert sent[1]["mimeType"] == "image/png"
+    assert len(core.calls) == 1
 
 
 @pytest.mark.parametrize(
@@ -208,7 +244,7 @@ def test_a_conversation_at_a_terminal(parachute: Terminal, home: Home) -> None:
         screen.until("> ")
         screen.type("\x04")
         assert screen.end() == 0
-        assert f"--session {SESSION}" in screen.seen
+        assert f"--session {SESSION[:8]}`" in screen.seen
     assert [(call.body["message"], call.body["sessionId"]) for call in core.calls] == [
         ("hello", "new"),
         ("and now?", SESSION),
@@ -227,7 +263,7 @@ def test_ctrl_c_in_a_conversation_stops_the_answer_and_then_the_conversation(par
         screen.until("> ")
         screen.type("\x03")
         assert screen.end(pressing="\x03") == 130
-        assert f"--session {SESSION}" in screen.seen
+        assert f"--session {SESSION[:8]}`" in screen.seen
     assert core.paths()[-1].endswith("/abort")
 
 

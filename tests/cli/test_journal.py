@@ -118,7 +118,7 @@ def test_events_that_were_not_taken(parachute: Terminal, home: Home) -> None:
         assert core.calls[-1].query == {"limit": "7"}
         assert json.loads(parachute.ok("events", "failed", "--json")) == [LETTER]
         core.answers["GET", path] = 200, {"dead_letters": []}
-        assert parachute("events", "failed").err == "Every event was taken.\n"
+        assert parachute("events", "failed").err == "No failed events.\n"
         core.answers["POST", f"{path}/e/1/retry"] = 200, {"delivering": 1}
         assert parachute.ok("events", "retry", "e/1") == "The event is being delivered again to 1 module.\n"
         core.answers["POST", f"{path}/e/1/retry"] = 200, {"delivering": 2}

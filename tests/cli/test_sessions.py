@@ -18,17 +18,86 @@ def test_sessions_are_listed(parachute: Terminal, home: Home) -> None:
         assert json.loads(parachute.ok("sessions", "list", "--json")) == [ROW]
     header, row = shown.splitlines()
     assert header.split() == ["Id", "Title", "Updated", "Messages", "Trust"]
-    assert row.split() == [SESSION, "A", "[31mred", "plan", "2026-01-02", "03:04", "4"]
+    assert row.split() == [SESSION[:8], "A", "[31mred", "plan", "2026-01-02", "03:04", "4"]
     assert core.calls[0].query == {"limit": "50", "search": "red & blue", "archived": "true"}
     assert core.calls[0].token == CliToken(home.root).obtain()
 
 
-def test_a_session_is_deleted_by_its_whole_id(parachute: Terminal, home: Home) -> None:
+OTHER = "0d6a3f0e-ffff-4a35-9d5c-0f0c8a1b2c3d"
+LIST = 200, {"sessions": [ROW, {**ROW, "id": "b" * 36}]}
+SAID = {
+    **ROW,
+    "trustLevel": "sandboxed",
+    "messages": [
+        {"role": "user", "content": [{"type": "text", "text": "What is bread?"}]},
+        {"role": "assistant", "content": [{"type": "text", "text": "Flour.\x1b[31m"}], "model": "claude-haiku-4-5"},
+        {"role": "assistant", "content": [{"type": "text", "text": "No."}], "model": "<synthetic>"},
+    ],
+}
+
+
+def test_a_deletion_asks_and_enter_is_no(parachute: Terminal, home: Home) -> None:
     with ScriptedCore(home) as core:
+        core.answers["GET", "/api/chat"] = LIST
+        core.answers["GET", f"/api/chat/{SESSION}"] = 200, SAID
         core.answers["DELETE", f"/api/chat/{SESSION}"] = 200, {"success": True}
-        parachute.ok("sessions", "delete", SESSION)
-        assert "There is no" in parachute.fails("sessions", "delete", "../keys")
+        assert "--yes" in parachute("sessions", "delete", SESSION[:8]).err
+        assert parachute("sessions", "delete", SESSION).code == 3
+        with parachute.screen("sessions", "delete", SESSION[:8]) as screen:
+            assert "4 messages" in screen.until("[y/N]")
+            screen.type("\n")
+            screen.until("Nothing was deleted.")
+            assert screen.end() == 1
+        assert f"DELETE /api/chat/{SESSION}" not in core.paths()
+        with parachute.screen("sessions", "delete", SESSION[:8]) as screen:
+            screen.until("[y/N]")
+            screen.type("y\n")
+            assert screen.end() == 0
+        assert core.paths().count(f"DELETE /api/chat/{SESSION}") == 1
+        assert SESSION[:8] in parachute.ok("sessions", "delete", SESSION, "--yes")
+        assert "There is no" in parachute.fails("sessions", "delete", "../keys", "--yes")
+    assert core.paths().count(f"DELETE /api/chat/{SESSION}") == 2
     assert "DELETE /api/keys" not in core.paths()
+
+
+def test_the_beginning_of_an_id_is_enough_unless_two_begin_so(parachute: Terminal, home: Home) -> None:
+    with ScriptedCore(home) as core:
+        core.answers["GET", "/api/chat"] = LIST
+        core.answers["GET", f"/api/chat/{SESSION}"] = 200, SAID
+        core.answers["GET", f"/api/sandbox/sessions/{SESSION}"] = 200, {"note": "It is not used.", "differs": False}
+        shown = parachute.ok("sessions", "show", SESSION[:4], TZ="UTC")
+        assert parachute.ok("sandbox", "explain", SESSION[:8]) == "It is not used.\n"
+        core.answers["GET", "/api/chat"] = 200, {"sessions": [ROW, {**ROW, "id": OTHER}]}
+        assert OTHER in parachute.fails("sessions", "show", SESSION[:8])
+    lines = shown.splitlines()
+    assert lines[:2] == [
+        "A [31mred plan",
+        f"{SESSION[:8]} · 2026-01-02 03:04 · claude-haiku-4-5 · sandboxed · 4 messages",
+    ]
+    assert lines[3:] == ["user: What is bread?", "", "assistant: Flour.[31m", "", "assistant: No."]
+
+
+def test_a_session_is_renamed_archived_and_taken_back(parachute: Terminal, home: Home) -> None:
+    with ScriptedCore(home) as core:
+        core.answers["GET", "/api/chat"] = LIST
+        core.answers["PATCH", f"/api/chat/{SESSION}/config"] = 200, {"session": {**ROW, "title": "Sourdough bread"}}
+        for operation in ("archive", "unarchive"):
+            core.answers["POST", f"/api/chat/{SESSION}/{operation}"] = 200, {"session": ROW}
+        assert "Sourdough bread" in parachute.ok("sessions", "rename", SESSION[:8], "Sourdough", "bread")
+        parachute.ok("sessions", "archive", SESSION[:8])
+        parachute.ok("sessions", "unarchive", SESSION[:8])
+    assert [call.body for call in core.calls if call.method == "PATCH"] == [{"title": "Sourdough bread"}]
+    posted = [f"POST /api/chat/{SESSION}/archive", f"POST /api/chat/{SESSION}/unarchive"]
+    assert [path for path in core.paths() if path.startswith("POST")] == posted
+
+
+def test_a_search_names_what_was_not_found(parachute: Terminal, home: Home) -> None:
+    with ScriptedCore(home) as core:
+        core.answers["GET", "/api/chat"] = LIST
+        assert SESSION[:8] in parachute.ok("sessions", "search", "rye", "bread")
+        core.answers["GET", "/api/chat"] = 200, {"sessions": []}
+        assert parachute("sessions", "search", "berlin").err == 'Nothing found for "berlin".\n'
+    assert core.calls[0].query["search"] == "rye bread"
 
 
 def test_the_index_is_built_anew(parachute: Terminal, home: Home) -> None:

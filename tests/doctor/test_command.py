@@ -60,7 +60,8 @@ def test_a_problem_is_an_exit_code_and_a_warning_is_none(parachute: Terminal) ->
     assert done.code == 1
     assert "Access  exposure  PROBLEM  The computer is to listen on 0.0.0.0" in done.out
     assert "  Next: `parachute keys create NAME` makes one.\n" in done.out
-    assert done.out.endswith("\n1 problem.\n")
+    assert done.out.endswith("\n1 problem.\n1 thing does not work.\n")
+    assert parachute.ok("doctor", "settings").endswith("\n1 ok.\nEverything that was looked at works.\n")
 
 
 def test_a_broken_configuration_stops_no_check(parachute: Terminal) -> None:

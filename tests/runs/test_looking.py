@@ -63,11 +63,13 @@ async def test_a_difference_fails_the_command_and_is_told_in_the_next_turn(
         shown = command_line(computer, "sandbox", "explain", session)
         assert shown.returncode == 0, shown
         assert "127.0.0.1 of this machine" in shown.stdout
+        assert shown.stdout.endswith("\nEverything asked for holds.\n")
         folder = computer.home.sandboxes
         replace(Specification.load(folder, session), processes=7).save(folder)
         shown = command_line(computer, "sandbox", "explain", session)
         assert shown.returncode == 1
         assert "Error: specification: asked was" in shown.stderr
+        assert shown.stdout.endswith("\n1 thing does not hold.\n")
         found = command_line(computer, "sandbox", "explain", session, "--json")
         assert found.returncode == 1
         assert differing(json.loads(found.stdout)) == ["specification"]

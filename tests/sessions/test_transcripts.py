@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from parachute.errors import NotFound
-from parachute.sessions.messages import assistant_text, messages_of, user_text
+from parachute.sessions.messages import assistant_text, messages_of, shows, user_text
 from parachute.sessions.transcripts import Transcripts
 from parachute.vault.service import Vault
 from tests.contract.dart import check
@@ -328,3 +328,29 @@ def test_whatever_is_in_it_the_app_can_read_the_answer(
     for event in events:
         for text in (user_text(event), assistant_text(event)):
             assert text is None or isinstance(text, str)
+
+
+def test_a_command_that_the_program_answers_is_a_turn_like_others() -> None:
+    command = {"type": "system", "subtype": "local_command"}
+    events = [
+        {**command, "content": "/help"},
+        {**command, "content": "<local-command-stdout>/help isn't available.</local-command-stdout>"},
+        {"type": "user", "isMeta": True, "message": {"content": "<local-command-caveat>The command …"}},
+        {
+            "type": "user",
+            "message": {
+                "content": "<command-name>/context</command-name>\n<command-message>context</command-message>\n"
+                "<command-args>all</command-args>"
+            },
+        },
+        {**command, "content": "<local-command-stdout>## Usage\nLittle.</local-command-stdout>"},
+        {**command, "content": ["no text"]},
+    ]
+    said = [(each["role"], each["content"][0]["text"]) for each in messages_of(events)]
+    assert said == [
+        ("user", "/help"),
+        ("assistant", "/help isn't available."),
+        ("user", "/context all"),
+        ("assistant", "## Usage\nLittle."),
+    ]
+    assert [shows(event) for event in events] == [True, True, False, True, True, False]

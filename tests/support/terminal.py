@@ -38,6 +38,7 @@ class Terminal:
             "PARACHUTE_HOME": str(self.home),
             "LANG": "C.UTF-8",
             "TERM": "xterm",
+            "TZ": "UTC",
         }
 
     def __call__(self, *arguments: str, stdin: str = "", **environment: str) -> Result:

@@ -30,6 +30,7 @@ def register(app: typer.Typer) -> None:
 def list_(as_json: bool = _JSON) -> None:
     """List the agents of all modules, when they are due, and how they did last."""
     from parachute.cli.output import print_error, print_json, print_note, print_table
+    from parachute.cli.times import local
 
     found = _api().get("/api/scheduler")
     if as_json:
@@ -42,7 +43,7 @@ def list_(as_json: bool = _JSON) -> None:
         print_note("No module that runs has agents.")
         return
     rows = [
-        (_key(each), _state(each), _when(each), each["state"]["lastRunAt"] or "never", each["lastStatus"] or "")
+        (_key(each), _state(each), _when(each), local(each["state"]["lastRunAt"]), each["lastStatus"] or "")
         for each in agents
     ]
     print_table(["Agent", "State", "Next run", "Last run", "How it went"], rows)
@@ -59,7 +60,7 @@ def list_(as_json: bool = _JSON) -> None:
 
 def approve(
     agent: str = typer.Argument(None, help="Module and agent; all that wait if none."),
-    yes: bool = typer.Option(False, "--yes", "-y", help="Say yes to what would be asked."),
+    yes: bool = typer.Option(False, "--yes", "-y", help="Answer yes to all questions."),
     as_json: bool = _JSON,
 ) -> None:
     """Let agents of your vault run, exactly as their files are now; a change of a file needs a new approval."""
@@ -153,7 +154,9 @@ def log(
     as_json: bool = _JSON,
 ) -> None:
     """Show the last runs of an agent, the newest last, with what it did."""
+    from parachute.cli.identifiers import short
     from parachute.cli.output import clean, print_json, print_note
+    from parachute.cli.times import local
 
     api = _api()
     found = _find(api, agent)
@@ -164,11 +167,11 @@ def log(
     if not runs:
         print_note(f"{_key(found)} has never run.")
     for each in reversed(runs):
-        print(clean(f"{each['started']}  {each['trigger']}, for {each['date']}: {each['status']}"))
+        print(clean(f"{local(each['started'])}  {each['trigger']}, for {each['date']}: {each['status']}"))
         for line in each["log"]:
             print(clean(f"  {line}"))
         if each["session"]:
-            print(clean(f"  conversation {each['session']}"))
+            print(clean(f"  conversation {short(each['session'])}"))
 
 
 def _api() -> "Api":
@@ -213,8 +216,10 @@ def _state(agent: dict[str, Any]) -> str:
 
 
 def _when(agent: dict[str, Any]) -> str:
+    from parachute.cli.times import local
+
     if agent["retryAt"]:
-        return f"again at {agent['retryAt']}"
+        return f"again at {local(agent['retryAt'])}"
     return f"daily at {agent['schedule']['time']}" if agent["nextRunAt"] else ""
 
 

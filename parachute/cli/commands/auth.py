@@ -157,10 +157,12 @@ def _as_json(credential: "Credential | None") -> dict[str, Any] | None:
 def _line(credential: "Credential | None") -> str:
     if credential is None:
         return "none"
-    moment = _moment(credential)
-    if moment is None:
+    if (moment := _moment(credential)) is None:
         return credential.source
-    return f"{credential.source}, {'expired at' if credential.expired else 'valid until'} {moment}"
+
+    from parachute.cli.times import local
+
+    return f"{credential.source}, {'expired at' if credential.expired else 'valid until'} {local(moment)}"
 
 
 def _moment(credential: "Credential") -> str | None:

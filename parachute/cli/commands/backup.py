@@ -103,6 +103,7 @@ def verify(
     """Read a backup from the repository, and compare every file with the manifest."""
     from parachute.backup import verify as verifying
     from parachute.cli.backup_context import Context
+    from parachute.cli.backup_output import held
     from parachute.cli.output import print_json
 
     context = Context.find()
@@ -114,7 +115,7 @@ def verify(
     elif quick:
         print("The repository is sound, as far as can be told without reading its files.")
     else:
-        print(f"The backup {result.id} is what was backed up: {result.files:,} files, {result.bytes:,} bytes.")
+        print(f"The backup {result.id} is what was backed up: {held(result.files, result.bytes)}.")
 
 
 def restore(
@@ -169,7 +170,8 @@ def drill(
 
     from parachute.backup import drill as drilling
     from parachute.cli.backup_context import Context
-    from parachute.cli.output import print_json
+    from parachute.cli.backup_output import held
+    from parachute.cli.output import counted, print_json
 
     context = Context.find()
     with context.progress() as progress:
@@ -180,8 +182,8 @@ def drill(
         print_json(asdict(result))
     else:
         print(
-            f"The backup {result.id} can be restored: {result.files:,} files, {result.bytes:,} bytes, "
-            f"{result.databases} sound databases."
+            f"The backup {result.id} can be restored: {held(result.files, result.bytes)}, "
+            f"{counted(result.databases, 'sound database')}."
         )
 
 
@@ -230,6 +232,12 @@ def status(as_json: bool = _JSON) -> None:
 
 
 def _row(backup: "Backup", owner: "Owner") -> list[str]:
-    made = f"{backup.made_at.astimezone():%Y-%m-%d %H:%M}"
+    from parachute.cli.times import local
+
     states = {"unfinished": not backup.is_finished, "of another installation": not backup.is_of(owner)}
-    return [backup.id, made, backup.computer, ", ".join(name for name, holds in states.items() if holds)]
+    return [
+        backup.id,
+        local(backup.made_at),
+        backup.computer,
+        ", ".join(name for name, holds in states.items() if holds),
+    ]

@@ -21,7 +21,13 @@ def register(app: typer.Typer) -> None:
 
 def chat(
     words: list[str] = typer.Argument(None, metavar="[TEXT]", help="What to say; - reads it from standard input."),
-    session: str = typer.Option("new", "--session", "-s", help="Id of a conversation to go on with."),
+    session: str = typer.Option(
+        "new", "--session", "-s", help="Id of a conversation to go on with; its beginning is enough."
+    ),
+    last: bool = typer.Option(False, "--continue", "-c", help="Go on with the last conversation."),
+    attach: list[Path] = typer.Option(
+        [], "--attach", "-a", metavar="FILE", help="A file to send along; as often as needed."
+    ),
     direct: bool = typer.Option(False, "--direct", help="Let the agent work on this machine without a sandbox."),
     directory: Path | None = typer.Option(None, "--directory", "-d", help="The folder that the agent works in."),
     model: str | None = typer.Option(None, "--model", "-m", help="The model to ask."),
@@ -31,12 +37,19 @@ def chat(
 ) -> None:
     """Talk to an agent; without a text, a conversation at the prompt."""
     from parachute.cli.api import Api
+    from parachute.cli.attaching import attachments
     from parachute.cli.conversation import at_terminal, converse, run_turn, tell_session
     from parachute.cli.printer import JsonPrinter, TextPrinter
+    from parachute.cli.session_ids import last_session, whole_session
+    from parachute.errors import InvalidInput
     from parachute.settings.home import Home
 
+    if last and session != "new":
+        raise InvalidInput("--continue and --session name two conversations.", "Give one of them.")
     text = _text(words or [], at_terminal())
     body: dict[str, Any] = {"message": text, "sessionId": session, "module": "chat"}
+    if attach:
+        body["attachments"] = attachments(attach)
     if direct:
         _confirm_direct(yes)
         body["trustLevel"] = "direct"
@@ -50,6 +63,10 @@ def chat(
     api = Api.find(home)
     if directory is not None:
         _check_tools(api, body["workingDirectory"])
+    if last:
+        body["sessionId"] = last_session(api, workspace)
+    elif session != "new":
+        body["sessionId"] = whole_session(api, session)
     if text is None:
         raise typer.Exit(converse(api, body, as_json))
     printer: Printer = JsonPrinter() if as_json else TextPrinter()

@@ -19,9 +19,10 @@ def failed(
     limit: int = typer.Option(100, "--limit", "-n", min=1, max=1000, help="How many at the most."),
     as_json: bool = _JSON,
 ) -> None:
-    """List events that were not taken after the last try, newest first."""
+    """List events that failed at the last try, newest first."""
     from parachute.cli.api import Api
     from parachute.cli.output import print_json, print_note, print_table
+    from parachute.cli.times import local
     from parachute.settings.home import Home
 
     found = Api.find(Home.find()).get("/api/events/dead-letters", limit=limit)["dead_letters"]
@@ -29,18 +30,18 @@ def failed(
         print_json(found)
         return
     if not found:
-        print_note("Every event was taken.")
+        print_note("No failed events.")
         return
     rows = [
-        (each["id"], each["event"], each["subscriber"], each["timestamp"], str(each["attempts"]), each["error"])
+        (each["id"], each["event"], each["subscriber"], local(each["timestamp"]), str(each["attempts"]), each["error"])
         for each in found
     ]
-    print_table(["Id", "Event", "Not taken by", "Time", "Tries", "Last error"], rows)
+    print_table(["Id", "Event", "Failed at", "Time", "Tries", "Last error"], rows)
     print_note("`parachute events retry ID` delivers one again.")
 
 
 def retry(identifier: str = typer.Argument(metavar="ID", help="Id of an event.")) -> None:
-    """Deliver an event again to all who did not take it."""
+    """Deliver an event again to all at whom it failed."""
     from parachute.cli.api import Api, quoted
     from parachute.settings.home import Home
 

@@ -46,7 +46,7 @@ def list_(as_json: bool = _JSON) -> None:
         (each.hook.name, each.hook.event, _state(each), "no" if each.hook.is_async else "yes", each.hook.command)
         for each in listed
     ]
-    print_table(["Name", "Event", "Runs", "Waited for", "Command"], rows)
+    print_table(["Name", "Event", "Runs", "Blocks", "Command"], rows)
     for each in listed:
         if each.problem and each.command is None:
             print_error(f"{each.hook.name} ({each.hook.source}): {each.problem}")
@@ -56,7 +56,7 @@ def list_(as_json: bool = _JSON) -> None:
 
 def approve(
     name: list[str] = typer.Argument(None, help="Names of hooks; all that wait if none."),
-    yes: bool = typer.Option(False, "--yes", "-y", help="Say yes to what would be asked."),
+    yes: bool = typer.Option(False, "--yes", "-y", help="Answer yes to all questions."),
     as_json: bool = _JSON,
 ) -> None:
     """Let hooks run, exactly as they are now; a change of the command or of a file in it needs a new approval."""
@@ -119,6 +119,7 @@ def errors(as_json: bool = _JSON) -> None:
     """Show what went wrong with hooks since the computer was started."""
     from parachute.cli.api import Api
     from parachute.cli.output import print_json, print_note, print_table
+    from parachute.cli.times import local
     from parachute.settings.home import Home
 
     found = Api.find(Home.find()).get("/api/hooks/errors")["errors"]
@@ -127,7 +128,7 @@ def errors(as_json: bool = _JSON) -> None:
     elif not found:
         print_note("No hook has failed.")
     else:
-        rows = [(each["timestamp"], each["hook"], each["event"], each["message"]) for each in found]
+        rows = [(local(each["timestamp"]), each["hook"], each["event"], each["message"]) for each in found]
         print_table(["Time", "Hook", "Event", "What happened"], rows)
 
 
@@ -151,7 +152,7 @@ def _state(listed: "Listed") -> str:
 def _show(hooks: "Hooks", listed: "Listed") -> None:
     """Print what would run: the command, and every file that it names, or what has changed in it."""
     from parachute.cli.module_output import print_changes
-    from parachute.cli.output import clean
+    from parachute.cli.output import clean, size
     from parachute.modules.changes import text_change
 
     assert listed.command is not None
@@ -159,7 +160,7 @@ def _show(hooks: "Hooks", listed: "Listed") -> None:
     before = hooks.before(listed.command)
     for file in listed.command.files:
         path, old = str(file.path), before.get(str(file.path))
-        print(clean(f"  {path}  {len(file.content):,} bytes, sha256 {file.sha256[:16]}…"))
+        print(clean(f"  {path}  {size(len(file.content))}, sha256 {file.sha256[:16]}…"))
         if old != file.content:
             print_changes([text_change(path, old, file.content, is_whole=True)])
 

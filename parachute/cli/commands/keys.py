@@ -22,6 +22,7 @@ def register(app: typer.Typer) -> None:
 def list_(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) -> None:
     """List all keys; their secrets are stored nowhere."""
     from parachute.cli.output import print_json, print_note, print_table
+    from parachute.cli.times import local
     from parachute.keys.service import Keys
     from parachute.settings.home import Home
 
@@ -47,8 +48,8 @@ def list_(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) -> 
                 key.id,
                 key.label,
                 " ".join(str(scope) for scope in key.scopes),
-                f"{key.created_at.astimezone():%Y-%m-%d %H:%M}",
-                f"{key.last_used_at.astimezone():%Y-%m-%d %H:%M}" if key.last_used_at else "never",
+                local(key.created_at),
+                local(key.last_used_at),
             )
             for key in keys
         ]
@@ -131,7 +132,7 @@ def revoke(
     name: str = typer.Argument(help="Name or id of the key."),
     yes: bool = typer.Option(False, "--yes", "-y", help="Revoke it also if it is the last key with admin rights."),
 ) -> None:
-    """Make a key worthless, at once; the last one with admin rights only after a question."""
+    """Revoke a key immediately; the last one with admin rights only after a question."""
     from parachute.cli.module_output import ask, can_ask
     from parachute.cli.output import print_note
     from parachute.keys.service import Keys, LastAdminKey

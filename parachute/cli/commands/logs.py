@@ -19,7 +19,7 @@ def register(app: typer.Typer) -> None:
 def logs(
     name: str = typer.Argument("", help="supervisor, core, model, the name of a module, ...; all if none is named."),
     lines: int = typer.Option(50, "--limit", "--lines", "-n", min=1, max=100_000, help="How many lines of each."),
-    follow: bool = typer.Option(False, "--follow", "-f", help="Go on with what is said from now on, until Ctrl-C."),
+    follow: bool = typer.Option(False, "--follow", "-f", help="Follow the log until Ctrl-C."),
 ) -> None:
     """Show the last lines of the logs."""
     from parachute.cli import log_files

@@ -6,7 +6,7 @@ from parachute.cli.commands import group
 
 _JSON = typer.Option(False, "--json", help="Print JSON.")
 _NAME = typer.Argument(metavar="NAME", help="Name of the server, as `list` shows it.")
-_YES = typer.Option(False, "--yes", "-y", help="Say yes to what would be asked.")
+_YES = typer.Option(False, "--yes", "-y", help="Answer yes to all questions.")
 _HOST = typer.Option(None, "--host", help="A host of the internet that it may reach; again for more, none for none.")
 _READ = typer.Option(None, "--read", help="A folder that it may read, such as its program's; again for more, or none.")
 

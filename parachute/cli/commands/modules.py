@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from parachute.settings.home import Home
 
 _JSON = typer.Option(False, "--json", help="Print JSON.")
-_YES = typer.Option(False, "--yes", "-y", help="Say yes to what would be asked.")
+_YES = typer.Option(False, "--yes", "-y", help="Answer yes to all questions.")
 _NAME = typer.Argument(help="Name of the module.")
 _SETTING = typer.Argument(help="Name of the setting.")
 

@@ -19,10 +19,11 @@ def register(app: typer.Typer) -> None:
 
 
 def panic(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) -> None:
-    """Stop all agents, schedules, hooks and ways out at once, also when the API hangs; the journal goes on."""
+    """Stop all agents, schedules, hooks and outgoing connections now, also when the API hangs; the journal goes on."""
     import asyncio
 
     from parachute.cli.output import print_error, print_json, print_note
+    from parachute.cli.times import local
     from parachute.panic.brake import Brake
     from parachute.settings.home import Home
 
@@ -37,7 +38,7 @@ def panic(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) -> 
         told = str(supervisor) if supervisor and is_running else pulled.warning
         print_json({"panic": pulled.as_json(), "running": is_running, "problem": told})
     else:
-        print(f"All agents are stopped since {pulled.since}. The journal and your files go on.")
+        print(f"All agents are stopped since {local(pulled.since)}. The journal and your files go on.")
         if not is_running and pulled.saved:
             print_note("The computer is not running; when it is started, it starts no agent.")
         elif core is not None and supervisor is None:
@@ -61,6 +62,7 @@ def resume(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) ->
 
     from parachute.cli.api import Api
     from parachute.cli.output import print_json, print_note
+    from parachute.cli.times import local
     from parachute.errors import ParachuteError
     from parachute.panic.brake import Brake
     from parachute.settings.home import Home
@@ -81,7 +83,7 @@ def resume(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) ->
     elif was is None:
         print("Agents are not stopped.")
     else:
-        print(f"Agents may work again; they were stopped since {was.since} by {was.by}.")
+        print(f"Agents may work again; they were stopped since {local(was.since)} by {was.by}.")
 
 
 async def _stop(home: "Home") -> "tuple[ParachuteError | None, ParachuteError | None]":

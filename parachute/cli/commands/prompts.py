@@ -35,7 +35,7 @@ def list_(as_json: bool = _JSON) -> None:
 
 def approve(
     file: list[str] = typer.Argument(help="Files, such as AGENTS.md in the vault."),
-    yes: bool = typer.Option(False, "--yes", "-y", help="Say yes to what would be asked."),
+    yes: bool = typer.Option(False, "--yes", "-y", help="Answer yes to all questions."),
     as_json: bool = _JSON,
 ) -> None:
     """Let the words of a file steer conversations that run directly, as they are now; a change needs a new approval."""

@@ -17,7 +17,7 @@ _JSON = typer.Option(False, "--json", help="Print JSON.")
 
 def register(app: typer.Typer) -> None:
     """Add the group."""
-    sandbox = group("sandbox", "Build and look at what shuts agents in.")
+    sandbox = group("sandbox", "Build and inspect the agents' sandbox.")
     sandbox.command("build")(build)
     sandbox.command("status")(status)
     sandbox.command("explain")(explain)
@@ -64,11 +64,12 @@ def build(
 
 
 def status(as_json: bool = _JSON) -> None:
-    """Show which engine shuts agents in, and from which image."""
+    """Show which engine the agents' sandbox uses, and from which image."""
     import asyncio
     from dataclasses import asdict
 
-    from parachute.cli.output import print_facts, print_json
+    from parachute.cli.output import counted, print_facts, print_json
+    from parachute.cli.times import local
     from parachute.image import recipe
     from parachute.sandbox import containers
     from parachute.sandbox.engines import Engines
@@ -97,12 +98,12 @@ def status(as_json: bool = _JSON) -> None:
     facts.append(("Podman", containers.version() or "not installed"))
     if image:
         old = "; not of today's recipe: parachute sandbox build" if recipe.is_older(image.recipe) else ""
-        facts.append(("Image", f"{image.tag}, {image.bytes >> 20} MB, built {image.built_at}{old}"))
+        facts.append(("Image", f"{image.tag}, {image.bytes >> 20} MB, built {local(image.built_at)}{old}"))
         facts.append(("Packages", f"{len(image.packages)}; --json lists their versions"))
     else:
         facts.append(("Image", "none: parachute sandbox build"))
     if choice.engine == "podman":
-        each = f"{settings.memory_megabytes} MB, {settings.cpus:g} processors, {settings.processes} processes each"
+        each = f"{settings.memory_megabytes} MB, {counted(settings.cpus, 'processor')}, {settings.processes} processes each"
         facts.append(("Limits", each if settings.limits == "enforced" else "unavailable, as the settings say"))
     print_facts(facts)
     if choice.hint:
@@ -110,21 +111,21 @@ def status(as_json: bool = _JSON) -> None:
 
 
 def explain(
-    session: str = typer.Argument(
-        metavar="SESSION", help="Id of a conversation, as `parachute sessions list` shows it."
-    ),
+    session: str = typer.Argument(metavar="ID", help="Id of a conversation, as `parachute sessions list` shows it."),
     as_json: bool = _JSON,
 ) -> None:
-    """Show what a session's box was asked to be, what its engine reports, and what a look inside finds.
+    """Show what a conversation's sandbox was asked to be, what its engine reports, and what a look inside finds.
 
-    A difference is an error. A box that sleeps is started for it, and falls asleep again by itself.
+    A difference is an error. A sandbox that sleeps is started for it, and stops again by itself.
     """
     from parachute.cli.api import Api, quoted
-    from parachute.cli.output import print_error, print_json, print_note, print_table
+    from parachute.cli.output import counted, print_error, print_json, print_note, print_table
+    from parachute.cli.session_ids import whole_session
     from parachute.settings.home import Home
 
     # A container that has to be started first takes its time.
-    found = Api.find(Home.find()).get_slowly(f"/api/sandbox/sessions/{quoted(session)}")
+    api = Api.find(Home.find())
+    found = api.get_slowly(f"/api/sandbox/sessions/{quoted(whole_session(api, session))}")
     if as_json:
         print_json(found)
     elif found["note"]:
@@ -134,10 +135,14 @@ def explain(
         rows = [["!" if row["differs"] else "", *(row[name] for name in columns)] for row in found["rows"]]
         print_table(["", "What", "Asked", found["engine"].capitalize(), "Inside"], rows)
         if found["started"]:
-            print_note("The box was started for this look, and falls asleep by itself.")
-        for row in found["rows"]:
-            if row["differs"]:
-                print_error(row["problem"])
+            print_note("The sandbox was started for this look, and stops by itself.")
+        differing = [row for row in found["rows"] if row["differs"]]
+        for row in differing:
+            print_error(row["problem"])
+        if differing:
+            print(f"{counted(len(differing), 'thing')} {'does' if len(differing) == 1 else 'do'} not hold.")
+        else:
+            print("Everything asked for holds.")
     if found["differs"]:
         raise typer.Exit(1)
 

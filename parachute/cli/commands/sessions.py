@@ -1,17 +1,31 @@
 """`parachute sessions`: the conversations that there are."""
 
+from typing import TYPE_CHECKING, Any
+
 import typer
 
-from parachute.cli.commands import group
+from parachute.cli.commands import NOT_ANSWERED, group
+
+if TYPE_CHECKING:
+    from parachute.cli.api import Api
 
 _MOST = 500
+_ID = typer.Argument(metavar="ID", help="Id of the conversation; its beginning is enough.")
+_JSON = typer.Option(False, "--json", help="Print JSON.")
+_ARCHIVED = typer.Option(False, "--archived", help="The archived ones instead.")
+_WORKSPACE = typer.Option("", "--workspace", "-w", help="Only those of the workspace with this slug.")
+_LIMIT = typer.Option(50, "--limit", "-n", min=1, max=_MOST, help="How many, the latest first.")
 
 
 def register(app: typer.Typer) -> None:
     """Add the group."""
-    sessions = group("sessions", "List, show and delete conversations.")
+    sessions = group("sessions", "List, search, show, rename, archive and delete conversations.")
     sessions.command("list")(list_)
+    sessions.command("search")(search)
     sessions.command("show")(show)
+    sessions.command("rename")(rename)
+    sessions.command("archive")(archive)
+    sessions.command("unarchive")(unarchive)
     sessions.command("delete")(delete)
     sessions.command("reindex")(reindex)
     app.add_typer(sessions)
@@ -19,15 +33,102 @@ def register(app: typer.Typer) -> None:
 
 def list_(
     search: str = typer.Option("", "--search", help="Only those in which this is said."),
-    archived: bool = typer.Option(False, "--archived", help="The archived ones instead."),
-    workspace: str = typer.Option("", "--workspace", "-w", help="Only those of the workspace with this slug."),
-    limit: int = typer.Option(50, "--limit", "-n", min=1, max=_MOST, help="How many, the latest first."),
-    as_json: bool = typer.Option(False, "--json", help="Print JSON."),
+    archived: bool = _ARCHIVED,
+    workspace: str = _WORKSPACE,
+    limit: int = _LIMIT,
+    as_json: bool = _JSON,
 ) -> None:
     """List conversations, the latest first."""
-    from parachute.cli.api import Api
-    from parachute.cli.output import print_json, print_note, print_table
-    from parachute.settings.home import Home
+    _list(search, archived, workspace, limit, as_json)
+
+
+def search(
+    words: list[str] = typer.Argument(metavar="WORDS", help="What was said, or stands in the title."),
+    archived: bool = _ARCHIVED,
+    workspace: str = _WORKSPACE,
+    limit: int = _LIMIT,
+    as_json: bool = _JSON,
+) -> None:
+    """Find conversations in which all of these words are said."""
+    _list(" ".join(words), archived, workspace, limit, as_json)
+
+
+def show(session: str = _ID, as_json: bool = _JSON) -> None:
+    """Show what was said in a conversation, the newest messages of a long one."""
+    from parachute.cli.output import print_json
+    from parachute.cli.session_output import print_session
+
+    api, identifier = _found(session)
+    found = api.get(_path(identifier))
+    if as_json:
+        print_json(found)
+    else:
+        print_session(found)
+
+
+def rename(
+    session: str = _ID,
+    title: list[str] = typer.Argument(metavar="TITLE", help="What it is called from now on."),
+    as_json: bool = _JSON,
+) -> None:
+    """Give a conversation another title."""
+    from parachute.cli.output import clean, print_json
+
+    api, identifier = _found(session)
+    changed = api.patch(f"{_path(identifier)}/config", {"title": " ".join(title)})["session"]
+    if as_json:
+        print_json(changed)
+    else:
+        print(clean(f"The conversation {_short(changed['id'])} is called “{changed['title']}” now."))
+
+
+def archive(session: str = _ID) -> None:
+    """Put a conversation away: `list` shows it only with --archived."""
+    api, identifier = _found(session)
+    api.post(f"{_path(identifier)}/archive")
+    print(f"The conversation {_short(identifier)} is archived.")
+
+
+def unarchive(session: str = _ID) -> None:
+    """Take an archived conversation back."""
+    api, identifier = _found(session)
+    api.post(f"{_path(identifier)}/unarchive")
+    print(f"The conversation {_short(identifier)} is in the list again.")
+
+
+def delete(
+    session: str = _ID,
+    yes: bool = typer.Option(False, "--yes", "-y", help="Answer yes to all questions."),
+) -> None:
+    """Delete a conversation with everything that was said in it, after a question."""
+    from parachute.cli.module_output import ask, can_ask
+    from parachute.cli.output import clean, counted, print_note
+
+    api, identifier = _found(session)
+    if not yes:
+        found = api.get(_path(identifier))
+        said = counted(found["messageCount"], "message")
+        print_note(clean(f"“{found['title'] or 'Without a title'}”, {said}: transcript and attachments go with it."))
+        if not can_ask(as_json=False):
+            print_note("Nothing was deleted. `--yes` deletes without being asked.")
+            raise typer.Exit(NOT_ANSWERED)
+        if not ask("Delete it for good?"):
+            print_note("Nothing was deleted.")
+            raise typer.Exit(1)
+    api.delete(_path(identifier))
+    print(f"The conversation {_short(identifier)} is deleted.")
+
+
+def reindex() -> None:
+    """Build the index for searching anew, from the transcripts."""
+    # It reads every transcript: an hour is more than that takes, and less than forever.
+    _api().post("/api/chat/reindex", seconds=3600)
+    print("The index is built anew.")
+
+
+def _list(search: str, archived: bool, workspace: str, limit: int, as_json: bool) -> None:
+    from parachute.cli.output import print_json, print_note
+    from parachute.cli.session_output import print_sessions
 
     query: dict[str, str | int | bool] = {"limit": limit}
     if search:
@@ -36,67 +137,38 @@ def list_(
         query["archived"] = True
     if workspace:
         query["workspaceId"] = workspace
-    sessions = Api.find(Home.find()).get("/api/chat", **query)["sessions"]
+    sessions: list[dict[str, Any]] = _api().get("/api/chat", **query)["sessions"]
     if as_json:
         print_json(sessions)
-    elif not sessions:
-        print_note("There are no such conversations.")
+    elif sessions:
+        print_sessions(sessions)
+    elif search:
+        print_note(f'Nothing found for "{search}".')
     else:
-        rows = [
-            (
-                session["id"],
-                session.get("title") or "",
-                _local(session.get("updatedAt") or ""),
-                str(session.get("messageCount") or 0),
-                session.get("trustLevel") or "",
-            )
-            for session in sessions
-        ]
-        print_table(["Id", "Title", "Updated", "Messages", "Trust"], rows)
+        print_note("There are no such conversations.")
 
 
-def show(
-    session: str = typer.Argument(metavar="ID", help="Id of the conversation."),
-    as_json: bool = typer.Option(False, "--json", help="Print JSON."),
-) -> None:
-    """Show what was said in a conversation, the newest messages of a long one."""
-    from parachute.cli.api import Api, quoted
-    from parachute.cli.output import clean, print_json
-    from parachute.settings.home import Home
-
-    found = Api.find(Home.find()).get(f"/api/chat/{quoted(session)}")
-    if as_json:
-        print_json(found)
-        return
-    for message in found["messages"]:
-        text = "\n".join(block["text"] for block in message["content"] if block["type"] == "text").strip()
-        if text:
-            print(clean(f"{message['role']}: {text}\n"))
-
-
-def delete(session: str = typer.Argument(metavar="ID", help="Id of the conversation.")) -> None:
-    """Delete a conversation with everything that was said in it."""
-    from parachute.cli.api import Api, quoted
-    from parachute.settings.home import Home
-
-    Api.find(Home.find()).delete(f"/api/chat/{quoted(session)}")
-    print(f"The conversation {session} is deleted.")
-
-
-def reindex() -> None:
-    """Build the index for searching anew, from the transcripts."""
+def _api() -> "Api":
     from parachute.cli.api import Api
     from parachute.settings.home import Home
 
-    # It reads every transcript: an hour is more than that takes, and less than forever.
-    Api.find(Home.find()).post("/api/chat/reindex", seconds=3600)
-    print("The index is built anew.")
+    return Api.find(Home.find())
 
 
-def _local(moment: str) -> str:
-    from datetime import datetime
+def _path(session: str) -> str:
+    from parachute.cli.api import quoted
 
-    try:
-        return f"{datetime.fromisoformat(moment).astimezone():%Y-%m-%d %H:%M}"
-    except ValueError:
-        return moment
+    return f"/api/chat/{quoted(session)}"
+
+
+def _found(typed: str) -> "tuple[Api, str]":
+    from parachute.cli.session_ids import whole_session
+
+    api = _api()
+    return api, whole_session(api, typed)
+
+
+def _short(identifier: str) -> str:
+    from parachute.cli.identifiers import short
+
+    return short(identifier)

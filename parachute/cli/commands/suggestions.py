@@ -10,9 +10,12 @@ if TYPE_CHECKING:
     from parachute.cli.api import Api
 
 _JSON = typer.Option(False, "--json", help="Print JSON.")
-_YES = typer.Option(False, "--yes", "-y", help="Say yes to what would be asked.")
-_ID = typer.Argument(metavar="ID", help="Id of the suggestion.")
+_YES = typer.Option(False, "--yes", "-y", help="Answer yes to all questions.")
+_ID = typer.Argument(metavar="ID", help="Id of the suggestion; its beginning is enough.")
 _MOST = 200
+_WHOLE = 12
+"""Characters of an id."""
+
 _SECONDS = 120.0
 _SECONDS_OF_MANY = 3600.0
 _SECONDS_OF_SORTING = 200.0
@@ -20,7 +23,7 @@ _SECONDS_OF_SORTING = 200.0
 
 def register(app: typer.Typer) -> None:
     """Add the group."""
-    suggestions = group("suggestions", "Decide about what modules and agents propose.")
+    suggestions = group("suggestions", "Review suggestions from modules and agents.")
     suggestions.command("list")(list_)
     suggestions.command("show")(show)
     suggestions.command("approve")(approve)
@@ -47,7 +50,7 @@ def list_(
         print_json(found["suggestions"])
         return
     if not found["suggestions"]:
-        print_note("There are no such suggestions.")
+        print_note("No suggestions are waiting." if status == "pending" else "There are no such suggestions.")
         return
     print(f"{status.capitalize()} suggestions ({found['total']})")
     for each in found["suggestions"]:
@@ -77,7 +80,7 @@ def approve(identifier: str = _ID, yes: bool = _YES, as_json: bool = _JSON) -> N
     api = _api()
     found = _get(api, identifier)
     _confirm([found], "Apply it?", yes, as_json)
-    _print_done(api.post(_path(identifier, "approve"), seconds=_seconds(found)), as_json)
+    _print_done(api.post(_path(found["id"], "approve"), seconds=_seconds(found)), as_json)
 
 
 def reject(
@@ -88,7 +91,7 @@ def reject(
     """Turn a suggestion down; nothing is changed."""
     api = _api()
     found = _get(api, identifier)
-    _print_done(api.post(_path(identifier, "reject"), {"reason": reason}, seconds=_seconds(found)), as_json)
+    _print_done(api.post(_path(found["id"], "reject"), {"reason": reason}, seconds=_seconds(found)), as_json)
 
 
 def modify(
@@ -112,7 +115,7 @@ def modify(
     if not isinstance(changed, dict):
         raise InvalidInput("--payload: a JSON object is expected.")
     _confirm([{**found, "payload": changed}], "Apply it in these words?", yes, as_json)
-    _print_done(api.post(_path(identifier, "modify"), {"payload": changed}, seconds=_seconds(found)), as_json)
+    _print_done(api.post(_path(found["id"], "modify"), {"payload": changed}, seconds=_seconds(found)), as_json)
 
 
 def approve_all(
@@ -121,6 +124,7 @@ def approve_all(
     as_json: bool = _JSON,
 ) -> None:
     """Apply all suggestions that wait, after you have seen them; the exit code is 1 if one could not be applied."""
+    from parachute.cli.identifiers import short
     from parachute.cli.output import clean, print_error, print_json, print_note
 
     api = _api()
@@ -131,7 +135,7 @@ def approve_all(
         if as_json:
             print_json([])
         else:
-            print_note("No suggestion waits.")
+            print_note("No suggestions are waiting.")
         return
     _confirm(waiting, f"Apply {'it' if len(waiting) == 1 else f'these {len(waiting)}'}?", yes, as_json)
     body = {"ids": [each["id"] for each in waiting]}
@@ -141,9 +145,9 @@ def approve_all(
     else:
         for each in results:
             if each["error"]:
-                print_error(f"{each['id']}: {each['error']}")
+                print_error(f"{short(each['id'])}: {each['error']}")
             else:
-                print(clean(f"{each['id']}: {each['status']}."))
+                print(clean(f"{short(each['id'])}: {each['status']}."))
         if found["total"] > len(waiting):
             print_note(f"{found['total'] - len(waiting)} more wait that were not shown.")
     if any(each["error"] for each in results):
@@ -171,7 +175,9 @@ def runs(
     as_json: bool = _JSON,
 ) -> None:
     """Show the last runs of the agent that sorts suggestions, the newest last, with what it did."""
+    from parachute.cli.identifiers import short
     from parachute.cli.output import clean, print_json, print_note
+    from parachute.cli.times import local
 
     found = _api().get("/api/suggestions/orchestrator")
     last = found["runs"][:count]
@@ -181,11 +187,11 @@ def runs(
     if not last:
         print_note("It has never run; `parachute suggestions orchestrate` runs it.")
     for each in reversed(last):
-        print(clean(f"{each['started']}  {each['trigger']}, {each['id']}: {each['status']}"))
+        print(clean(f"{local(each['started'])}  {each['trigger']}, {short(each['id'])}: {each['status']}"))
         for line in each["log"]:
             print(clean(f"  {line}"))
         if each["session"]:
-            print(clean(f"  conversation {each['session']}"))
+            print(clean(f"  conversation {short(each['session'])}"))
 
 
 def _api() -> "Api":
@@ -202,6 +208,16 @@ def _path(identifier: str, what: str = "") -> str:
 
 
 def _get(api: "Api", identifier: str) -> dict[str, Any]:
+    """The suggestion whose id begins so; errors: NotFound, InvalidInput."""
+    from parachute.cli.identifiers import whole
+
+    if len(identifier) < _WHOLE:
+        # Those that wait may be older than the newest of all.
+        every = [each for status in ("pending", "all") for each in _page(api, status, "", _MOST)["suggestions"]]
+        ids = [each["id"] for found in every for each in (found, *(found.get("members") or ()))]
+        identifier = whole(
+            identifier, ids, "suggestion", "`parachute suggestions list --status all` shows all of them."
+        )
     found: dict[str, Any] = api.get(_path(identifier))
     return found
 
@@ -236,13 +252,15 @@ def _confirm(found: list[dict[str, Any]], question: str, yes: bool, as_json: boo
         print_note("Nothing was applied. `--yes` applies without being asked.")
         raise typer.Exit(NOT_ANSWERED)
     if not typer.confirm(question):
+        print_note("Nothing was applied.")
         raise typer.Exit(1)
 
 
 def _print_done(done: dict[str, Any], as_json: bool) -> None:
+    from parachute.cli.identifiers import short
     from parachute.cli.output import clean, print_json
 
     if as_json:
         print_json(done)
     else:
-        print(clean(f"{done['id']}: {done['status']}."))
+        print(clean(f"{short(done['id'])}: {done['status']}."))

@@ -11,9 +11,11 @@ if TYPE_CHECKING:
 
 _JSON = typer.Option(False, "--json", help="Print JSON.")
 _SLUG = typer.Argument(metavar="SLUG", help="Slug of the workspace, as `list` shows it.")
-_YES = typer.Option(False, "--yes", "-y", help="Say yes to what would be asked.")
+_YES = typer.Option(False, "--yes", "-y", help="Answer yes to all questions.")
 _DESCRIPTION = typer.Option(None, "--description", help="What it is about.")
-_TRUST = typer.Option(None, "--trust", help="sandboxed or direct; no conversation in it is less shut in.")
+_TRUST = typer.Option(
+    None, "--trust", help="sandboxed or direct; every conversation in it is at least this restricted."
+)
 _DIRECTORY = typer.Option(None, "--directory", help="The folder that its conversations work in; '' for none.")
 _MODEL = typer.Option(None, "--model", help="The model that answers; '' for the usual one.")
 _MCPS = typer.Option(None, "--mcps", help="Tools for its agents: all, none, or names of modules or tools with commas.")

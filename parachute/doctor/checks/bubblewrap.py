@@ -14,7 +14,7 @@ def _examine(computer: Computer) -> Result:
         raise NotApplicable("Whether a sandbox is required cannot be told, because config.yaml cannot be understood.")
     reason = bubblewrap.unavailable()
     if reason is None:
-        return ok("bubblewrap shuts programs in.")
+        return ok("bubblewrap works.")
     if wants_containers(computer):
         return warning(f"{reason} MCP servers need it, and modules where systemd does not shut them in.", _INSTALL)
     is_needed = settings.sandbox.required or computer.home.sandbox_worked.exists()

@@ -1,0 +1,59 @@
+"""Times, counts and sizes as the command line shows them."""
+
+import time
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from parachute.cli.output import counted, size
+from parachute.cli.times import ago, local
+
+
+def test_a_time_is_local_and_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Europe/Vienna")
+    time.tzset()
+    try:
+        moment = datetime(2026, 11, 22, 15, 33, 14, tzinfo=UTC)
+        assert local(moment) == local(moment.isoformat()) == local("2026-11-22T15:33:14.517Z") == "2026-11-22 16:33"
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert (local(None), local("", ""), local("soon")) == ("never", "", "soon")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"), [(-60, "0 s ago"), (130, "2 min ago"), (3 * 3600 + 59, "3 h ago"), (90_000, "1 d ago")]
+)
+def test_how_long_ago_has_one_unit(seconds: int, shown: str) -> None:
+    assert ago((datetime.now(UTC) - timedelta(seconds=seconds)).isoformat()) == shown
+
+
+def test_how_long_ago_of_what_is_no_time() -> None:
+    assert ago("soon") == "at an unknown time"
+
+
+@pytest.mark.parametrize(
+    ("count", "shown"),
+    [
+        (1, "1 byte"),
+        (812, "812 bytes"),
+        (70_000, "70 kB"),
+        (709_536, "710 kB"),
+        (999_999, "1.0 MB"),
+        (4_200_000, "4.2 MB"),
+        (420_139_936, "420 MB"),
+        (1_200_000_000, "1.2 GB"),
+    ],
+)
+def test_sizes_have_the_unit_that_people_think_in(count: int, shown: str) -> None:
+    assert size(count) == shown
+
+
+def test_one_thing_is_not_several() -> None:
+    assert [counted(count, "processor") for count in (1, 1.0, 2, 0.5, 12_345)] == [
+        "1 processor",
+        "1 processor",
+        "2 processors",
+        "0.5 processors",
+        "12,345 processors",
+    ]
