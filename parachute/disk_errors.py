@@ -2,7 +2,6 @@
 
 import errno
 import os
-import sqlite3
 from pathlib import Path, PurePath
 
 from parachute.base.unfinished import unfinished_name
@@ -10,6 +9,9 @@ from parachute.errors import ParachuteError, Unavailable
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _DENIED = (errno.EACCES, errno.EPERM)
+
+_SQLITE_READONLY, _SQLITE_IOERR, _SQLITE_FULL = 8, 10, 13
+"""Primary result codes (sqlite.org/rescode.html). sqlite3 itself is not imported: most modules do without."""
 
 
 class DiskFull(Unavailable):
@@ -35,16 +37,12 @@ def disk_error(error: BaseException, path: PurePath | None = None) -> ParachuteE
     """The error for a person where the disk is the reason, None for any other; `path` instead of the name in the error."""
     number = error.errno if isinstance(error, OSError) else None
     # Extended codes carry the primary one in their lowest byte.
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF if isinstance(error, sqlite3.Error) else 0
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     named = getattr(error, "filename", None)
     name = str(path or (named if isinstance(named, str | PurePath) else "something"))
-    if number in _FULL or code == sqlite3.SQLITE_FULL:
+    if number in _FULL or code == _SQLITE_FULL:
         return DiskFull(f"The disk is full: {name} cannot be written.", "Free space on it, and try again.")
-    if (
-        number == errno.EROFS
-        or code == sqlite3.SQLITE_READONLY
-        or (code == sqlite3.SQLITE_IOERR and _takes_nothing(path))
-    ):
+    if number == errno.EROFS or code == _SQLITE_READONLY or (code == _SQLITE_IOERR and _takes_nothing(path)):
         return DiskReadOnly(
             f"The disk can only be read: {name} cannot be written.",
             "Make it writable again, and try again: `parachute doctor disk-writable` says more.",

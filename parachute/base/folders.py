@@ -158,18 +158,30 @@ class Folder:
         current = os.dup(self._descriptor)
         try:
             for part in parts[:-1]:
-                below = os.open(part, _FOLDER, dir_fd=current)
+                below = _opened(part, _FOLDER, 0, current)
                 os.close(current)
                 current = below
-            name = parts[-1] if parts else "."
-            found = os.open(name, flags | os.O_NOFOLLOW, mode, dir_fd=current)
+            return _opened(parts[-1] if parts else ".", flags | os.O_NOFOLLOW, mode, current)
         finally:
             os.close(current)
+
+
+def _opened(name: str, flags: int, mode: int, folder: int) -> int:
+    """One name in a folder; error: OSError, ELOOP for a link."""
+    try:
+        found = os.open(name, flags, mode, dir_fd=folder)
         # With O_PATH a link itself is opened.
-        if stat.S_ISLNK(os.fstat(found).st_mode):
-            os.close(found)
-            raise OSError(errno.ELOOP, LINK, name)
-        return found
+        if not stat.S_ISLNK(os.fstat(found).st_mode):
+            return found
+        os.close(found)
+    except NotADirectoryError:
+        # What O_DIRECTORY says of a link, too.
+        if not stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+            raise
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+    raise OSError(errno.ELOOP, LINK, name)
 
 
 def parts_of(path: Relative) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from parachute.core.module import Module
 from parachute.core.para_id import ParaId
 from parachute.core.request import Caller, Request
 from parachute.core.response import Response
+from parachute.disk_errors import disk_error
 from parachute.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError, Unavailable
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "SandboxConfig",
     "Unavailable",
     "agent",
+    "disk_error",
     "documents",
     "event",
     "mcp_tool",

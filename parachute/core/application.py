@@ -3,7 +3,6 @@
 import asyncio
 import inspect
 import json
-import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -217,7 +216,7 @@ class Application:
         log.error("%s failed", where, exc_info=error)
         known = disk_error(error)
         # Most files are read-only to a module, and no disk is to blame for that.
-        if isinstance(known, DiskFull) or (known and isinstance(error, sqlite3.Error)):
+        if isinstance(known, DiskFull) or (known and hasattr(error, "sqlite_errorcode")):
             return known
         return ModuleError(
             f"The module {self.module.name} failed with {type(error).__name__}.",

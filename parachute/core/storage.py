@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from parachute.core.values import encode
+from parachute.disk_errors import disk_error
 from parachute.errors import InvalidInput, Unavailable
 from parachute.files import locked as file_lock
 
@@ -79,7 +80,8 @@ class Storage:
                 with connection:
                     return connection.execute(statement, values).fetchall()
             except sqlite3.Error as error:
-                raise Unavailable(f"The storage {self._path.name} cannot be used: {error}.") from error
+                known = disk_error(error, self._path)
+                raise known or Unavailable(f"The storage {self._path.name} cannot be used: {error}.") from error
 
     def _open(self) -> "sqlite3.Connection":
         import sqlite3

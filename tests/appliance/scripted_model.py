@@ -25,10 +25,12 @@ def answer(body: dict[str, Any]) -> Reply:
             return text(said if isinstance(said, str) else "".join(part.get("text", "") for part in said))
     # The last block is what the user wrote; others before it are added by the agent's program.
     for block in reversed(blocks):
-        if block["type"] == "text" and block["text"].startswith(PREFIX):
-            return tool_use("Bash", {"command": block["text"].removeprefix(PREFIX)})
-        if block["type"] == "text" and block["text"].startswith(CALL):
-            name, _, arguments = block["text"].removeprefix(CALL).partition(" ")
+        # Before it stands what the turn before was asked, if that was cut off.
+        said = block.get("text", "").rpartition("</interrupted_turn>")[2].lstrip()
+        if said.startswith(PREFIX):
+            return tool_use("Bash", {"command": said.removeprefix(PREFIX)})
+        if said.startswith(CALL):
+            name, _, arguments = said.removeprefix(CALL).partition(" ")
             return tool_use(name, json.loads(arguments))
     return text("Hello.")
 

@@ -123,6 +123,7 @@ def test_what_was_acknowledged_is_there_after_all_processes_of_the_user_were_kil
     """Its manager, too, which no one but the system starts again: as after a power cut of the processes."""
     before = process(computer, "core")
     writing = f"""i=0; while :; do i=$((i+1)); curl --silent --fail --max-time 10 --header 'content-type: application/json' \
+--header "authorization: Bearer $(cat /home/{USER}/.parachute/cli.token)" \
 --data "{{\\"text\\": \\"Note $i\\"}}" {URL}/api/reading/notes >> /var/tmp/acknowledged && echo >> /var/tmp/acknowledged; done"""
     # As root, so that it survives what it looks at.
     host.check_output(f"systemd-run --quiet --unit=writing sh -c {shlex.quote(writing)}")

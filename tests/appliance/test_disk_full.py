@@ -51,7 +51,7 @@ def test_what_does_not_fit_is_refused_and_the_rest_goes_on(computer: Agents, ful
             refused(computer.ask("/api/chat", {"message": "run: echo new", "sessionId": "new", "module": "chat"}))
             said = computer.events("echo more", session)[-1]
             assert said["type"] == "typed_error"
-            assert "the disk is full" in said["message"]
+            assert "The disk is full" in said["message"]
             assert (said["title"], said["canRetry"]) == ("The computer cannot go on", True)
             assert {path: computer.get(path) for path in READ} == before
         if ".parachute" in full:

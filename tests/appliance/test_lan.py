@@ -83,7 +83,7 @@ def lan(guest: Guest, host: Host, user: Host) -> Iterator[Lan]:
             # The appliance's units start it before anybody was there to make one.
             key = json.loads(user.check_output("parachute first-boot --json"))["key"]
             user.check_output("parachute service install")
-            user.check_output("rm ~/.parachute/keys.yaml ~/.parachute/setup.json")
+            user.check_output("rm -f ~/.parachute/keys.yaml ~/.parachute/setup.json ~/.parachute/known-files.json")
             user.check_output("systemctl --user restart parachute-core.service")
             assert phone.ask("GET", "/api/auth/keys", {"X-API-Key": key}).status_code == 401
             assert restart_avahi(host, NAME) == f"{NAME}.local"

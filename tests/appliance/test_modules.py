@@ -179,7 +179,7 @@ def test_a_crash_is_mended_and_five_of_them_are_told(computer: Services) -> None
         if number % 2:
             status, answer = computer.ask("/api/prober/die", {})
             assert (status, answer["key"]) == (502, "module_down"), answer
-            assert "module-prober.log" in answer["detail"]
+            assert "module-prober.log" in answer["hint"]
         else:
             computer.get("/api/prober/process")
             computer.run(f"systemctl --user kill --signal=KILL {service('prober')}")

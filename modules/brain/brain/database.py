@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from parachute.core import Unavailable
+from parachute.core import Unavailable, disk_error
 
 FORM = 3
 """The number of the tables' form; an index of another one is built anew."""
@@ -150,6 +150,6 @@ def _said() -> Iterator[None]:
     except sqlite3.ProgrammingError:
         raise
     except sqlite3.DatabaseError as error:
-        raise Unavailable(
+        raise disk_error(error, Path("the index of Brain")) or Unavailable(
             f"The index of Brain cannot be used: {error}.", "POST /api/brain/reload makes it anew from your files."
         ) from error

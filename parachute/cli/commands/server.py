@@ -72,7 +72,7 @@ def restart(
 
     home = Home.find()
     with lifecycle.one_at_a_time(home):
-        _target(home, host, port)  # a mistake in the settings must not end what runs well
+        _check_start(home, host, port)  # a mistake in the settings must not end what runs well
         if lifecycle.is_running(home):
             lifecycle.stop(home)
         _start(home, host, port)
@@ -122,6 +122,17 @@ def _runs_already(home: "Home") -> bool:
         f"The computer is running already{where}. `parachute status` shows it, `parachute restart` starts it anew."
     )
     return True
+
+
+def _check_start(home: "Home", host: str | None, port: int | None) -> None:
+    """Errors: ConfigError, NotSafe. Services know by themselves whether they wait for their first key."""
+    from parachute.cli import user_services
+    from parachute.settings.store import load
+
+    if user_services.are_installed(home):
+        load(home)
+    else:
+        _target(home, host, port)
 
 
 def _target(home: "Home", host: str | None, port: int | None) -> tuple[str, int, dict[str, str]]:

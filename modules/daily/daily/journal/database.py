@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from parachute.core import ParachuteError, Unavailable
+from parachute.core import ParachuteError, Unavailable, disk_error
 
 Result = TypeVar("Result")
 
@@ -50,7 +50,8 @@ class Database:
                 with connection:
                     return work(connection)
             except sqlite3.Error as error:
-                raise Unavailable(f"The database {self._path.name} cannot be used: {error}.") from error
+                known = disk_error(error, self._path)
+                raise known or Unavailable(f"The database {self._path.name} cannot be used: {error}.") from error
 
     async def _work_together(self) -> None:
         try:
