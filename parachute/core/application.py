@@ -5,6 +5,7 @@ import inspect
 import json
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from parachute.core import interfaces, runtime
@@ -215,14 +216,20 @@ class Application:
     def _failed(self, where: str, error: Exception) -> ParachuteError:
         log.error("%s failed", where, exc_info=error)
         known = disk_error(error)
-        # Most files are read-only to a module, and no disk is to blame for that.
-        if isinstance(known, DiskFull) or (known and hasattr(error, "sqlite_errorcode")):
+        if isinstance(known, DiskFull) or (known and self._is_own(error)):
             return known
         return ModuleError(
             f"The module {self.module.name} failed with {type(error).__name__}.",
             f"Its log says where: `parachute logs module@{self.module.name}`.",
             status=500,
         )
+
+    def _is_own(self, error: Exception) -> bool:
+        """Whether it is about what the module may write; all else is read-only to it, and no disk is to blame for that."""
+        if hasattr(error, "sqlite_errorcode"):
+            return True
+        named = getattr(error, "filename", None)
+        return isinstance(named, str) and Path(named).is_relative_to(self.module.core.data)
 
 
 def _provided(module: Module, name: str, protocol: type[Any] | None) -> dict[str, Signature]:
