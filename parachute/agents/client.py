@@ -146,7 +146,8 @@ class AgentClient:
             self._reader.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._reader
-        self._prompt.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # what a read-only disk keeps is removed by the next core
+            self._prompt.unlink(missing_ok=True)
 
     def complaint(self) -> str:
         """The last lines that the process wrote to standard error."""

@@ -1,6 +1,7 @@
 """The line of one module or agent: its socket, its list of hosts, and what went through."""
 
 import asyncio
+import contextlib
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,8 @@ class Line:
         if self._server is not None:
             self._server.close()
             # At once: a new line with the same path must not meet the remains of this one.
-            self.path.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # what a read-only disk keeps is removed when the next one is opened
+                self.path.unlink(missing_ok=True)
         await self.cut()
         self._decisions.flush()
 

@@ -160,7 +160,8 @@ class Gateway:
             return
         line.listener.server.close()
         # At once, without a thread: a new line of the same session must not meet the remains of this one.
-        line.listener.path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # what a read-only disk keeps is removed when the next one is opened
+            line.listener.path.unlink(missing_ok=True)
         for connection in list(line.connections):
             # What is under way learns of it as of a caller who has left, and ends its request to the model.
             connection.transport.abort()

@@ -224,7 +224,8 @@ class Sandboxes:
 
     async def close(self, session: str) -> None:
         """End a session's sandbox."""
-        (self._home.sandboxes / f"{session}.json").unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # what a read-only disk keeps is removed by the next core
+            (self._home.sandboxes / f"{session}.json").unlink(missing_ok=True)
         self._asleep.discard(session)
         if (specification := self._open.pop(session, None)) is not None:
             try:
