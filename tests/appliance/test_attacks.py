@@ -10,7 +10,6 @@ import pytest
 from testinfra.host import Host
 
 from tests.appliance.agents import Agents
-from tests.appliance.read_only import read_only
 from tests.appliance.services import RUNTIME, URL
 from tests.appliance.test_containers import agents, built  # noqa: F401 - fixtures
 from tests.support.sse import text_of
@@ -95,37 +94,6 @@ def test_half_sent_requests_neither_stop_core_nor_have_it_ended_by_its_watchdog(
     finally:
         agents.run(f"rm -r {drop_in} && systemctl --user daemon-reload")
         agents.restart_core()
-
-
-def test_panic_on_a_read_only_disk_ends_containers_and_is_saved_later(agents: Agents, host: Host) -> None:
-    """D6."""
-    _, session = (str(agents.say("echo first")[-1]["sessionId"]) for _ in range(2))
-    file = f"{agents.home}/.parachute/panic.json"
-    wait = "sleep 7201"
-    try:
-        with agents.working(f"echo waits; {wait}", session) as events:
-            agents.until(lambda: agents.user.run(f"pgrep --exact --full '{wait}'").rc == 0, "it works")
-            with read_only(agents, host, f"{agents.home}/.parachute"):
-                status, said = agents.ask("/api/panic", {})
-                assert (status, said["panic"]["saved"]) == (200, False), said
-                assert "until the computer is restarted" in said["warning"]
-                assert events()[-1]["type"] == "aborted"
-                assert agents.run("podman ps --quiet") == ""
-                assert agents.user.run("pgrep --exact conmon").rc == 1
-                assert "/model.sock" not in agents.run("cat /proc/net/unix"), "no line to the model is left"
-                told = json.loads(agents.run("parachute panic --json"))
-                assert (told["running"], told["panic"]["saved"]) == (True, False)
-                message = {"message": "run: echo x", "sessionId": session, "module": "chat"}
-                status, refused = agents.ask("/api/chat", message)
-                assert (status, refused["key"]) == (503, "panic"), refused
-                assert agents.user.run(f"test -e {file}").rc == 1
-        agents.until(lambda: agents.user.run(f"test -s {file}").rc == 0, "it is saved by itself")
-        agents.kill_core()
-        assert agents.ask("/api/chat", message)[1]["key"] == "panic"
-    finally:
-        agents.run("parachute resume")
-    assert agents.user.run(f"test -e {file}").rc == 1
-    assert text_of(agents.say("echo again", session)) == "again"
 
 
 def test_no_script_of_the_vault_is_run_by_a_direct_session(agents: Agents) -> None:
