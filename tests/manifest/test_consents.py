@@ -49,7 +49,7 @@ def test_the_screen_says_everything() -> None:
         "    - File access: Brain/ (read only)",
         "    - Commands: none",
         "    - Tools: Read",
-        "    - Limits: 256 processes; in a container also 512m of memory and 1 processors",
+        "    - Limits: 256 processes; in a container also 512m of memory and 1 processor",
         "  free:",
         "    - Runs WITHOUT a sandbox, with all of your rights, after you approve it each time",
         "    - Network access: everything",
