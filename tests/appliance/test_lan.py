@@ -22,7 +22,7 @@ from tests.contract.responses import check_error, check_response
 from tests.support.sse import chat
 
 NAME = "parachute"
-OPEN = ("/api/health", "/setup", "/setup/page.css", "/setup/page.js")
+OPEN = ("/", "/api/health", "/setup", "/setup/page.css", "/setup/page.js")
 FORWARDED = {
     "X-Forwarded-For": "127.0.0.1",
     "X-Forwarded-Host": "localhost",
@@ -104,7 +104,7 @@ def test_before_the_first_key_there_is_only_the_page(lan: Lan) -> None:
     assert not lan.user.run("ls ~/.parachute/keys.yaml").stdout
     page = lan.phone.ask("GET", "/setup", {"Host": lan.found.host})
     assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
-    for method, path in (("GET", "/api/setup"), ("POST", "/api/auth/keys"), ("PUT", "/api/provider"), ("GET", "/")):
+    for method, path in (("GET", "/api/setup"), ("POST", "/api/auth/keys"), ("PUT", "/api/provider"), ("GET", "/api/status")):
         assert lan.phone.ask(method, path, json={"label": "mine"}).status_code == 401
 
 
@@ -151,7 +151,7 @@ def test_no_route_lets_a_stranger_in(lan: Lan) -> None:
         return found
 
     wrong = {route: status for route, status in lan.phone.run(asked).items() if status not in (401, 400)}
-    assert {path for _, path, _ in wrong} == {"/api/health"}, wrong
+    assert {path for _, path, _ in wrong} == {"/", "/api/health"}, wrong
     for path in OPEN:
         assert lan.phone.ask("GET", path).status_code == 200
         assert lan.phone.ask("POST", path).status_code == 401
