@@ -104,7 +104,7 @@ def _conversation(session: str) -> dict[str, Any] | None:
     try:
         found: dict[str, Any] = json.loads(_command("sessions", "show", session, "--json"))
     except Failed as error:
-        if f"There is no session {session[:64]!r}" in str(error):
+        if any(f"There is no {what} {session[:64]!r}" in str(error) for what in ("session", "conversation")):
             return None  # deleted since
         raise
     return found

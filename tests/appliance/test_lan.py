@@ -104,7 +104,12 @@ def test_before_the_first_key_there_is_only_the_page(lan: Lan) -> None:
     assert not lan.user.run("ls ~/.parachute/keys.yaml").stdout
     page = lan.phone.ask("GET", "/setup", {"Host": lan.found.host})
     assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
-    for method, path in (("GET", "/api/setup"), ("POST", "/api/auth/keys"), ("PUT", "/api/provider"), ("GET", "/api/status")):
+    for method, path in (
+        ("GET", "/api/setup"),
+        ("POST", "/api/auth/keys"),
+        ("PUT", "/api/provider"),
+        ("GET", "/api/status"),
+    ):
         assert lan.phone.ask(method, path, json={"label": "mine"}).status_code == 401
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from parachute.cli.identifiers import short
 from tests.flow.official import ENTRY, LEARNT, RULE, OfficialHousehold, answer, tools_of
 from tests.support.messages_api import MessagesAPI, Reply, text, tool_use
 
@@ -138,7 +139,7 @@ def test_what_belongs_together_is_approved_in_one_step(household: OfficialHouseh
     api.default(answer_or_sort)
     said = household.told("suggestions", "orchestrate")
     (entry,) = household.suggestions()
-    assert said == f"Wait for you as one: `parachute suggestions show {entry['id']}`.\n"
+    assert said == f"Wait for you as one: `parachute suggestions show {short(entry['id'])}`.\n"
     assert LEARNT in household.told("suggestions", "list")
     household.told("suggestions", "approve", entry["id"], "--yes")
     assert LEARNT in (household.vault / KEVIN).read_text()

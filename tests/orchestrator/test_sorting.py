@@ -2,6 +2,7 @@
 
 import json
 
+from parachute.cli.identifiers import short
 from tests.orchestrator.conftest import Orchestra, call, listed, results
 from tests.support.messages_api import MessagesAPI, text
 
@@ -46,7 +47,7 @@ def test_it_puts_together_what_the_user_then_decides_in_one_step(orchestra: Orch
     assert run["log"][-2:] == [f"Put 2 together as {entry}: Two notes on people", "I put two notes together."]
     assert f"Put 2 together as {entry}" in orchestra.command("suggestions", "runs").stdout
     decided = orchestra.command("suggestions", "approve", entry, "--yes")
-    assert (decided.returncode, decided.stdout) == (0, f"{entry}: approved.\n")
+    assert (decided.returncode, decided.stdout) == (0, f"{short(entry)}: approved.\n")
     assert {orchestra.suggestion(each)["resolved_by"] for each in (one, two)} == {f"orchestrator:{entry}"}
     assert orchestra.suggestion(alone)["status"] == "pending"
 
