@@ -58,7 +58,7 @@ let
       }/. .
       export HOME=$TMPDIR PYTHONPATH=${import ./test-runners.nix { inherit (package) python; }}
       ${package.python}/bin/python3 -m pytest -p no:cacheprovider \
-        tests/core tests/manifest tests/settings tests/test_database.py tests/test_files.py
+        tests/core tests/modules/manifest tests/config/settings tests/base/test_database.py tests/base/test_files.py
       touch $out
     '';
 in

@@ -26,7 +26,7 @@ in
       }
     ];
 
-    # systemd hands the file over in a folder that only this service is told of.
+    # systemd hands the file over in a folder that only this service knows.
     systemd.user.services.parachute-core.serviceConfig.LoadCredential = "credentials:${toString cfg.credentialsFile}";
   };
 }

@@ -66,7 +66,7 @@ let
       "cryptography"
       "dbus_fast"
       "httptools"
-      "parachute.app"
+      "parachute.server.app"
       "parachute_runner"
       "pydantic_core"
       "rpds"
@@ -83,7 +83,7 @@ let
       export HOME=$TMPDIR PYTHONPATH="$out/${python.sitePackages}:$PYTHONPATH"
       $out/bin/parachute --version | grep --fixed-strings '${project.version}'
       ${python.interpreter} -c '
-      import json, parachute.modules.verified as verified
+      import json, parachute.modules.registry.verified as verified
       from pathlib import Path
       stored = json.loads(Path(verified.__file__).with_name("verified.json").read_text())
       found = verified.official_hashes(verified.official_folder())

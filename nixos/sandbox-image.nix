@@ -1,6 +1,6 @@
 # The root of the image that agents' containers start from, as a tarball for `parachute sandbox build --from-tar`.
 #
-# Elsewhere parachute/image/recipe.py makes it from Debian's packages. This one has the same programs and the same folders
+# Elsewhere parachute/sandbox/image/recipe.py makes it from Debian's packages. This one has the same programs and the same folders
 # from nixpkgs, so that a NixOS machine needs neither Debian's packages nor a registry.
 {
   lib,
@@ -77,6 +77,10 @@ let
       aarch64-linux = "/lib/ld-linux-aarch64.so.1";
     }
     .${stdenv.hostPlatform.system};
+
+  # From parachute/sandbox/layout.py; `python -m parachute.sandbox.image.derived` writes it.
+  places = lib.importJSON ./sandbox-image.json;
+  inRoot = lib.concatMapStringsSep " " (path: "root${path}");
 in
 runCommand "parachute-sandbox-image"
   {
@@ -112,11 +116,10 @@ runCommand "parachute-sandbox-image"
     # The mark by which the image is known: it changes with every program in it.
     echo "nix$(basename ${programs} | cut --characters=1-32)" > root/etc/parachute-recipe
 
-    # As in recipe.py: 1777, since only root of a container could own them.
-    mkdir --parents root/attachments root/home/agent/.claude/projects root/opt/parachute/parachute_runner root/project \
-      root/run/parachute root/scratch root/vault root/tmp root/var/tmp
-    touch root/opt/parachute/agent
-    chmod 1777 root/home/agent root/home/agent/.claude root/home/agent/.claude/projects root/run root/scratch root/tmp root/var/tmp
+    # 1777, since only root of a container could own them. Debian's base brings /tmp and /var/tmp by itself.
+    mkdir --parents ${inRoot places.folders} root/tmp root/var/tmp
+    touch ${inRoot places.files}
+    chmod 1777 ${inRoot places.memory} root/var/tmp
 
     mkdir $out
     tar --create --file=$out/root.tar --directory=root --sort=name --mtime=@1767225600 --owner=0 --group=0 --numeric-owner .

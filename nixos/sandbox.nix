@@ -2,7 +2,7 @@
 { config, lib, ... }:
 let
   cfg = config.services.parachute;
-  box = cfg.sandbox;
+  sandbox = cfg.sandbox;
   driver = config.virtualisation.containers.storage.settings.storage.driver;
 
   optionalNumber = type: example: description: lib.mkOption {
@@ -56,9 +56,9 @@ in
   config = lib.mkIf cfg.enable {
     assertions = [
       {
-        assertion = box.required -> box.engine == "podman";
+        assertion = sandbox.required -> sandbox.engine == "podman";
         message = ''
-          services.parachute.sandbox: "${box.engine}" does not hold agents to limits, so `required` cannot be kept. Write
+          services.parachute.sandbox: "${sandbox.engine}" does not hold agents to limits, so `required` cannot be kept. Write
           services.parachute.sandbox.engine = "podman", or required = false if agents may run without limits.
         '';
       }
@@ -70,7 +70,7 @@ in
         '';
       }
       {
-        assertion = box.engine == "podman" -> driver == "overlay";
+        assertion = sandbox.engine == "podman" -> driver == "overlay";
         message = ''
           services.parachute.sandbox: Podman with the storage driver "${toString driver}" copies its whole image for each conversation.
           Write virtualisation.containers.storage.settings.storage.driver = "overlay".
@@ -79,19 +79,19 @@ in
     ];
 
     services.parachute.declared.settings.sandbox = {
-      inherit (box) engine required;
+      inherit (sandbox) engine required;
       limits = "enforced";
     } // lib.filterAttrs (_: value: value != null) {
-      memory_megabytes = box.memory;
-      inherit (box) cpus processes hosts;
-      total_memory_megabytes = box.totalMemory;
-      idle_minutes = box.idle;
+      memory_megabytes = sandbox.memory;
+      inherit (sandbox) cpus processes hosts;
+      total_memory_megabytes = sandbox.totalMemory;
+      idle_minutes = sandbox.idle;
     };
 
-    virtualisation.podman.enable = lib.mkIf (box.engine != "bubblewrap") true;
+    virtualisation.podman.enable = lib.mkIf (sandbox.engine != "bubblewrap") true;
     virtualisation.containers.storage.settings.storage.driver = lib.mkDefault "overlay";
 
-    systemd.user.services.parachute-sandbox-image = lib.mkIf (box.image != null && box.engine != "bubblewrap") {
+    systemd.user.services.parachute-sandbox-image = lib.mkIf (sandbox.image != null && sandbox.engine != "bubblewrap") {
       description = "Parachute: image of the sandboxes";
       wantedBy = [ "default.target" ];
       unitConfig.ConditionUser = cfg.user;
@@ -100,9 +100,9 @@ in
       # Making the image of a root takes minutes on a small machine: once for each root.
       script = ''
         taken=$STATE_DIRECTORY/taken
-        if [ "$(cat "$taken" 2>/dev/null)" != ${lib.escapeShellArg "${box.image}"} ]; then
-          ${cfg.package}/bin/parachute sandbox build --from-tar ${lib.escapeShellArg "${box.image}"}
-          printf '%s' ${lib.escapeShellArg "${box.image}"} > "$taken"
+        if [ "$(cat "$taken" 2>/dev/null)" != ${lib.escapeShellArg "${sandbox.image}"} ]; then
+          ${cfg.package}/bin/parachute sandbox build --from-tar ${lib.escapeShellArg "${sandbox.image}"}
+          printf '%s' ${lib.escapeShellArg "${sandbox.image}"} > "$taken"
         fi
       '';
       serviceConfig = {

@@ -1,4 +1,4 @@
-# Where Python finds pytest and what pyproject.toml sets for it; nixpkgs' own, beside the packages of python/.
+# Where Python finds pytest and what pyproject.toml sets for it; nixpkgs' own, with the packages of python/.
 { python }:
 python.pkgs.makePythonPath [
   python.pkgs.hypothesis

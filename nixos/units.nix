@@ -123,7 +123,7 @@ in
         environment = environment // { PARACHUTE_PROGRAMS = "${cfg.trust}/run/programs/start.sock"; };
         path = cfg.programs;
         serviceConfig = hardening.core // {
-          ExecStart = command [ "-m" "parachute.serve" ];
+          ExecStart = command [ "-m" "parachute.server" ];
           # Python imports from the folder it is started in, which would be the home.
           WorkingDirectory = "/";
           Type = "notify";

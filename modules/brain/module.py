@@ -33,10 +33,10 @@ class BrainModule(TypeRoutes, EntityRoutes, Tools, Module):
     @event("vault.changed")
     async def on_vault_changed(self, paths: list[str]) -> None:
         """Read files that somebody has edited."""
-        await self.brain.following.refresh(paths)
+        await self.brain.reconciler.refresh(paths)
 
     async def resolve_para_id(self, para_id: str) -> dict[str, Any] | None:
-        """Where an entity is now."""
+        """The entity with a para-id."""
         try:
             return shapes.brief(await self.brain.known(para_id))
         except NotFound:
@@ -65,7 +65,7 @@ class BrainModule(TypeRoutes, EntityRoutes, Tools, Module):
         payload: dict[str, Any],
         expected_version: str | int | None,
     ) -> dict[str, Any] | None:
-        """What a change gave that was begun when the process was killed."""
+        """The result of a change that had begun when the process was killed."""
         result = await suggestions.applied(self.brain, suggestion_id, action, target_id, payload)
         if action == "create" and result is not None:
             await self.publish_created(result)  # once more, if it was killed after that
@@ -105,7 +105,7 @@ class BrainModule(TypeRoutes, EntityRoutes, Tools, Module):
         ]
 
     async def context(self, topic: str) -> Context:
-        """What an agent should know about a topic."""
+        """Knowledge about a topic, for an agent."""
         gathered = await self.gathered(topic, whole=False)
         entities = [shapes.interface_entity(found) for found in gathered.entities]
         entities += [

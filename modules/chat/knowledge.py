@@ -1,6 +1,7 @@
-"""What Brain and the journal know of a text, within a length."""
+"""Knowledge of Brain and the journal about a text, within a length."""
 
 import asyncio
+import dataclasses
 
 from parachute.core import Module, ParachuteError
 from parachute.core.interfaces import Context, Entity, JournalEntry, Mention
@@ -25,18 +26,19 @@ class Knowledge:
         mentions = await self._mentions(text)
         if not mentions:
             return Context("")
-        found = await asyncio.gather(*(self._subject(mention) for mention in mentions))
-        told = "\n".join(each.text for each in found if each is not None)
+        asked = await asyncio.gather(*(self._subject(mention) for mention in mentions))
         entries = await self._entries([mention.name or mention.text for mention in mentions])
+        found = _each_entry_once([each for each in asked if each is not None], entries)
+        told = "\n".join(each.text for each in found)
         # Brain tells of entries as well.
         entries = [entry for entry in entries if entry.content.strip()[:80] not in told]
         for_journal = int(budget * _JOURNAL_SHARE) if entries else 0
-        parts, sources = _fitting([each for each in found if each is not None], budget - for_journal)
+        parts, sources = _fitting(found, budget - for_journal)
         if entries:
             journal = _journal(entries, budget - sum(map(len, parts)) - 2 * len(parts))
             parts += [journal] if journal else []
             sources += [Entity(each.id, each.title or each.date, "entry", path=each.path) for each in entries]
-        instructions = [path for each in found if each is not None for path in each.instructions]
+        instructions = [path for each in found for path in each.instructions]
         return Context("\n\n".join(parts), sources if parts else [], list(dict.fromkeys(instructions)))
 
     async def _mentions(self, text: str) -> list[Mention]:
@@ -74,6 +76,20 @@ class Knowledge:
             except ParachuteError:
                 return list(found.values())
         return sorted(found.values(), key=lambda entry: entry.date, reverse=True)[: 2 * _ENTRIES]
+
+
+def _each_entry_once(contexts: list[Context], entries: list[JournalEntry]) -> list[Context]:
+    """The contexts, without the text of an entry that one before has as well: it may be about both."""
+    told, found = "", []
+    for context in contexts:
+        text = context.text
+        for entry in entries:
+            shown = entry.content.strip()[:_ENTRY_CHARACTERS].rstrip()
+            if shown in told:
+                text = text.replace(f"\n{shown}", "\nSee above.")
+        told += text
+        found.append(dataclasses.replace(context, text=text))
+    return found
 
 
 def _fitting(contexts: list[Context], budget: int) -> tuple[list[str], list[Entity]]:

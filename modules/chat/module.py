@@ -62,7 +62,7 @@ class ChatModule(Module):
     # ContextInterface
 
     async def context_for(self, message: str, session_id: str, budget: int) -> Context:
-        """What is known of a message's subjects, unless the user does not want it."""
+        """Knowledge of a message's subjects, unless the user does not want it."""
         if not await self.core.settings.get("knowledge"):
             return Context("")
         return await self.knowledge.about(message, budget)

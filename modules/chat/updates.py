@@ -18,7 +18,7 @@ class Updates:
         self._module = module
 
     async def propose(self, session_id: str, message_count: int) -> bool:
-        """Whether the agent was asked; Brain has to be there, and the conversation about something that it knows."""
+        """Ask the agent; False if there was no reason to. Brain has to be there, and the conversation about something that it knows."""
         core = self._module.core
         if message_count < _FEWEST_MESSAGES or not await core.settings.get("propose_updates"):
             return False

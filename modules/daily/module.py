@@ -1,6 +1,5 @@
 """Daily: a journal in plain files, one for each day."""
 
-import datetime
 from typing import Any
 
 from daily.assets import AssetRoutes
@@ -38,7 +37,7 @@ class DailyModule(EntryRoutes, AssetRoutes, ReflectionRoutes, SyncRoutes, Module
         self.sync = Sync(self.core, self.journal, self.versions)
 
     async def on_start(self) -> None:
-        """Look at all files while the first requests are answered already."""
+        """Read all files while the first requests are answered already."""
         self.journal.start()
 
     async def on_stop(self) -> None:
@@ -97,7 +96,7 @@ class DailyModule(EntryRoutes, AssetRoutes, ReflectionRoutes, SyncRoutes, Module
         Args:
             date: The day, as YYYY-MM-DD.
         """
-        day = date or f"{datetime.datetime.now():%Y-%m-%d}"
+        day = date or self.journal.today()
         return [_shown(document_of(entry)) for entry in await self.journal.of_day(day)]
 
     @mcp_tool("daily-create")
@@ -113,6 +112,6 @@ class DailyModule(EntryRoutes, AssetRoutes, ReflectionRoutes, SyncRoutes, Module
 
 
 def _shown(document: dict[str, Any]) -> dict[str, Any]:
-    """What an agent needs of an entry."""
+    """The fields of an entry that an agent needs."""
     names = ("id", "date", "time", "title", "content", "mentions")
     return {name: document[name] for name in names if document[name]}

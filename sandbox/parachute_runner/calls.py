@@ -1,4 +1,4 @@
-"""System calls that no agent needs, refused in every engine: most ways out of boxes of the last years began with one of them.
+"""System calls that no agent needs, refused in every engine: most ways out of sandboxes of the last years began with one of them.
 
 A list of what is refused, since agents run any program; rights, mounts and namespaces are the first wall, and not in here.
 """
@@ -88,7 +88,7 @@ _TIME_NAMESPACE = 0x80
 _SPECIAL_MODE = 0o6000
 _CREATING = 0o20000100  # O_CREAT and __O_TMPFILE: without them the mode is whatever lies in a register
 _MODES: dict[str, tuple[int | None, int | None, int]] = {
-    # With the place of the mode. A program that runs with its owner's rights would do so for everybody outside of the box.
+    # With the place of the mode. A program that runs with its owner's rights would do so for everybody outside of the sandbox.
     "chmod": (90, None, 1),
     "creat": (85, None, 1),
     "fchmod": (91, 52, 1),

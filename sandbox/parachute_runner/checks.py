@@ -1,4 +1,4 @@
-"""What a container is from inside, against what was asked for: an engine that did something else is found out here."""
+"""Checks from inside that a container is what was asked for, whatever its engine did."""
 
 import os
 from collections.abc import Iterable
@@ -57,12 +57,12 @@ def limited(expected: dict[str, float]) -> None:
 
 
 def limits_in_force() -> dict[str, float | None]:
-    """What the control group says; None where there is no limit, or no control group of the second kind to ask."""
+    """The limits of the control group; None where there is no limit, or no control group of the second kind to ask."""
     return {"memory": _number("memory.max"), "processes": _number("pids.max"), "cpus": _processors()}
 
 
 def ended_for_memory() -> int:
-    """How many processes of the box were ended because its memory was full; 0 where nothing counts them."""
+    """The number of processes of the sandbox that were ended because its memory was full; 0 where nothing counts them."""
     try:
         with open(f"{_CONTROL_GROUP}/memory.events", encoding="ascii") as file:
             return int(dict(line.split() for line in file)["oom_kill"])
@@ -110,7 +110,7 @@ def identity(target: str) -> tuple[int, int]:
 
 
 def mount_points(process: int | str = "self") -> dict[str, bool]:
-    """Whether each mount point can be written; of several on one place the last one counts."""
+    """Each mount point, True if it can be written; of several on one place the last one counts."""
     places = {}
     with open(f"/proc/{process}/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
         for line in file:

@@ -1,8 +1,8 @@
-"""Joins a TCP port inside a box with the mounted socket of the egress proxy: programs want a TCP address in HTTP_PROXY.
+"""Joins a TCP port inside a sandbox with the mounted socket of the egress proxy: programs want a TCP address in HTTP_PROXY.
 
     egress_forward.py [--port N] SOCKET -- PROGRAM [ARGUMENT...]
 
-The box has a network namespace of its own, so the port is nobody else's. The program starts when the port listens, in
+The sandbox has a network namespace of its own, so the port is nobody else's. The program starts when the port listens, in
 this very process; the forwarder is its child and ends with it. A Python program may use `Forwarder` in a thread instead.
 """
 
@@ -15,7 +15,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 
-if not __package__:  # started by path, with -IS, inside a box that has no installed packages
+if not __package__:  # started by path, with -IS, inside a sandbox that has no installed packages
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from parachute_runner import processes
 
@@ -144,7 +144,7 @@ class _End:
         self.other: _End = self
         self.pending = memoryview(b"")
         self.ended = False
-        self.passed_on = False  # the other socket was told of the end
+        self.passed_on = False  # the end was passed on to the other socket
 
     def read(self) -> None:
         """Take a chunk, or notice the end; error: OSError."""
@@ -165,7 +165,7 @@ class _End:
             self.other.socket.shutdown(socket.SHUT_WR)
 
     def interest(self) -> int:
-        """What to wait for on this socket."""
+        """Events to wait for on this socket."""
         reads = selectors.EVENT_READ if not self.pending and not self.ended else 0
         return reads | (selectors.EVENT_WRITE if self.other.pending else 0)
 
@@ -181,7 +181,7 @@ class _Pair:
 
     @property
     def is_done(self) -> bool:
-        """Whether both directions have ended and everything was passed on."""
+        """True when both directions have ended and everything was passed on."""
         return all(end.passed_on for end in self.ends)
 
     def close(self) -> None:
@@ -192,7 +192,7 @@ class _Pair:
 
 
 def main() -> None:
-    """Listen, start the forwarder beside us, and become the program."""
+    """Listen, fork the forwarder, and become the program."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--port", type=int, default=PORT)
     parser.add_argument("socket")

@@ -1,4 +1,4 @@
-"""What can be done from inside of a box: tried out by a fork of its runner, which no agent in the box can trace or replace."""
+"""Inspection from inside of a sandbox: attempts of a fork of its runner, which no agent in it can trace or replace."""
 
 import contextlib
 import errno
@@ -21,14 +21,14 @@ _STATUS = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb", "NoNewPrivs", "Secc
 _RECIPE = "/etc/parachute-recipe"
 
 DONE = "done"
-"""What is said of an attempt that succeeded; of others the name of the error."""
+"""The outcome of an attempt that succeeded; of others it is the name of the error."""
 
 
 def answer(connection: socket.socket) -> None:
-    """Look, say what was found, and stay until the peer has looked at this process from outside."""
+    """Inspect, send the findings, and stay until the peer has inspected this process from outside."""
     connection.settimeout(_SECONDS)
     try:
-        found = json.dumps(look(protocol.receive_look(connection))).encode()
+        found = json.dumps(inspect(protocol.receive_inspection(connection))).encode()
         if len(found) > protocol.MAXIMUM_FRAME:
             raise ValueError("there are too many mounts")
         connection.sendall(protocol.frame(protocol.STDOUT, found))
@@ -40,7 +40,7 @@ def answer(connection: socket.socket) -> None:
         connection.sendall(protocol.frame(protocol.EXIT, b"0"))
 
 
-def look(request: dict[str, Any]) -> dict[str, Any]:
+def inspect(request: dict[str, Any]) -> dict[str, Any]:
     """Everything that can be seen, and the outcome of every attempt, by what was attempted.
 
     `request` has lists: `paths` are written to, named and measured like every mount point, `read` are read, `connect` has
@@ -115,7 +115,7 @@ def _make_file(folder: str) -> None:
     except OSError as error:
         if error.errno not in (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL):
             raise
-    path = os.path.join(folder, f".parachute-look-{os.urandom(8).hex()}")
+    path = os.path.join(folder, f".parachute-inspection-{os.urandom(8).hex()}")
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
     os.unlink(path)
 
@@ -144,7 +144,7 @@ def _connect(kind: str, address: str, port: int) -> str:
 
 
 def _resolve(name: str) -> str:
-    """Whether any name server answers, if only that there is no such name."""
+    """Outcome of a lookup: done if any name server answers, if only that there is no such name."""
     outcome = ["ETIMEDOUT"]
 
     def resolve() -> None:
@@ -152,7 +152,8 @@ def _resolve(name: str) -> str:
             socket.getaddrinfo(name, 80, type=socket.SOCK_STREAM)
             outcome[0] = DONE
         except socket.gaierror as error:
-            outcome[0] = DONE if error.errno == socket.EAI_NONAME else _names_of_lookups().get(error.errno or 0, "EAI")
+            names = {value: name for name, value in vars(socket).items() if name.startswith("EAI_")}
+            outcome[0] = DONE if error.errno == socket.EAI_NONAME else names.get(error.errno or 0, "EAI")
         except OSError as error:
             outcome[0] = _name(error)
 
@@ -160,10 +161,6 @@ def _resolve(name: str) -> str:
     thread.start()
     thread.join(_CONNECT_SECONDS * 2)
     return outcome[0]
-
-
-def _names_of_lookups() -> dict[int, str]:
-    return {value: name for name, value in vars(socket).items() if name.startswith("EAI_")}
 
 
 def _size(path: str) -> int | None:

@@ -37,7 +37,7 @@ class Keeper:
     def run(self) -> None:
         """Start the agent, carry its streams, end everything, report its exit status.
 
-        `out_of_memory` is then whether the system ended the agent because the memory of its box was full.
+        `out_of_memory` is then True if the system ended the agent because the memory of its sandbox was full.
         """
         processes.adopt_orphans()
         files = os.path.join(os.environ.get("TMPDIR", "/tmp"), f"agent-{os.urandom(8).hex()}")

@@ -1,4 +1,4 @@
-"""The first process in the box of an MCP server: joins one connection of its socket with the standard streams of a program.
+"""The relay, first process in the sandbox of an MCP server: it joins one connection of its socket with the standard streams of a program.
 
     mcp_relay.py --start DESCRIPTOR [--memory BYTES] [--processes N]
 
@@ -17,7 +17,7 @@ import sys
 import threading
 from typing import IO
 
-if not __package__:  # started by path, with -IS, inside a box that has no installed packages
+if not __package__:  # started by path, with -IS, inside a sandbox that has no installed packages
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from parachute_runner import calls, processes
 
@@ -38,7 +38,7 @@ def main() -> None:
     processes.hide()
     with os.fdopen(options.start) as file:
         start = json.load(file)
-    # Whatever else was open would be a way out of the box.
+    # Whatever else was open would be a way out of the sandbox.
     os.closerange(_LISTEN_FD + 1, os.sysconf("SC_OPEN_MAX"))
     for limit, value in ((resource.RLIMIT_DATA, options.memory), (resource.RLIMIT_NPROC, options.processes)):
         if value:
@@ -46,7 +46,7 @@ def main() -> None:
     try:
         calls.refuse()
     except calls.Unfiltered as error:
-        sys.exit(f"This box cannot be closed: {error}.")
+        sys.exit(f"This sandbox cannot be closed: {error}.")
     listener = socket.socket(fileno=_LISTEN_FD)
     listener.setblocking(True)
     connection, _ = listener.accept()
@@ -112,7 +112,7 @@ def _end_the_rest(program: "subprocess.Popen[bytes]") -> None:
 
 
 def _found(program: str, path: str) -> str:
-    """Where the program lies; a name alone is looked for in the program's own PATH, not in ours."""
+    """The path of the program; a name alone is searched for in the program's own PATH, not in ours."""
     if "/" in program:
         return program
     for folder in path.split(":"):

@@ -9,7 +9,7 @@ import os
 import shutil
 import sys
 
-if not __package__:  # started by path, with -IS, inside a box that has no installed packages
+if not __package__:  # started by path, with -IS, inside a sandbox that has no installed packages
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from parachute_runner import checks
 
@@ -18,7 +18,7 @@ _PROGRAMS = ("bash", "git", "node", "python3", "rg")
 
 
 def main() -> int:
-    """Look at everything."""
+    """Check everything."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--limits", type=json.loads, default={})
     options = parser.parse_args()

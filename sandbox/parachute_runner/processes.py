@@ -15,7 +15,7 @@ _END_SECONDS = 5.0
 
 
 def adopt_orphans() -> None:
-    """What a process below this one leaves behind becomes our child, where it can be found and ended (Linux)."""
+    """Adopt what processes below this one leave behind, so that it can be found and ended (Linux)."""
     if _LIBC is not None:
         _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 

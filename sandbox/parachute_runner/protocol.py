@@ -1,9 +1,9 @@
-"""What wrapper and runner say to each other over one stream socket, one agent process a connection.
+"""The protocol between wrapper and runner on one stream socket, one agent process a connection.
 
 The wrapper sends a header (4 bytes of length, then JSON) and after it the raw bytes of standard input; closing its sending
 half is the end of input. The runner answers in frames: one byte of kind, 4 bytes of length, payload.
 
-A header of no length asks for a look instead (`look.py`): no agent is started by it, and none is ended.
+A header of no length asks for an inspection (`inspection.py`), which starts and ends no agent.
 """
 
 import json
@@ -18,7 +18,7 @@ MAXIMUM_HEADER = 16 * 1024 * 1024
 """Bytes of a header; the system prompt travels in it."""
 
 MAXIMUM_FRAME = 1024 * 1024
-"""Bytes of a frame's payload: what a box says is not believed, and must not fill the memory outside."""
+"""Bytes of a frame's payload: what a sandbox says is not believed, and must not fill the memory outside."""
 
 STDOUT, STDERR, EXIT = b"o", b"e", b"x"
 
@@ -44,17 +44,17 @@ ENVIRONMENT = frozenset(
         "TZ",
     }
 )
-"""Variables that may pass from core into the agent's process; both ends drop every other one."""
+"""Variables that may pass from the server into the agent's process; both ends drop every other one."""
 
 _LENGTH = struct.Struct("!I")
-LOOK = _LENGTH.pack(0)
-"""The first bytes of a connection that asks for a look."""
+INSPECTION = _LENGTH.pack(0)
+"""The first bytes of a connection that asks for an inspection."""
 
 _FRAME = struct.Struct("!cI")
 
 
 class Header:
-    """How to start the agent: arguments (without the program), environment, working directory, and private arguments.
+    """The start of an agent: arguments (without the program), environment, working directory, and private arguments.
 
     `files` maps the index of an argument to a text: the runner puts it into a file and the file's path in its place.
     """
@@ -100,15 +100,15 @@ def receive_header(connection: socket.socket) -> Header:
     return header
 
 
-def send_look(connection: socket.socket, request: object) -> None:
-    """Ask for a look, with what is to be tried."""
+def send_inspection(connection: socket.socket, request: object) -> None:
+    """Ask for an inspection, with what is to be tried."""
     body = json.dumps(request).encode()
-    connection.sendall(LOOK + _LENGTH.pack(len(body)) + body)
+    connection.sendall(INSPECTION + _LENGTH.pack(len(body)) + body)
 
 
-def receive_look(connection: socket.socket) -> "Any":
+def receive_inspection(connection: socket.socket) -> "Any":
     """Read what is to be tried; error: ProtocolError."""
-    receive_exactly(connection, len(LOOK))
+    receive_exactly(connection, len(INSPECTION))
     (length,) = _LENGTH.unpack(receive_exactly(connection, _LENGTH.size))
     if length > MAXIMUM_FRAME:
         raise ProtocolError(f"a request of {length} bytes is too long")

@@ -1,10 +1,10 @@
-"""The server of a sandbox: it takes connections on the socket it was started with and gives each a keeper of its own.
+"""The agent runner, a sandbox's first process: it accepts connections on its socket and gives each a keeper.
 
     runner.py [--single] [--idle-seconds N] [--processes N] [--folder PATH] [--mounted TEXT]... [--limits JSON]
               [--refuse-calls] -- PROGRAM [ARGUMENT...]
 
 The listening socket is file descriptor 3, as systemd and Podman pass it. `--single`: a new connection ends the one before it,
-unless all it wants is to look.
+unless all it asks for is an inspection.
 `--processes`: how many processes and threads there may be at a time, ourselves included; only for a user namespace of our own.
 `--folder`: made before anything else, for its owner only. `--mounted` and `--limits`: what `checks` has to find, or we end.
 `--refuse-calls`: agents are refused the system calls that `calls` names.
@@ -19,19 +19,19 @@ import signal
 import socket
 import sys
 
-if not __package__:  # started by path, with -IS, inside a box that has no installed packages
+if not __package__:  # started by path, with -IS, inside a sandbox that has no installed packages
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from parachute_runner import calls, checks, processes, protocol
 from parachute_runner.keeper import Keeper
 
 _LISTEN_FD = 3
 _OUT_OF_MEMORY = 75  # how a keeper ends whose agent was ended for that
-_UNPROTECTED = 76  # how we end when a mount has gone; `parachute.sandbox.ended` knows it, too
+_UNPROTECTED = 76  # how we end when a mount has gone; `parachute.sandbox.engines.ended` knows it, too
 _PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR", "TERM", "XDG_RUNTIME_DIR")
 
 
 class Runner:
-    """Accepts connections until it was idle for long enough or is told to end."""
+    """Accept connections until idle for long enough or ended by a signal."""
 
     def __init__(
         self, listener: socket.socket, program: list[str], *, single: bool, idle_seconds: float | None
@@ -82,12 +82,12 @@ class Runner:
                     self._take(connection, has_gone=bool(events[descriptor] & select.POLLHUP))
 
     def _check_mounts(self) -> None:
-        """End the box if a file or folder that an agent must not write is not protected any more.
+        """End the sandbox if a file or folder that an agent must not write is not protected any more.
 
         Whoever replaces such a file outside, as `git config` and editors do, takes our mount away with it.
         """
         with contextlib.suppress(ProcessLookupError):
-            os.kill(-1, signal.SIGSTOP)  # before the look, which takes longer than a write
+            os.kill(-1, signal.SIGSTOP)  # before the check, which takes longer than a write
         if gone := checks.unprotected(self._places):
             print(f"{gone} was replaced outside, so that it is not protected any more.", file=sys.stderr, flush=True)
             os._exit(_UNPROTECTED)
@@ -96,18 +96,18 @@ class Runner:
 
     def _take(self, connection: socket.socket, *, has_gone: bool) -> None:
         beginning = _beginning(connection)
-        if has_gone and not beginning:  # all it wanted was that the box starts
+        if has_gone and not beginning:  # all it wanted was that the sandbox starts
             return
-        looks = beginning == protocol.LOOK
-        if self._single and not looks:
+        is_inspection = beginning == protocol.INSPECTION
+        if self._single and not is_inspection:
             self._end_all()
         try:
-            self._keep(connection, looks)
-        except BlockingIOError:  # an agent has used up the processes: whoever only looks must not end it
-            if not looks:
+            self._keep(connection, is_inspection)
+        except BlockingIOError:  # an agent has used up the processes: an inspection must not end it
+            if not is_inspection:
                 raise
 
-    def _keep(self, connection: socket.socket, looks: bool) -> None:
+    def _keep(self, connection: socket.socket, is_inspection: bool) -> None:
         process = os.fork()
         if process:
             self._keepers.add(process)
@@ -120,10 +120,10 @@ class Runner:
             self._listener.close()
             for other in self._silent.values():
                 other.close()
-            if looks:
-                from parachute_runner import look  # an agent's start does not wait for it
+            if is_inspection:
+                from parachute_runner import inspection  # an agent's start does not wait for it
 
-                look.answer(connection)
+                inspection.answer(connection)
                 status = 0
                 return
             base = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
@@ -138,7 +138,7 @@ class Runner:
             while (found := os.waitpid(-1, os.WNOHANG))[0] != 0:
                 process, ended = found
                 if process in self._keepers and self._single and os.waitstatus_to_exitcode(ended) == _OUT_OF_MEMORY:
-                    # What fills the memory may be files, which nobody would remove: the next connection gets a new box.
+                    # What fills the memory may be files, which nobody would remove: the next connection gets a new sandbox.
                     self._stop()
                 self._keepers.discard(process)
         # A keeper ends all it started; what comes to us was left by one that was killed.
@@ -154,7 +154,7 @@ class Runner:
 
 
 class Options:
-    """What the command line says; argparse would take longer to load than everything else here."""
+    """Options of the command line; argparse would take longer to load than everything else here."""
 
     def __init__(self, arguments: list[str]) -> None:
         self.single = self.refuse_calls = False
@@ -191,7 +191,7 @@ class Options:
 def _beginning(connection: socket.socket) -> bytes:
     """The first bytes that came, which stay there; none from a peer that has gone without a word."""
     try:
-        return connection.recv(len(protocol.LOOK), socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        return connection.recv(len(protocol.INSPECTION), socket.MSG_PEEK | socket.MSG_DONTWAIT)
     except OSError:
         return b""
 

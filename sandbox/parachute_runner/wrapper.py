@@ -1,4 +1,4 @@
-"""What the SDK starts in place of the agent's program: it joins its own streams with a runner's socket, and is nothing else."""
+"""Stand-in for the agent's program, started by the SDK: joins its own streams with a runner's socket."""
 
 import itertools
 import os

@@ -1,4 +1,4 @@
-"""What an agent should know about a topic, as text within a budget."""
+"""Knowledge about a topic for an agent, as text within a budget."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Gathered:
     entries: list[JournalEntry]
     truncated: bool
     instructions: list[str]
-    """Where those of projects may be; most of them only the computer itself can read."""
+    """Folders of projects' instructions; most of them only the computer itself can read."""
 
 
 class _Budget:
@@ -76,7 +76,7 @@ async def gather(
 
 
 def _instructions(found: Found) -> list[str]:
-    """Where the instructions of a project may be."""
+    """Paths at which the instructions of a project may be."""
     named, folder = found.fields.get("agents_path"), found.fields.get("work_path")
     if isinstance(named, str) and named:
         return [named]

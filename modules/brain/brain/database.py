@@ -9,7 +9,7 @@ from pathlib import Path
 
 from parachute.core import Unavailable, disk_error
 
-FORM = 3
+FORM = 4
 """The number of the tables' form; an index of another one is built anew."""
 
 _BUSY_SECONDS = 10
@@ -24,7 +24,8 @@ CREATE TABLE entities (
     id INTEGER PRIMARY KEY, para_id TEXT NOT NULL UNIQUE, path TEXT NOT NULL UNIQUE, type TEXT NOT NULL,
     written TEXT NOT NULL, folder TEXT NOT NULL, name TEXT NOT NULL, version TEXT NOT NULL, summary TEXT NOT NULL, data TEXT NOT NULL
 );
-CREATE INDEX entities_type ON entities (type, name);
+CREATE INDEX entities_name ON entities (name COLLATE NOCASE, id);
+CREATE INDEX entities_type ON entities (type, name COLLATE NOCASE, id);
 CREATE INDEX entities_written ON entities (written, folder, type);
 CREATE TABLE names (
     id INTEGER PRIMARY KEY, entity INTEGER NOT NULL, kind INTEGER NOT NULL, key TEXT NOT NULL, first TEXT NOT NULL,
@@ -144,7 +145,7 @@ class Database:
 
 @contextmanager
 def _said() -> Iterator[None]:
-    """What SQLite says about a damaged file or a full disk, in our errors."""
+    """Turn SQLite's errors of a damaged file or a full disk into ours."""
     try:
         yield
     except sqlite3.ProgrammingError:

@@ -14,10 +14,10 @@ from parachute.core.files import Files
 from . import graph, wiki, yaml_text
 from .database import Database
 from .entity import LARGEST, ROOT, Entity, Unreadable, read
-from .following import Following
 from .found import Found, by_number, by_para_id, by_path
 from .index import NAME
 from .names import LONGEST, fold, slug
+from .reconciling import Reconciler
 from .relinking import relinked, renaming
 from .resolving import target_of
 from .types_file import TypesFile, find
@@ -29,7 +29,7 @@ _MOST_SAME = 200
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What is to be different: `fields` (None removes one), the text, lines added to it or to a section of it.
+    """A change of an entity: `fields` (None removes one), the text, lines added to it or to a section of it.
 
     `keep_alias`: the old name stays as an alias, so that it is still found where it was written.
     """
@@ -46,11 +46,11 @@ class Change:
 class Editing:
     """Changes entities; an `expected_version` that is not the file's is a Conflict."""
 
-    def __init__(self, files: Files, database: Database, types: TypesFile, following: Following) -> None:
+    def __init__(self, files: Files, database: Database, types: TypesFile, reconciler: Reconciler) -> None:
         self._files = files
         self._database = database
         self._types = types
-        self._following = following
+        self._reconciler = reconciler
 
     async def create(self, type_: str, name: str, fields: Mapping[str, Any], content: str, para_id: str) -> Found:
         """Write a new file; errors: InvalidInput, Conflict when there is one of that type and name."""
@@ -62,7 +62,7 @@ class Editing:
         text = content.strip().replace("\r\n", "\n")
         data = f"---\n{yaml_text.write(front)}---\n\n# {name}\n" + (f"\n{text}\n" if text else "")
         _check_readable(data.encode())
-        async with self._following.lock:
+        async with self._reconciler.lock:
             await self._check_free(kind.name, name)
             for path in _paths(kind.folder, name, para_id):
                 if await self._files.replace(path, data, None):
@@ -80,7 +80,7 @@ class Editing:
 
         `note` gets the versions before and after the change, before it is made.
         """
-        async with self._following.lock:
+        async with self._reconciler.lock:
             found, data, entity = await self._opened(para_id, expected_version)
             # A type that only the file knows has no rules.
             kind = await self._types.get(change.type) if change.type else find(await self._types.all(), found.type)
@@ -115,10 +115,10 @@ class Editing:
 
     async def delete(self, para_id: str, expected_version: str | None = None) -> Found:
         """Remove an entity's file; errors: NotFound, Conflict."""
-        async with self._following.lock:
+        async with self._reconciler.lock:
             found, _, _ = await self._opened(para_id, expected_version)
             await self._files.delete(found.path)
-            await self._following.take([found.path])
+            await self._reconciler.take([found.path])
             return found
 
     async def opened(self, para_id: str) -> tuple[Found, Entity]:
@@ -143,7 +143,7 @@ class Editing:
         return found, data, entity
 
     async def _taken(self, path: str, before: str = "") -> Found:
-        await self._following.take({path, before or path})
+        await self._reconciler.take({path, before or path})
         found = await asyncio.to_thread(self._by_path, path)
         if found is None:
             raise Conflict(f"{path} was changed meanwhile.", "Look at the file.")
@@ -183,7 +183,7 @@ class Editing:
                 if await self._files.replace(path, changed, data):
                     done += 1
                     break
-            await self._following.take([path])
+            await self._reconciler.take([path])
         return done
 
     async def _check_free(self, type_: str, name: str, but: int | None = None) -> None:
@@ -199,7 +199,7 @@ class Editing:
             return sorted(entity.path for entity in by_number(connection, numbers)), targets
 
     def _ways_to(self, found: Found) -> tuple[str, str]:
-        """What a link may say to lead to an entity: its name, and the name of its file; with a folder if others have it too."""
+        """Texts of links that lead to an entity: its name, and the name of its file; with a folder if others have it too."""
         path = PurePosixPath(found.path)
         inside = f"{path.parent.name}/{path.stem}"
         # These signs mean something else within a link.
@@ -265,7 +265,7 @@ def _paths(folder: str, name: str, para_id: str) -> list[str]:
 
 
 def _follows(stem: str, name: str) -> bool:
-    """Whether a file is called like its entity, with a number behind it if there were several."""
+    """True if a file is called like its entity, with a number behind it if there were several."""
     return re.fullmatch(rf"{re.escape(slug(name))}(-\d+)?", stem) is not None
 
 

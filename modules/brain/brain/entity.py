@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
+from parachute.core import front_matter
+
 from . import code, front_links, wiki, yaml_text
 from .names import LONGEST, fold
 
@@ -17,12 +19,10 @@ KNOWN = ("para_id", "type", "aliases", "tags", "relationships")
 """Fields of every entity; all others belong to its type, or to the one who wrote them."""
 
 _PARA_ID = re.compile(r"para:brain:[a-z0-9]{12}")
-_FRONT = re.compile(r"---[ \t]*(\r?\n)(?:(?P<front>.*?)(?<=\n))??(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _TITLE = re.compile(r"^#[ \t]+(?P<title>\S[^\r\n]*)", re.MULTILINE)
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*)")
 _CLOSING = re.compile(r"[ \t]#+$")
 _DIGITS = string.digits + string.ascii_lowercase
-_MARK = "\ufeff"
 
 
 class Unreadable(Exception):
@@ -31,7 +31,7 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """What a file says. `para_id` is empty when the file has none; `legacy_id` is one in another form, which stays.
+    """The content of a file. `para_id` is empty when the file has none; `legacy_id` is one in another form, which stays.
 
     `version` is the SHA-256 of the file. `fields` are those that not every entity has. `mark`, `front` and `body` are what the
     file consists of, besides the lines around `front`, which is missing unless `has_front`.
@@ -70,9 +70,7 @@ class Entity:
         except yaml_text.NotYaml as error:
             raise Unreadable(f"the frontmatter: {error}") from error
         new = self.body if body is None else body
-        if not front and not self.has_front:
-            return (self.mark + new).encode()
-        return f"{self.mark}---{self.newline}{front}---{self.newline}{new}".encode()
+        return self._file(front if front or self.has_front else None, new)
 
     def identified(self, para_id: str) -> bytes:
         """The file with an id in its first line, or where an empty one stands; error: Unreadable."""
@@ -80,10 +78,13 @@ class Entity:
         try:
             before = yaml_text.read(self.front)
             if "para_id" not in before and yaml_text.read(line + self.front) == {"para_id": para_id, **before}:
-                return f"{self.mark}---{self.newline}{line}{self.front}---{self.newline}{self.body}".encode()
+                return self._file(line + self.front, self.body)
         except yaml_text.NotYaml:
             pass  # such as a mapping in braces
         return self.changed({"para_id": para_id})
+
+    def _file(self, front: str | None, body: str) -> bytes:
+        return front_matter.Parts(self.mark, front, body, self.newline).text.encode()
 
     def titled(self, name: str) -> str:
         """The body with another title."""
@@ -122,7 +123,7 @@ class Entity:
 
 
 def read(path: str, data: bytes) -> Entity:
-    """What a file says; error: Unreadable."""
+    """Parse a file; error: Unreadable."""
     if len(data) > LARGEST:
         raise Unreadable(f"it is larger than {LARGEST:,} bytes")
     try:
@@ -131,8 +132,10 @@ def read(path: str, data: bytes) -> Entity:
         raise Unreadable("it is not a text in UTF-8") from error
     if "\0" in whole:
         raise Unreadable("it holds zero bytes, as texts do not")
-    mark = _MARK if whole.startswith(_MARK) else ""
-    front, body, newline, has_front = _split(whole.removeprefix(_MARK))
+    parts = front_matter.split(whole)
+    if parts.is_open:
+        raise Unreadable("its frontmatter has no end: a line --- is missing")
+    front, body = parts.front or "", parts.body
     try:
         fields = yaml_text.read(front)
     except yaml_text.NotYaml as error:
@@ -151,10 +154,10 @@ def read(path: str, data: bytes) -> Entity:
         fields={key: value for key, value in fields.items() if key not in KNOWN},
         version=hashlib.sha256(data).hexdigest(),
         body=body,
-        has_front=has_front,
-        mark=mark,
+        has_front=parts.front is not None,
+        mark=parts.mark,
         front=front,
-        newline=newline,
+        newline=parts.newline,
     )
 
 
@@ -166,16 +169,6 @@ def derived_id(legacy: str) -> str:
         number, digit = divmod(number, len(_DIGITS))
         digits += _DIGITS[digit]
     return f"para:brain:{digits}"
-
-
-def _split(whole: str) -> tuple[str, str, str, bool]:
-    newline = "\r\n" if "\r\n" in whole else "\n"
-    if not re.match(r"---[ \t]*\r?\n", whole):
-        return "", whole, newline, False
-    match = _FRONT.match(whole)
-    if match is None:
-        raise Unreadable("its frontmatter has no end: a line --- is missing")
-    return match["front"] or "", whole[match.end() :], match[1], True
 
 
 def _name(path: str, fields: Mapping[str, Any], body: str) -> str:
@@ -220,5 +213,5 @@ def _headings(lines: list[str]) -> list[tuple[int, str]]:
 
 
 def _continues(line: str, text: str) -> bool:
-    """Whether a line and what is added are items of one list, or the line is a heading."""
+    """True if a line and what is added are items of one list, or the line is a heading."""
     return line.startswith("#") or (line.lstrip()[:2] in ("- ", "* ") and text[:2] in ("- ", "* "))

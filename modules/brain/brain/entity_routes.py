@@ -56,7 +56,7 @@ class EntityRoutes(Part):
 
     @route("GET", "/context")
     async def context_route(self, topic: str, tokens: int = TOKENS) -> Any:
-        """What an agent should know about a topic."""
+        """Knowledge for an agent about a topic."""
         return await self._context(topic, tokens)
 
     @route("POST", "/context")
@@ -159,7 +159,7 @@ class EntityRoutes(Part):
 
     @route("GET", "/links")
     async def links_route(self, id: str) -> Any:
-        """Links of an entity, both ways, and what other modules have noted to be about it."""
+        """Links of an entity, both ways, and mentions by other modules."""
         entity: Found = await self.brain.known(id)
         edges = [shapes.link(*entry) for entry in await self.brain.edges(entity)]
         mentions = await self.brain.ask(graph.mentions, entity.para_id)
@@ -178,14 +178,14 @@ class EntityRoutes(Part):
 
     @route("GET", "/status")
     async def status_route(self) -> Any:
-        """How much there is, and how far the index is."""
-        following = self.brain.following
+        """Numbers of entities, and the progress of the index."""
+        reconciler = self.brain.reconciler
         return {
             "entities": sum((await self.brain.ask(found.counts)).values()),
             "problems": len(await self.brain.problems()),
-            "building": following.running,
-            "done": following.done,
-            "total": following.total,
+            "building": reconciler.running,
+            "done": reconciler.done,
+            "total": reconciler.total,
         }
 
     @route("GET", "/problems")

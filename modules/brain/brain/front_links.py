@@ -45,7 +45,7 @@ def _relationships(value: Any) -> list[Any]:
 
 
 def _target(item: Any) -> str:
-    """What one item of `relationships` points to; empty if it does not say."""
+    """The target of one item of `relationships`; empty if it has none."""
     if isinstance(item, Mapping):
         item = next((item[name] for name in ("target", "to", "entity", "name") if name in item), "")
     item = _unquoted(item) or item

@@ -31,7 +31,7 @@ class MentionOf:
 
 
 def outgoing(connection: sqlite3.Connection, number: int, limit: int = 500) -> list[Edge]:
-    """What the entity's file links to, relationships first."""
+    """Links of the entity's file, relationships first."""
     rows = connection.execute(
         "SELECT key, target, kind, note FROM links WHERE source = ? ORDER BY kind, note = '', rowid LIMIT ?",
         (number, limit),
@@ -76,7 +76,7 @@ def _leading(connection: sqlite3.Connection, number: int, key: str, limit: int) 
 
 
 def mentions(connection: sqlite3.Connection, para_id: str, limit: int = 100) -> list[MentionOf]:
-    """What others have noted to be about an entity, the newest first."""
+    """Mentions of an entity by other modules, the newest first."""
     rows = connection.execute(
         "SELECT source_id, at FROM mentions WHERE para_id = ? ORDER BY at DESC, source_id LIMIT ?", (para_id, limit)
     )

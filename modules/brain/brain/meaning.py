@@ -1,4 +1,4 @@
-"""What would find entities by what words mean; none comes with this module, which finds by words only."""
+"""Protocol of a search by meaning; none comes with this module, which finds by words only."""
 
 from typing import Protocol
 

@@ -1,4 +1,4 @@
-"""What other modules note to be about an entity: Brain/mentions/2024-01.jsonl, one line each, a file for each month."""
+"""Mentions of entities, recorded by other modules: Brain/mentions/2024-01.jsonl, one line each, a file for each month."""
 
 import datetime
 import json

@@ -38,7 +38,7 @@ def trigrams(key: str) -> set[str]:
 
 
 def distance(one: str, other: str, most: int) -> int:
-    """How many letters have to be added, removed, changed or swapped to make one of the other; above `most` it is not exact."""
+    """The number of letters that have to be added, removed, changed or swapped to make one of the other; above `most` it is not exact."""
     far, width = most + 1, len(other) + 1
     if abs(len(one) - len(other)) > most:
         return far

@@ -1,4 +1,4 @@
-"""What the parts of the module share: they are mixed into its class, which has these."""
+"""Shared attributes of the module's parts, which are mixed into its class."""
 
 import logging
 from typing import TYPE_CHECKING, Any
@@ -33,7 +33,7 @@ class Part(Base):
         return await gather(self.brain, self.core.files if whole else None, journal, topic, tokens)
 
     async def linked(self, source_id: str, entity: str) -> dict[str, Any]:
-        """Note a link, and tell everybody who listens if it is new."""
+        """Record a link, and publish it if it is new."""
         found, new = await self.brain.link(source_id, entity)
         if new:
             data = {"source_id": source_id, "para_id": found.para_id, "confidence": 1.0}

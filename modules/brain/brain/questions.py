@@ -1,4 +1,4 @@
-"""What the index is asked, answered with the entities."""
+"""Queries of the index, answered with entities."""
 
 import sqlite3
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ _MOST_OF_A_NAME = 20
 def searched(
     connection: sqlite3.Connection, query: str, type_: str | None, limit: int
 ) -> list[tuple[Found, search.Hit]]:
-    """What has the words of a query."""
+    """Entities with the words of a query."""
     hits = search.search(connection, query, type_, limit)
     known = {entity.number: entity for entity in found.by_number(connection, [hit.number for hit in hits])}
     return [(known[hit.number], hit) for hit in hits if hit.number in known]
@@ -25,7 +25,7 @@ def searched(
 def near(
     connection: sqlite3.Connection, near: list[tuple[str, float]], type_: str | None
 ) -> list[tuple[Found, search.Hit]]:
-    """What was found by meaning, after what has the words: never as sure as a name."""
+    """Entities found by meaning, after those with the words: never as sure as a name."""
     entities = ((found.by_para_id(connection, para_id), score) for para_id, score in near)
     return [
         (entity, search.Hit(entity.number, round(score, 3), entity.summary))
@@ -35,14 +35,14 @@ def near(
 
 
 def resolved(connection: sqlite3.Connection, text: str, limit: int) -> list[tuple[Found, Candidate]]:
-    """What a name may mean."""
+    """Entities that a name may mean."""
     candidates = resolving.resolve(connection, text, limit)
     known = {entity.number: entity for entity in found.by_number(connection, [entry.number for entry in candidates])}
     return [(known[entry.number], entry) for entry in candidates if entry.number in known]
 
 
 def suggested(connection: sqlite3.Connection, text: str) -> list[tuple[suggesting.Mentioned, Found | None]]:
-    """What a text mentions."""
+    """Entities that a text mentions."""
     entries = suggesting.suggest(connection, text)
     numbers = [entry.number for entry in entries if entry.number is not None]
     known = {entity.number: entity for entity in found.by_number(connection, numbers)}
@@ -77,7 +77,7 @@ def edges(connection: sqlite3.Connection, number: int) -> list[tuple[graph.Edge,
 
 
 def mention_path(connection: sqlite3.Connection, source_id: str, para_id: str) -> str | None:
-    """The file in which a mention is noted."""
+    """The file in which a mention is recorded."""
     row = connection.execute(
         "SELECT path FROM mentions WHERE source_id = ? AND para_id = ?", (source_id, para_id)
     ).fetchone()

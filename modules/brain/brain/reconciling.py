@@ -1,4 +1,4 @@
-"""The index follows the files: by time and size at the start, by what core's watcher tells while the module runs."""
+"""Reconciliation of the index with the files: by time and size at the start, by the server's watcher while the module runs."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
@@ -44,7 +44,7 @@ class _Read:
     claimed: str = ""
 
 
-class Following:
+class Reconciler:
     """Keeps the index like the files. `lock` is held by whoever changes files or reads them for the index."""
 
     def __init__(self, files: Files, database: Database, types: TypesFile, new_id: Callable[[], str]) -> None:
@@ -75,7 +75,7 @@ class Following:
         return new, sorted(known)
 
     async def run(self, new: list[Status], gone: list[str]) -> AsyncIterator[dict[str, int]]:
-        """Bring the index up to date, and tell after each part how far it is."""
+        """Bring the index up to date, and yield the progress after each part."""
         self.running, self.done, self.total = True, 0, len(new)
         try:
             async with self.lock:

@@ -77,7 +77,7 @@ def target_of(connection: sqlite3.Connection, target: str) -> int | None:
 
 
 def lies_at(path: str, target: str) -> bool:
-    """Whether a link names a file, with one or more of the folders that it lies in."""
+    """True if a link names a file, with one or more of the folders that it lies in."""
     way, wanted = (text.removesuffix(".md").split("/") for text in (path, target))
     return [*map(fold, way)][-len(wanted) :] == [*map(fold, wanted)]
 

@@ -11,14 +11,14 @@ from parachute.core import Conflict, InvalidInput, NotFound, Unavailable
 from parachute.core.services import Core
 
 from . import found, graph, mentions, questions, search, suggesting
-from .begun import Begun
 from .database import Database
 from .editing import Change, Editing
 from .entity import KNOWN, Entity
 from .entity_types import Kind
-from .following import MANY, Following, Status
 from .found import Found
+from .intents import Intents
 from .meaning import Meaning
+from .reconciling import MANY, Reconciler, Status
 from .resolving import SURE, Candidate
 from .types_file import PATH as TYPES
 from .types_file import TypesFile, find
@@ -39,29 +39,29 @@ class Brain:
     def __init__(self, core: Core, new_id: Callable[[], str]) -> None:
         self._core = core
         self.new_id = new_id
-        self.begun = Begun(core.storage)
+        self.intents = Intents(core.storage)
         self._database = Database(core.data / INDEX)
         self._task: asyncio.Task[None] | None = None
         self.meaning: Meaning | None = None
         self.types = TypesFile(core.files)
-        self.following = Following(core.files, self._database, self.types, new_id)
-        self.editing = Editing(core.files, self._database, self.types, self.following)
+        self.reconciler = Reconciler(core.files, self._database, self.types, new_id)
+        self.editing = Editing(core.files, self._database, self.types, self.reconciler)
 
     async def start(self) -> None:
         """Open the index and look what was changed; many changes are read while others are answered already."""
         await asyncio.to_thread(self._database.open)
-        await self.following.retype()
-        new, gone = await self.following.changed()
+        await self.reconciler.retype()
+        new, gone = await self.reconciler.changed()
         if len(new) + len(gone) < MANY:
-            async for _ in self.following.run(new, gone):
+            async for _ in self.reconciler.run(new, gone):
                 pass
         else:
-            self.following.running, self.following.total = True, len(new)
+            self.reconciler.running, self.reconciler.total = True, len(new)
             self._task = asyncio.create_task(self._run(new, gone))
 
     async def _run(self, new: list[Status], gone: list[str]) -> None:
         try:
-            async for _ in self.following.run(new, gone):
+            async for _ in self.reconciler.run(new, gone):
                 pass
         except Exception:
             log.exception("The index could not be built; POST /api/brain/reload tries again")
@@ -80,15 +80,15 @@ class Brain:
 
     async def rebuild(self) -> AsyncIterator[dict[str, Any]]:
         """Read every file again; events with how far it is. Error: Conflict while that goes on already."""
-        if self.following.running:
+        if self.reconciler.running:
             raise Conflict("The index is being built already.", "GET /api/brain/status says how far it is.")
         try:
             await self.ask(found.counts)
         except Unavailable:
             await asyncio.to_thread(self._database.open, True)
-        new, gone = await self.following.changed(everything=True)
+        new, gone = await self.reconciler.changed(everything=True)
         yield {"type": "progress", "done": 0, "total": len(new)}
-        async for progress in self.following.run(new, gone):
+        async for progress in self.reconciler.run(new, gone):
             yield {"type": "progress", **progress}
         problems = await self.ask(found.problems)
         counts = await self.ask(found.counts)
@@ -178,40 +178,40 @@ class Brain:
         """Note that something is about an entity, and answer whether that is new; errors: NotFound, InvalidInput."""
         mentions.check_source(source_id)
         entity = await self.known(text)
-        async with self.following.lock:
+        async with self.reconciler.lock:
             if await self.ask(questions.mention_path, source_id, entity.para_id) is not None:
                 return entity, False
             now = datetime.datetime.now(datetime.UTC)
             path, _ = await mentions.add(self._core.files, source_id, entity.para_id, now)
-            await self.following.take([path])
+            await self.reconciler.take([path])
         return entity, True
 
     async def unlink(self, source_id: str, text: str) -> Found:
-        """Take back what `link` noted; errors: NotFound, Conflict."""
+        """Remove a mention that `link` recorded; errors: NotFound, Conflict."""
         entity = await self.known(text)
-        async with self.following.lock:
+        async with self.reconciler.lock:
             path = await self.ask(questions.mention_path, source_id, entity.para_id)
             if path is None:
                 raise NotFound(f"Nothing says that {source_id[:80]} is about {entity.name}.")
             await mentions.remove(self._core.files, path, source_id, entity.para_id)
-            await self.following.take([path])
+            await self.reconciler.take([path])
         return entity
 
     async def create_type(self, name: str, value: Mapping[str, Any]) -> Kind:
         """Add a kind of entities; errors: InvalidInput, Conflict."""
-        async with self.following.lock:
+        async with self.reconciler.lock:
             kind = await self.types.create(name, value)
-        await self.following.retype()
+        await self.reconciler.retype()
         return kind
 
     async def change_type(self, name: str, value: Mapping[str, Any]) -> Kind:
         """Change a kind; errors: NotFound, InvalidInput, Conflict."""
-        async with self.following.lock:
+        async with self.reconciler.lock:
             return await self.types.change(name, value)
 
     async def remove_type(self, name: str) -> str:
         """Remove a kind that nothing is of; errors: NotFound, Conflict."""
-        async with self.following.lock:
+        async with self.reconciler.lock:
             kind = find(await self.types.all(), name)
             if kind is None:
                 raise NotFound(f"There is no type {name[:40]!r}.")
@@ -226,12 +226,12 @@ class Brain:
         """Files that could not be read, with the reason of each."""
         await self.types.all()
         own = [{"path": TYPES, "problem": self.types.problem}] if self.types.problem else []
-        unnamed = [{"path": path, "problem": "its name is no text in UTF-8"} for path in self.following.unnamed]
+        unnamed = [{"path": path, "problem": "its name is no text in UTF-8"} for path in self.reconciler.unnamed]
         return [*own, *unnamed, *await self.ask(found.problems)]
 
 
 def _writable(data: Mapping[str, Any]) -> dict[str, Any]:
-    """What of the data are fields of the file; what the answers add to them is left out."""
+    """The fields of the file among the data, without what answers add."""
     for name in data:
         if not isinstance(name, str) or not name or len(name) > 100 or any(ord(sign) < 32 for sign in name):
             raise InvalidInput(f"data: {str(name)[:40]!r} is no name for a field.")
@@ -259,7 +259,7 @@ ADDED = frozenset(
         "mentions",
     ]
 )
-"""What answers have besides the fields of the file."""
+"""Fields that answers add to those of the file."""
 assert not ADDED & set(KNOWN)
 
 

@@ -142,5 +142,5 @@ def interface_entity(
 
 
 def type_value(fields: Any, rest: Mapping[str, Any]) -> dict[str, Any]:
-    """What a request says of a kind, without what it leaves out."""
+    """Fields of a kind that a request gives."""
     return {name: value for name, value in {"fields": fields, **rest}.items() if value is not None}

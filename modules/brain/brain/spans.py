@@ -17,6 +17,6 @@ class Spans:
         self._places = merged
 
     def touches(self, start: int, end: int) -> bool:
-        """Whether a place has a character in common with one of them."""
+        """True if a place has a character in common with one of them."""
         index = bisect_left(self._places, (end,))
         return index > 0 and self._places[index - 1][1] > start

@@ -25,13 +25,13 @@ async def apply(
     payload: Mapping[str, Any],
     expected_version: str | None,
 ) -> dict[str, Any]:
-    """Make one change, and note before what will tell that it was made; errors: InvalidInput for what cannot be meant, NotFound, Conflict when the entity has changed."""
+    """Make one change, and record its intent before; errors: InvalidInput for what cannot be meant, NotFound, Conflict when the entity has changed."""
     values = _checked(action, payload)
     if action == "create":
         if not values.get("type") or not values.get("name"):
             raise InvalidInput("payload: a new entity needs a type and a name.")
         data, content, para_id = values.get("data", {}), values.get("content", ""), brain.new_id()
-        await brain.begun.note(suggestion, para_id=para_id)
+        await brain.intents.record(suggestion, para_id=para_id)
         return shapes.brief(await brain.create(values["type"], values["name"], data, content, para_id))
     if target_id is None:
         raise InvalidInput(f"target_id: {action} needs the id of an entity.")
@@ -52,7 +52,7 @@ async def apply(
     )
 
     async def note(before: str, after: str) -> None:
-        await brain.begun.note(suggestion, before=before, after=after)
+        await brain.intents.record(suggestion, before=before, after=after)
 
     entity, _ = await brain.update(target_id, change, expected_version, note)
     return shapes.brief(entity)
@@ -61,9 +61,9 @@ async def apply(
 async def applied(
     brain: Brain, suggestion: str, action: str, target_id: str | None, payload: Mapping[str, Any]
 ) -> dict[str, Any] | None:
-    """What a change gave in whose middle the process was killed, None if it was not made; error: Conflict if nobody can tell."""
+    """The result of a change during which the process was killed, None if it was not made; error: Conflict if that is not certain."""
     await brain.settled()
-    begun = await brain.begun.of(suggestion)
+    begun = await brain.intents.find(suggestion)
     try:
         found, entity = await brain.opened(begun.get("para_id", "") if action == "create" else target_id or "")
     except NotFound:

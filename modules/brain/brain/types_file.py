@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from parachute.core import Conflict, InvalidInput, NotFound, ParachuteError
+from parachute.core import Conflict, InvalidInput, NotFound, ParachuteError, front_matter
 from parachute.core.files import Files
 
 from . import yaml_text
@@ -149,33 +149,7 @@ def _check_folder(kind: Kind, kinds: Mapping[str, Kind]) -> None:
 def _edited(text: str, name: str, document: dict[str, Any] | None, wanted: dict[str, Any]) -> str:
     """The file with one type changed; comments and other types stay as they are written."""
     newline = "\r\n" if "\r\n" in text else "\n"
-    lines = text.splitlines(keepends=True)
-    start = next((i for i, line in enumerate(lines) if line.rstrip() == "types:"), None)
-    if start is not None:
-        end = next((i for i in range(start + 1, len(lines)) if lines[i][:1] not in (" ", "#", "\n", "\r")), len(lines))
-        inner = [line for line in lines[start + 1 : end] if line.strip() and not line.lstrip().startswith("#")]
-        depth = len(inner[0]) - len(inner[0].lstrip()) if inner else 0
-        if depth:
-            margin = " " * depth
-            block = "".join(line.removeprefix(margin) for line in lines[start + 1 : end])
-            changed = yaml_text.edit(block, {name: document}, newline).splitlines(keepends=True)
-            body = "".join(margin + line if line.strip() else line for line in changed)
-            new = "".join(lines[: start + 1]) + body + "".join(lines[end:])
-            try:
-                if (
-                    yaml_text.read(new).get("types")
-                    == yaml_text.read(yaml_text.write({"types": _merged(text, name, document)}))["types"]
-                ):
-                    return new
-            except yaml_text.NotYaml:
-                pass
-    return yaml_text.edit(text, {"types": wanted}, newline)
-
-
-def _merged(text: str, name: str, document: dict[str, Any] | None) -> dict[str, Any]:
-    types = dict(yaml_text.read(text)["types"])
-    if document is None:
-        types.pop(name, None)
-    else:
-        types[name] = document
-    return types
+    try:
+        return front_matter.edit(text, {("types", name): document}, newline, yaml_text.BOUNDS)
+    except front_matter.NotEditable:
+        return yaml_text.edit(text, {"types": wanted}, newline)

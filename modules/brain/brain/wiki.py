@@ -59,7 +59,7 @@ def _links(text: str) -> Iterator[re.Match[str]]:
 
 
 def _begins_item(text: str, start: int) -> bool:
-    """Whether a link stands at the beginning of a list item; looked for nearby only, since a line may be very long."""
+    """True if a link stands at the beginning of a list item; looked for nearby only, since a line may be very long."""
     line = text.rfind("\n", max(0, start - _NEARBY), start) + 1
     return (line > 0 or start <= _NEARBY) and _LIST_SIGN.fullmatch(text[line:start]) is not None
 

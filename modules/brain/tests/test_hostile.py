@@ -49,7 +49,6 @@ async def test_a_rename_leaves_code_as_it_is(brain: Running, add: Any, write: Wr
     assert (brain.vault / path).read_text() == f"---\npara_id: para:brain:aaaaaaaaaaaa\n---\n{wanted}"
 
 
-@pytest.mark.timeout(20)
 @pytest.mark.parametrize(
     "text",
     [

@@ -78,7 +78,7 @@ async def test_many_links_at_once_are_all_there(brain: Running, add: Any, tmp_pa
     kevin = (await add("person", "Kevin"))["entity_id"]
     sources = [f"para:daily:{n:012}" for n in range(40)]
     await asyncio.gather(*(brain.post("/link", {"source_id": source, "para_id": kevin}) for source in sources))
-    (file,) = (brain.vault / "Brain/mentions").iterdir()
+    file, *_ = sorted((brain.vault / "Brain/mentions").iterdir())  # two if a month has just ended
     file.write_text("not a link\n{}\n" + file.read_text())
     await brain.emit("vault.changed", paths=[f"Brain/mentions/{file.name}"])
     mentions = (await brain.get("/links", id=kevin)).json()["mentions"]

@@ -102,6 +102,20 @@ async def test_what_is_known_of_a_message_comes_from_brain_and_the_journal(chat:
         assert nothing == {"text": "", "entities": [], "instructions": []}
 
 
+async def test_an_entry_about_two_subjects_is_told_once(chat: Any) -> None:
+    (entry,) = await Journal().search("Kevin", limit=1)
+    brain = Brain()
+    for subject in brain.texts:
+        brain.texts[subject] += f"\n\n### Journal entries\n\n{entry.date}\n{entry.content[:600]} …"
+    others = {"BrainInterface": brain, "JournalInterface": Journal()}
+    async with run(chat, settings=dict(SETTINGS), interfaces=others) as module:
+        known = await module.interface(
+            "ContextInterface", "context_for", message="Kevin and LVB", session_id="s", budget=9000
+        )
+        assert known["text"].count(entry.content[:600]) == 1
+        assert "See above." in known["text"]
+
+
 @pytest.mark.parametrize("others", [{}, {"JournalInterface": Journal()}, {"BrainInterface": BrokenBrain()}])
 async def test_without_brain_nothing_is_known_and_nothing_fails(chat: Any, others: dict[str, Any]) -> None:
     async with run(chat, settings=dict(SETTINGS), interfaces=others) as module:

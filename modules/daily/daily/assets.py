@@ -1,6 +1,5 @@
 """Recordings and pictures of entries: kept as they come, in the folder of their day."""
 
-import datetime
 import mimetypes
 import re
 import secrets
@@ -9,6 +8,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from daily.journal.names import ASSETS, ROOT, checked_date
+from daily.journal.service import Journal
 from daily.sync.paths import vault_path
 from parachute.core import InvalidInput, NotFound, Request, Response, route
 from parachute.core.services import Core
@@ -23,13 +23,14 @@ class AssetRoutes:
     """Uploads and downloads go through in pieces, whatever their length."""
 
     core: Core
+    journal: Journal
     uploading: set[str]
 
     @route("POST", "/assets/{name}")
     async def add_asset(self, request: Request, name: str) -> dict[str, Any]:
         """Keep the body as a file, for today unless the query has a `date`; up to 512 MiB."""
         date = request.query.get("date", [""])[-1]
-        day = checked_date(date) if date else f"{datetime.datetime.now():%Y-%m-%d}"
+        day = checked_date(date) if date else self.journal.today()
         place = await self._free(f"{ASSETS}/{day}", name)
         try:
             size = await self.core.files.write_stream(place, request.stream(), _LARGEST)

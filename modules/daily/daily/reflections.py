@@ -4,9 +4,9 @@ from typing import Any
 
 from daily.journal.documents import checked_content
 from daily.journal.names import REFLECTIONS, checked_date
+from daily.journal.publishing import REFLECTED
 from daily.journal.service import Journal
-from daily.journal.state import Told
-from daily.journal.telling import REFLECTED
+from daily.journal.state import PendingEvent
 from daily.sync.versions import Versions
 from parachute.core import Conflict, NotFound, route
 from parachute.core.services import Core
@@ -48,5 +48,5 @@ class ReflectionRoutes:
                 await self.versions.keep(path, old, "changed")
             if not await self.core.files.replace(path, text, old):
                 raise Conflict(f"{path} was changed by somebody else just now.", "Look at it, and try it again.")
-        await self.journal.teller.tell(Told(0, REFLECTED, {"date": date, "path": path}))
+        await self.journal.publisher.publish(PendingEvent(0, REFLECTED, {"date": date, "path": path}))
         return {"date": date, "path": path, "content": text}

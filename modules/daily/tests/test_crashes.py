@@ -43,7 +43,7 @@ async def test_what_was_said_to_be_written_is_there_once(tmp_path: Path, written
             assert (await daily.post("/entries", body)).status == 200
         contents = [entry["content"] for entry in (await daily.get("/entries", date=DAY, limit=1000)).json()["entries"]]
         assert len(contents) == len(set(contents))
-        await daily.module.journal.teller.settled()
+        await daily.module.journal.publisher.settled()
         ids = {entry["id"] for entry in (await daily.get("/entries", date=DAY, limit=1000)).json()["entries"]}
         told = {data["entry_id"] for _, data in daily.published}
         assert told <= ids

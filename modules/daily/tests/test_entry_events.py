@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from daily.journal.state import Told
+from daily.journal.state import PendingEvent
 from module import DailyModule
 
 from parachute.core.testing import Running, run
@@ -46,38 +46,38 @@ async def test_an_event_is_told_after_the_entry_is_written(daily: Running) -> No
     journal.day_files._files.replace = replace
     slow = asyncio.create_task(add(daily, "slow"))
     await writing.wait()
-    await journal.teller.tell(Told(0, "daily.reflection.completed", {}))
-    await journal.teller.settled()
+    await journal.publisher.publish(PendingEvent(0, "daily.reflection.completed", {}))
+    await journal.publisher.settled()
     assert [name for name, _ in daily.published] == ["daily.reflection.completed"]
     go.set()
     entry = await slow
-    await journal.teller.settled()
+    await journal.publisher.settled()
     assert [data.get("entry_id") for _, data in daily.published] == [None, entry["id"]]
 
 
 async def test_an_event_that_core_did_not_take_is_told_after_the_next_start(tmp_path: Any) -> None:
     async with run(DailyModule, folder=tmp_path) as daily:
         state = daily.module.journal._state
-        await state.tell(_created("para:daily:gone00000000"))
+        await state.enqueue(_created("para:daily:gone00000000"))
         entry = await add(daily, "Kept")
-        await daily.module.journal.teller.settled()
-        await state.tell(_created(entry["id"]))
+        await daily.module.journal.publisher.settled()
+        await state.enqueue(_created(entry["id"]))
         daily.published.clear()
     async with run(DailyModule, folder=tmp_path) as daily:
-        await daily.module.journal.teller.settled()
+        await daily.module.journal.publisher.settled()
         assert [data["entry_id"] for _, data in daily.published] == [entry["id"]]
 
 
 async def test_what_a_process_did_last_is_told_by_the_next_one(tmp_path: Any) -> None:
     async with run(DailyModule, folder=tmp_path) as daily:
         changed, removed, kept = [(await add(daily, text))["id"] for text in ("One", "Two", "Three")]
-        await daily.module.journal.teller.settled()
-        daily.module.journal.teller.release = lambda _: None  # it ends as soon as the file is written
+        await daily.module.journal.publisher.settled()
+        daily.module.journal.publisher.release = lambda _: None  # it ends as soon as the file is written
         await daily.put(f"/entries/{changed}", {"content": "Changed"})
         await daily.delete(f"/entries/{removed}")
-        await daily.module.journal._state.tell(Told(0, "daily.entry.deleted", {"entry_id": kept}))
+        await daily.module.journal._state.enqueue(PendingEvent(0, "daily.entry.deleted", {"entry_id": kept}))
     async with run(DailyModule, folder=tmp_path) as daily:
-        await daily.module.journal.teller.settled()
+        await daily.module.journal.publisher.settled()
         told = [(name, data["entry_id"]) for name, data in daily.published]
         assert told == [("daily.entry.updated", changed), ("daily.entry.deleted", removed)]
 
@@ -99,7 +99,7 @@ async def test_a_client_that_goes_away_leaves_nothing_half_done(daily: Running) 
     await asyncio.gather(request, return_exceptions=True)
     go.set()
     entry = await add(daily, "Gone", idempotency_key="k")
-    await daily.module.journal.teller.settled()
+    await daily.module.journal.publisher.settled()
     assert [data["entry_id"] for _, data in daily.published] == [entry["id"]]
     assert await texts(daily, date=DAY) == ["Gone"]
 
@@ -111,7 +111,7 @@ async def test_update_and_delete_tell_others_and_keep_what_was(daily: Running) -
     changed = (await daily.put(f"/entries/{entry['id']}", {"content": "Two", "title": "A\ntitle"})).json()
     assert (changed["content"], changed["title"]) == ("Two", "A title")
     await daily.delete(f"/entries/{entry['id']}")
-    await daily.module.journal.teller.settled()
+    await daily.module.journal.publisher.settled()
     assert [name for name, _ in daily.published] == [
         "daily.entry.created",
         "daily.entry.updated",
@@ -125,6 +125,6 @@ async def test_update_and_delete_tell_others_and_keep_what_was(daily: Running) -
 
 
 def _created(entry_id: str) -> Any:
-    from daily.journal.telling import CREATED, entry_event
+    from daily.journal.publishing import CREATED, entry_event
 
     return entry_event(CREATED, entry_id, "Text", None)

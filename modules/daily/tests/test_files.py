@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from datetime import date
+from datetime import datetime
 
 import pytest
 from module import DailyModule
@@ -64,7 +64,7 @@ async def test_a_recording_is_kept_and_linked(daily: Running) -> None:
     text = (daily.vault / f"Daily/journals/{DAY}.md").read_text()
     assert f"    type: voice\n    audio: {path}\n    duration: 12\n" in text
     await daily.put(f"/entries/{entry.json()['id']}", {"content": "What I said"})
-    await daily.module.journal.teller.settled()
+    await daily.module.journal.publisher.settled()
     assert daily.published[0][1]["audio_path"] == f"Daily/{path}"
     whole = await daily.get(f"/{path}")
     assert (whole.status, whole.body, whole.headers["content-type"][:6]) == (200, data, "audio/")
@@ -101,8 +101,9 @@ async def test_assets_lead_nowhere_else(daily: Running) -> None:
         assert (await daily.get(path)).status in (403, 404, 422), path
     for name in ("..", "...", "server.key", "_"):
         assert (await daily.post(f"/assets/{name}", b"x")).status in (403, 422), name
+    daily.module.journal.clock = lambda: datetime(2025, 3, 4, 23, 59)
     stored = await daily.post("/assets/..%2F..%2F.bashrc", b"x")
-    assert stored.json()["path"] == f"assets/{date.today()}/_.._.bashrc"
+    assert stored.json()["path"] == "assets/2025-03-04/_.._.bashrc"
     page = await daily.post("/assets/page.html", b"<script>", date=DAY)
     shown = await daily.get(f"/{page.json()['path']}")
     assert shown.headers["content-disposition"] == "attachment"
@@ -119,7 +120,7 @@ async def test_reflections(daily: Running) -> None:
     assert (await daily.put("/reflections/..%2Fx", {"content": "x"})).status == 422
     (version,) = (await daily.get("/versions")).json()["versions"]
     assert (await daily.get(f"/versions/{version['id']}")).text == "First\n"
-    await daily.module.journal.teller.settled()
+    await daily.module.journal.publisher.settled()
     assert daily.published[0] == (
         "daily.reflection.completed",
         {"date": DAY, "path": f"Daily/reflections/{DAY}.md"},

@@ -7,12 +7,11 @@ import yaml
 from daily.days.day import Day
 from daily.days.frontmatter import Frontmatter, Unchangeable
 from daily.days.yaml_nodes import lines_of
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 DATE = "2025-03-04"
 NEW = {"type": "text", "created": "10:30"}
-CALM = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 ENTRIES = [
     "  daily:%s:\n    type: text\n    created: 10:30\n",
     "  # by hand\n\n  %s: {type: voice, 'odd key': [1,  2]} # spaced\n",
@@ -38,7 +37,6 @@ def frontmatters(draw: st.DrawFn) -> str:
     return text.replace("\n", draw(st.sampled_from(["\n", "\r\n"])))
 
 
-@CALM
 @given(frontmatters(), st.lists(st.tuples(st.integers(0, 5), st.sampled_from(["type", "note", "said", "x"]), ODD)))
 def test_what_is_changed_says_what_is_meant_and_nothing_else_changes(text: str, changes: list) -> None:
     now = Frontmatter.parse(text)

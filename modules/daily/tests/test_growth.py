@@ -43,8 +43,8 @@ async def steps(index: Index, offset: int) -> int:
 
 async def test_a_page_far_behind_reads_no_entry_before_it(tmp_path: Path) -> None:
     index = Index(tmp_path / "index.db")
-    await fill(index, range(60), a_day=1_000)
-    near, far = await steps(index, 1_000), await steps(index, 38_000)
+    await fill(index, range(60), a_day=250)
+    near, far = await steps(index, 250), await steps(index, 9_500)
     assert far < 1.5 * near
     index.close()
 
@@ -132,3 +132,19 @@ async def test_a_file_of_this_moment_is_read_again(tmp_path: Path, journals: Pat
         seen.add((await hashes.all())[-1].hash)
     assert len(seen) == 50
     hashes.close()
+
+
+async def test_after_an_edit_only_what_changed_is_looked_up(tmp_path: Path, journals: Path) -> None:
+    hashes = Hashes(Files(tmp_path / "vault", write=["Daily/**"]), tmp_path / "hashes.db")
+    before = await hashes.all()
+    _in_place(journals / "2024-01-04.md")
+    (journals / "2024-01-05.md").unlink()
+    for _ in range(2):  # what is of this moment is read again
+        after = await hashes.all()
+        kept = [file for file in after if file.path not in ("journals/2024-01-04.md", "journals/2024-01-05.md")]
+        assert len(kept) == 18
+        assert {id(file) for file in kept} < {id(file) for file in before}
+    hashes.close()
+    again = Hashes(Files(tmp_path / "vault", write=["Daily/**"]), tmp_path / "hashes.db")
+    assert await again.all() == after
+    again.close()

@@ -4,7 +4,7 @@ import string
 
 from daily.days.day import Day
 from daily.days.merge import merge
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 DATE = "2025-03-04"
@@ -14,7 +14,6 @@ TITLE = st.text(string.ascii_letters + "#: ", max_size=10).map(str.strip)
 FIELDS = st.fixed_dictionaries(
     {}, optional={"type": st.sampled_from(["text", "voice"]), "mood": TITLE, "duration": st.integers(0, 99)}
 )
-CALM = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 EOLS = st.sampled_from([b"\n", b"\r\n"])
 
 
@@ -51,7 +50,6 @@ def again(day: Day) -> Day:
     return Day.parse(day.render())
 
 
-@CALM
 @given(days(), days())
 def test_no_entry_is_lost(one: Day, other: Day) -> None:
     merged = again(merge(one, other, DATE).day)
@@ -62,7 +60,6 @@ def test_no_entry_is_lost(one: Day, other: Day) -> None:
     assert plain(one) | plain(other) <= plain(merged)
 
 
-@CALM
 @given(days(), days())
 def test_it_does_not_matter_who_comes_first(one: Day, other: Day) -> None:
     forth, back = again(merge(one, other, DATE).day), again(merge(other, one, DATE).day)
@@ -70,7 +67,6 @@ def test_it_does_not_matter_who_comes_first(one: Day, other: Day) -> None:
     assert plain(forth) == plain(back)
 
 
-@CALM
 @given(days(), days())
 def test_merging_again_changes_nothing(one: Day, other: Day) -> None:
     merged = again(merge(one, other, DATE).day)
@@ -79,7 +75,6 @@ def test_merging_again_changes_nothing(one: Day, other: Day) -> None:
     assert merge(merged, merged, DATE).day.render() == merged.render()
 
 
-@CALM
 @given(days(), days())
 def test_a_version_that_only_one_side_changed_wins(base: Day, changed: Day) -> None:
     """What came from the base without a change of the other side's is what the changed side says, removals included."""
@@ -87,7 +82,6 @@ def test_a_version_that_only_one_side_changed_wins(base: Day, changed: Day) -> N
     assert said(again(merge(changed, base, DATE, base).day)) == said(changed)
 
 
-@CALM
 @given(days())
 def test_a_file_is_read_and_written_without_a_change(day: Day) -> None:
     data = day.render()

@@ -16,6 +16,8 @@ from parachute.core import Caller
 from parachute.core.testing import Running, run
 
 TODAY = date.today().isoformat()
+"""The day of all entries of a test, also of one that runs over midnight."""
+
 PATH = f"journals/{TODAY}.md"
 
 
@@ -90,13 +92,13 @@ async def test_two_devices_and_the_computer_come_to_the_same(daily: Running) -> 
     phone.add("bbbbbbbbbbbb", "phone again")
     tablet.add("cccccccccccc", "of the tablet")
     tablet.edit("of the phone", "changed on the tablet")
-    await daily.post("/entries", {"content": "of the computer"})
+    await daily.post("/entries", {"content": "of the computer", "date": TODAY})
     for device in (phone, tablet, phone):
         answer = await device.sync()
         assert answer["conflicts"] == []
     assert phone.files == tablet.files == {PATH: (daily.vault / "Daily" / PATH).read_bytes()}
     assert sorted(await texts(daily)) == ["changed on the tablet", "of the computer", "of the tablet", "phone again"]
-    await daily.module.journal.teller.settled()
+    await daily.module.journal.publisher.settled()
     assert sorted(name for name, _ in daily.published) == [*["daily.entry.created"] * 4, "daily.entry.updated"]
     tablet.edit("of the tablet\n", "x\n")
     await tablet.sync()
@@ -110,7 +112,7 @@ async def test_what_one_device_removes_is_removed(daily: Running) -> None:
     await phone.sync()
     block = "# para:daily:aaaaaaaaaaaa 10:00\n\none\n\n---\n\n"
     assert block in phone.files[PATH].decode()
-    await daily.post("/entries", {"content": "of the computer"})
+    await daily.post("/entries", {"content": "of the computer", "date": TODAY})
     await daily.module.journal.mention("para:daily:aaaaaaaaaaaa", {"para:brain:aaaaaaaaaaaa"})
     await daily.module.journal.mention("para:daily:bbbbbbbbbbbb", {"para:brain:aaaaaaaaaaaa"})
     phone.edit(block, "")
@@ -174,7 +176,7 @@ async def test_one_device_changes_an_entry_again_and_again(daily: Running) -> No
         ("regards", "his regards. Fine."),
     ):
         phone.edit(before, after)
-        await daily.post("/entries", {"content": f"computer {len(after)}"})
+        await daily.post("/entries", {"content": f"computer {len(after)}", "date": TODAY})
         await phone.sync()
     assert len(await texts(daily)) == 4
     assert (await texts(daily))[0] == "Met Kevin, who sends his regards. Fine."
@@ -230,7 +232,7 @@ async def test_other_files_keep_both_versions(daily: Running) -> None:
 
 @pytest.mark.parametrize("content", ["---\ndate: [\n---\n# para:daily:aaaaaaaaaaaa 1\n\nx\n", "---\nno end\n"])
 async def test_a_day_that_cannot_be_merged_keeps_both_versions(daily: Running, content: str) -> None:
-    await daily.post("/entries", {"content": "of the computer"})
+    await daily.post("/entries", {"content": "of the computer", "date": TODAY})
     answer = await push(daily, {"path": PATH, "content": content})
     (copy,) = answer["conflicts"]
     assert "of the computer" in (daily.vault / "Daily" / copy).read_text()
@@ -269,7 +271,7 @@ async def test_deleted_files_can_be_brought_back(daily: Running) -> None:
     for version in (await daily.get("/versions")).json()["versions"]:
         await daily.post(f"/versions/{version['id']}/restore")
     assert await texts(daily) == ["Text"]
-    await daily.post("/entries", {"content": "nobody has seen this"})
+    await daily.post("/entries", {"content": "nobody has seen this", "date": TODAY})
     answer = await daily.delete("/sync/files", root="Daily", paths=[PATH])
     assert answer.json()["deleted"] == 0
     assert await texts(daily) == ["Text", "nobody has seen this"]
@@ -283,7 +285,7 @@ async def test_an_entry_that_comes_while_its_day_is_deleted_stays(daily: Running
 
     async def has_seen(path: str, digest: str) -> bool:
         answer: bool = await seen(path, digest)
-        writing.append(asyncio.create_task(daily.post("/entries", {"content": "just now"})))
+        writing.append(asyncio.create_task(daily.post("/entries", {"content": "just now", "date": TODAY})))
         # Whoever does not wait for the deletion has written by then.
         await asyncio.wait(writing, timeout=0.3)
         return answer
@@ -314,7 +316,7 @@ async def test_files_of_a_clock_that_is_ahead_are_not_read_again_and_again(daily
     assert len(reads) == 2  # for its hash, and for its entries
 
 
-@pytest.mark.parametrize("size", [100, 9_000_000, 40_000_000])
+@pytest.mark.parametrize("size", [100, 9_000_000])
 async def test_a_large_recording_comes_back(daily: Running, size: int) -> None:
     path = daily.vault / "Daily/assets/x.wav"
     path.parent.mkdir(parents=True)
@@ -380,6 +382,6 @@ async def test_nothing_else_can_be_reached(daily: Running) -> None:
 
 async def test_old_days_are_taken_over_without_events(daily: Running) -> None:
     await push(daily, {"path": "journals/2019-05-05.md", "content": "# para:abc123 10:00\n\nLong ago\n"})
-    await daily.module.journal.teller.settled()
+    await daily.module.journal.publisher.settled()
     assert daily.published == []
     assert [e["date"] for e in (await daily.get("/search", q="ago")).json()["entries"]] == ["2019-05-05"]

@@ -23,7 +23,7 @@ class Block:
 
     @cached_property
     def key(self) -> str:
-        """What tells the entry apart; empty for plain Markdown."""
+        """The key of the entry; empty for plain Markdown."""
         return (key_of(self.heading.id) or "") if self.heading and self.heading.id else ""
 
     @property
@@ -45,19 +45,19 @@ class Entry:
 
 
 class Written(NamedTuple):
-    """An entry as it lies in the file: reading its text takes time, telling it from another one does not."""
+    """An entry as it lies in the file: reading its text takes time, comparing it with another one does not."""
 
     block: Block
     fields: Mapping[str, Any]
 
     @property
     def entry(self) -> Entry:
-        """What it says."""
+        """The entry that is written here."""
         heading = self.block.heading
         return Entry(self.block.key, heading.title if heading else "", self.block.content, self.fields)
 
     def is_same(self, other: "Written") -> bool:
-        """Whether both are one entry that nothing has changed."""
+        """True if both are one unchanged entry."""
         return self.block is other.block and (self.fields is other.fields or self.fields == other.fields)
 
 
@@ -119,7 +119,7 @@ class Day:
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """What everything that is written there says, in order."""
+        """All entries, in order."""
         return tuple(written.entry for written in self.written)
 
     def entry(self, key: str) -> Entry | None:

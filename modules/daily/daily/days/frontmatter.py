@@ -2,16 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple
 
-import yaml
-
-from daily.days.yaml_nodes import composed, end, is_block, lines_of, span
-from parachute.core import Conflict, InvalidInput, documents
+from daily.days.yaml_nodes import BOUNDS, composed, lines_of
+from parachute.core import Conflict, InvalidInput, documents, front_matter
 
 _ENTRIES = "entries"
+_TOP = f"{_ENTRIES}:\n"
 
 Fields = Mapping[str, Any]
+Changes = Mapping[front_matter.Path, Any]
 
 
 class Unchangeable(Conflict):
@@ -19,7 +20,7 @@ class Unchangeable(Conflict):
 
 
 class _Part(NamedTuple):
-    """What is written of one entry: `above` are empty lines and comments, `lines` its own."""
+    """The lines of one entry: `above` are empty lines and comments, `lines` its own."""
 
     above: str
     lines: str
@@ -27,7 +28,7 @@ class _Part(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Frontmatter:
-    """What lies between the two lines `---`, line ends included; `data` is what it says, with times and dates as text.
+    """The text between the two lines `---`, line ends included; `data` is what it says, with times and dates as text.
 
     Changes return a new one; error: Unchangeable when the text cannot be changed safely.
     """
@@ -53,18 +54,17 @@ class Frontmatter:
         if not isinstance(data.get(_ENTRIES), dict | None):
             raise InvalidInput("`entries` in the part between the lines `---` is no list of `id: …`.")
         entries = documents.child(root, _ENTRIES)
-        if entries is None or not is_block(entries[1]):
+        places = front_matter.places(text, entries[1]) if entries else []
+        if not places:
             return cls(data, text)
-        pairs = entries[1].value
-        head, done = text[: span(text, *pairs[0])[0]], span(text, *pairs[0])[0]
+        head, done = text[: places[0].first], places[0].first
         parts: dict[str, _Part] = {}
-        for key, value in pairs:
-            first, last = span(text, key, value)
-            if not isinstance(key, yaml.ScalarNode) or key.value in parts or first < done:
+        for place in places:
+            if place.first < done:
                 return cls(data, text)
-            parts[key.value] = _Part(text[done:first], text[first:last])
-            done = last
-        return cls(data, head, parts, text[done:], pairs[0][0].start_mark.column)
+            parts[place.name] = _Part(text[done : place.first], text[place.first : place.last])
+            done = place.last
+        return cls(data, head, parts, text[done:], places[0].column)
 
     @classmethod
     def unreadable(cls, text: str) -> "Frontmatter":
@@ -78,59 +78,53 @@ class Frontmatter:
 
     @property
     def entries(self) -> Mapping[str, Any]:
-        """What is said about each entry, by its name as it is written there."""
+        """Fields of each entry, by its name as it is written there."""
         return self.data.get(_ENTRIES) or {}
 
     def with_entry(self, name: str, fields: Fields, eol: str) -> "Frontmatter":
         """Add an entry, or change fields of it: None removes one, those that are not named stay."""
         old = self.entries.get(name)
         known: dict[str, Any] = old if isinstance(old, dict) else {"audio": old} if isinstance(old, str) else {}
-        expected = {key: value for key, value in {**known, **fields}.items() if value is not None}
+        expected = {key: value for key, value in {**known, **fields}.items() if value is not None or key not in fields}
         if old == expected:
             return self
-        data = {**self.data, _ENTRIES: {**self.entries, name: expected}}
-        if name not in self.entries:
-            return self._with_part(name, expected, data, eol) or self._rewritten(name, fields, expected, data, eol)
-        return self._with_changed_part(name, fields, data, eol) or self._rewritten(name, fields, expected, data, eol)
+        if name not in self.entries and (added := self._with_part(name, expected, eol)):
+            return added
+        changes: Changes = {(_ENTRIES, name): expected}
+        if isinstance(old, dict) and old and expected:
+            changes = {(_ENTRIES, name, key): value for key, value in fields.items()}
+        if name in self._parts and self._is_complete(name):
+            # Alone, so that the others are not read again.
+            above, lines = self._parts[name]
+            changed = _edited(_TOP + lines, changes, eol)
+            if changed.startswith(_TOP):
+                data = {**self.data, _ENTRIES: {**self.entries, name: expected}}
+                return replace(self, data=data, _parts={**self._parts, name: _Part(above, changed.removeprefix(_TOP))})
+        return Frontmatter.parse(_edited(self.text, changes, eol))
 
     def without_entry(self, name: str, eol: str) -> "Frontmatter":
         """Take an entry out."""
         if name not in self.entries:
             return self
-        rest = {other: said for other, said in self.entries.items() if other != name}
-        text = self.text
-        entries = documents.child(composed(text), _ENTRIES)
-        assert entries is not None
-        pair = documents.child(entries[1], name) if is_block(entries[1]) else None
-        if pair and rest:
-            first, last = span(text, *pair)
-            return _checked(text[:first] + text[last:], {**self.data, _ENTRIES: rest})
-        first, last = span(text, *entries)
-        if rest:
-            lines = lines_of({_ENTRIES: rest}, 0, eol)
-            return _checked(text[:first] + lines + text[last:], {**self.data, _ENTRIES: rest})
-        data = {key: value for key, value in self.data.items() if key != _ENTRIES}
-        return _checked(text[:first] + text[last:], data)
+        path = (_ENTRIES, name) if len(self.entries) > 1 else (_ENTRIES,)
+        return Frontmatter.parse(_edited(self.text, {path: None}, eol))
 
     def with_others_of(self, other: "Frontmatter", eol: str) -> "Frontmatter":
         """Add what only the other one says, entries excepted, as it is written there."""
         if not other.data.keys() - self.data.keys() - {_ENTRIES}:
             return self
         text, theirs = self.text, other.text
-        root = composed(theirs)
+        missing = [place for place in front_matter.places(theirs, composed(theirs)) if place.name not in self.data]
         data: dict[str, Any] = dict(self.data)
-        for key, value in other.data.items():
-            pair = documents.child(root, key)
-            if key in self.data or key == _ENTRIES or pair is None:
-                continue
-            data[key] = value
-            first, last = span(theirs, *pair)
-            lines = theirs[first:last].replace("\r\n", "\n").replace("\n", eol)
-            text += lines if lines.endswith("\n") else lines + eol
+        for place in missing:
+            if place.name != _ENTRIES:
+                data[place.name] = other.data[place.name]
+                lines = theirs[place.first : place.last].replace("\r\n", "\n").replace("\n", eol)
+                text += lines if lines.endswith("\n") else lines + eol
         return _checked(text, data)
 
-    def _with_part(self, name: str, said: Fields, data: Fields, eol: str) -> "Frontmatter | None":
-        """Write a new entry below the last one; None where that takes a closer look.
+    def _with_part(self, name: str, said: Fields, eol: str) -> "Frontmatter | None":
+        """Write a new entry below the last one; None where that is not certain to be safe.
 
         Lines that are complete in themselves say the same wherever they stand among others of that kind.
         """
@@ -140,58 +134,34 @@ class Frontmatter:
         lines = lines_of({name: said}, self._column, eol)
         if not ((self._open or self._is_complete(last)) and _says(lines, {name: said})):
             return None
+        data = {**self.data, _ENTRIES: {**self.entries, name: said}}
         return replace(self, data=data, _parts={**self._parts, name: _Part("", lines)}, _open=True)
 
-    def _with_changed_part(self, name: str, fields: Fields, data: Fields, eol: str) -> "Frontmatter | None":
-        """Write an entry anew and leave the others alone; None where that takes a closer look."""
-        if name not in self._parts or not self._is_complete(name):
-            return None
-        above, lines = self._parts[name]
-        top, said = f"{_ENTRIES}:\n", data[_ENTRIES][name]
-        alone = Frontmatter({_ENTRIES: {name: self.entries[name]}}, top + lines)
-        changed = alone._rewritten(name, fields, said, {_ENTRIES: {name: said}}, eol).text
-        if not changed.startswith(top):
-            return None
-        return replace(self, data=data, _parts={**self._parts, name: _Part(above, changed.removeprefix(top))})
-
     def _is_complete(self, name: str) -> bool:
-        """Whether an entry's own lines say all that is said of it."""
+        """True if an entry's own lines say all that is said of it."""
         return _says(self._parts[name].lines, {name: self.entries[name]})
 
-    def _rewritten(self, name: str, fields: Fields, expected: Fields, data: Fields, eol: str) -> "Frontmatter":
-        text = self.text
-        entries = documents.child(composed(text), _ENTRIES)
-        pair = documents.child(entries[1], name) if entries and is_block(entries[1]) else None
-        if pair and is_block(pair[1]) and expected:
-            edits: list[tuple[int, int, str]] = []
-            for key, value in fields.items():
-                found = documents.child(pair[1], key)
-                if value is None and found is None:
-                    continue
-                place = span(text, *found) if found else (end(text, *pair[1].value[-1]),) * 2
-                lines = "" if value is None else lines_of({key: value}, pair[1].value[0][0].start_mark.column, eol)
-                edits.append((*place, lines))
-            # From the end, so that what was measured still holds; what is added at one place is added in order.
-            for _, (first, last, lines) in sorted(
-                enumerate(edits), key=lambda edit: (edit[1][0], edit[0]), reverse=True
-            ):
-                text = text[:first] + lines + text[last:]
-        elif entries and is_block(entries[1]):
-            column = entries[1].value[0][0].start_mark.column
-            place = span(text, *pair) if pair else (end(text, *entries[1].value[-1]),) * 2
-            text = text[: place[0]] + lines_of({name: expected}, column, eol) + text[place[1] :]
-        else:
-            place = span(text, *entries) if entries else (len(text),) * 2
-            text = text[: place[0]] + lines_of({_ENTRIES: data[_ENTRIES]}, 0, eol) + text[place[1] :]
-        return _checked(text, data)
+
+def _unchangeable() -> Unchangeable:
+    return Unchangeable(
+        "The part between the lines `---` is written in a way that cannot be changed without changing more.",
+        "Write it as plain `name: value` lines.",
+    )
 
 
 def _says(lines: str, expected: Fields) -> bool:
-    """Whether the lines of entries, read by themselves, say this."""
+    """True if the lines of entries, read by themselves, say this."""
     try:
         return bool(documents.value_of(composed(f"{_ENTRIES}:\n{lines}")) == {_ENTRIES: expected})
     except InvalidInput:
         return False
+
+
+def _edited(text: str, changes: Changes, eol: str) -> str:
+    try:
+        return front_matter.edit(text, changes, eol, BOUNDS, partial(lines_of, column=0, eol="\n"))
+    except (front_matter.NotEditable, documents.NotYaml) as error:
+        raise _unchangeable() from error
 
 
 def _checked(text: str, expected: Fields) -> Frontmatter:
@@ -201,8 +171,5 @@ def _checked(text: str, expected: Fields) -> Frontmatter:
     except InvalidInput:
         changed = None
     if changed is None or changed.data != expected:
-        raise Unchangeable(
-            "The part between the lines `---` is written in a way that cannot be changed without changing more.",
-            "Write it as plain `name: value` lines.",
-        )
+        raise _unchangeable()
     return changed

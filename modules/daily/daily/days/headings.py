@@ -1,4 +1,4 @@
-"""The lines that begin an entry, and text that must not look like one."""
+"""The lines that begin an entry, and text that must not be read as one."""
 
 import re
 from dataclasses import dataclass

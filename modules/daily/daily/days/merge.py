@@ -15,7 +15,7 @@ _CLASH = "(other version)"
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What came out; `clashes` are the keys of entries that were kept twice."""
+    """The result of a merge; `clashes` are the keys of entries that were kept twice."""
 
     day: Day
     clashes: tuple[str, ...] = ()
@@ -110,7 +110,7 @@ def _take(state: _State, key: str, said: _Said, fields: Mapping[str, Any]) -> No
 
 
 def _keep(state: _State, key: str, said: _Said) -> None:
-    """Keep a second version beside the first, under an id that follows from what it says: twice is the same as once."""
+    """Keep a second version next to the first, under an id that follows from what it says: twice is the same as once."""
     digest = int.from_bytes(hashlib.sha256("\0".join((key, said[0], said[1])).encode()).digest())
     other = "".join(_SIGNS[digest // len(_SIGNS) ** place % len(_SIGNS)] for place in range(_LENGTH))
     if _first(state.day, other) is None:

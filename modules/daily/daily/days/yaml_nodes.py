@@ -1,4 +1,4 @@
-"""Where the YAML at the top of a day says something, and lines that say something."""
+"""The YAML at the top of a day, and lines of it as the app writes them."""
 
 import re
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ import yaml
 
 from parachute.core import InvalidInput, documents
 
-_BOUNDS = documents.Bounds(size=8 * 1024 * 1024, depth=20, nodes=200_000, core_schema=True)
+BOUNDS = documents.Bounds(size=8 * 1024 * 1024, depth=20, nodes=200_000, core_schema=True)
 _WIDE = 1_000_000
 _TIME = re.compile(r"[0-9]{2}:[0-9]{2}")
 _PLAIN = re.compile(r"[a-z][a-z0-9_/.:-]*[a-z0-9]")
@@ -18,33 +18,12 @@ _RESERVED = frozenset(["yes", "no", "on", "off", "true", "false", "null"])
 def composed(text: str) -> Any:
     """The root node, None of an empty text; error: InvalidInput."""
     try:
-        return documents.compose(text, _BOUNDS)
+        return documents.compose(text, BOUNDS)
     except documents.NotYaml as error:
         # The first line of the file is the `---`.
         raise InvalidInput(
             f"The part between the lines `---` cannot be read: line {error.line + 1}: {error.reason}"
         ) from error
-
-
-def is_block(node: Any) -> bool:
-    """Whether a node is a mapping with a line for each of its names."""
-    return isinstance(node, yaml.MappingNode) and not node.flow_style and bool(node.value)
-
-
-def span(text: str, key: Any, value: Any) -> tuple[int, int]:
-    """Where the lines of a pair begin and end."""
-    return text.rfind("\n", 0, key.start_mark.index) + 1, end(text, key, value)
-
-
-def end(text: str, key: Any, value: Any) -> int:
-    """Where the lines of a pair end, without empty ones and comments behind it."""
-    while is_block(value):
-        key, value = value.value[-1]
-    last = value.end_mark.index
-    while last > key.end_mark.index and text[last - 1].isspace():
-        last -= 1
-    found = text.find("\n", last)
-    return len(text) if found < 0 else found + 1
 
 
 def lines_of(values: Mapping[str, Any], column: int, eol: str) -> str:
@@ -76,5 +55,5 @@ def _pair(key: str, value: Any, inner: bool) -> list[str]:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether a text is written as it is; others are left to the library, which is slow."""
+    """True if a text is written as it is; others are left to the library, which is slow."""
     return _PLAIN.fullmatch(text) is not None and text not in _RESERVED

@@ -33,7 +33,7 @@ class DayFiles:
     """Edits of one file that come at the same time are written together, each seeing those before it.
 
     What is on disk is read before each write and compared at its last moment: an edit of somebody else's is never lost.
-    `written` is told what a file says after each write, `keep` which version is replaced.
+    `written` gets what a file says after each write, `keep` the version that is replaced.
     """
 
     def __init__(self, files: Any, written: Written, keep: Keep) -> None:

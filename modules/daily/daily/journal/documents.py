@@ -25,7 +25,7 @@ def id_of(key: str) -> str:
 
 
 def document_of(found: Found) -> dict[str, Any]:
-    """What HTTP answers for an entry; `fields` is what else the file's frontmatter says of it."""
+    """The HTTP answer for an entry; `fields` is what else the file's frontmatter says of it."""
     entry = found.entry
     document: dict[str, Any] = {
         "id": id_of(entry.key) or None,
@@ -45,7 +45,7 @@ def document_of(found: Found) -> dict[str, Any]:
 
 
 def journal_entry(found: Found) -> JournalEntry:
-    """What other modules get for an entry."""
+    """An entry for other modules."""
     entry = found.entry
     return JournalEntry(
         id=id_of(entry.key),

@@ -1,4 +1,4 @@
-"""What can be found quickly: made from the files, and made again from them whenever it is gone."""
+"""The search index: made from the files, and made again from them whenever it is gone."""
 
 import datetime
 import json
@@ -101,12 +101,12 @@ class Index:
         return {row[0]: Indexed(*row) for row in rows}
 
     async def is_new(self) -> bool:
-        """Whether `complete` was never called: not all files were read yet."""
+        """True until `complete` is called: not all files were read yet."""
         query = "PRAGMA user_version"
         return not await self._database.run(lambda connection: connection.execute(query).fetchone()[0])
 
     async def complete(self) -> None:
-        """Note that all files were read."""
+        """Record that all files were read."""
         await self._database.run(lambda connection: connection.execute("PRAGMA user_version = 1"))
 
     async def put(self, changes: Sequence[tuple[Indexed, Sequence[Entry]]], gone: Sequence[str] = ()) -> list[str]:
@@ -159,7 +159,7 @@ class Index:
         )
 
     async def count(self, first: str, last: str) -> int:
-        """How many entries there are from one day to another."""
+        """The number of entries from one day to another."""
         bounds = _first(first) // _DAY, _first(last, 1) // _DAY
         query = "SELECT coalesce(sum(entries), 0) FROM days WHERE number >= ? AND number < ?"
         return int(await self._database.run(lambda connection: connection.execute(query, bounds).fetchone()[0]))

@@ -1,4 +1,4 @@
-"""What entries are about, as Brain knows it: linked there, and noted in the entry's own frontmatter."""
+"""Subjects of entries, as Brain knows them: linked there, and listed in the entry's own frontmatter."""
 
 import asyncio
 import logging
@@ -44,7 +44,7 @@ class Proposed:
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """What an entry is about, and what was proposed for it."""
+    """Subjects of an entry, and what was proposed for it."""
 
     linked: list[Known] = field(default_factory=list)
     proposed: list[Proposed] = field(default_factory=list)

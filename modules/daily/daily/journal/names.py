@@ -1,4 +1,4 @@
-"""Where the files of the journal lie, and which day each of them is about."""
+"""Paths of the journal's files, and the day that each is about."""
 
 import datetime
 import re

@@ -1,4 +1,4 @@
-"""Keeping the index like the files, whoever changed them."""
+"""Reconciliation of the index with the files, whoever changed them."""
 
 import asyncio
 import contextlib
@@ -29,7 +29,7 @@ class Reconciler:
     def __init__(self, files: Any, index: Index) -> None:
         self._files = files
         self._index = index
-        self._looking = asyncio.Lock()
+        self._scanning = asyncio.Lock()
         self._lock = asyncio.Lock()
         # What the index has of the files that were written last, so that only differences are put there.
         self._shown: OrderedDict[str, tuple[Written, ...]] = OrderedDict()
@@ -38,10 +38,10 @@ class Reconciler:
         self._last = 0.0
         self.conflicts: list[str] = []
         self.edited: Callable[[list[str]], None] = lambda keys: None
-        """What is told the keys of entries that somebody has changed in their files."""
+        """Called with the keys of entries that somebody has changed in their files."""
 
     def start(self) -> None:
-        """Look at all files; `ready` waits for that."""
+        """Read all files; `ready` waits for that."""
         self._first = asyncio.ensure_future(self.everything())
 
     async def close(self) -> None:
@@ -64,14 +64,14 @@ class Reconciler:
             async with asyncio.timeout(_SOON_SECONDS):
                 await self.ready()
 
-    def look_again(self) -> None:
-        """Look at all files in the background, unless that was done just now."""
+    def refresh_soon(self) -> None:
+        """Read all files in the background, unless that was done just now."""
         if time.monotonic() - self._last > _PATIENCE_SECONDS and (self._again is None or self._again.done()):
             self._again = asyncio.ensure_future(self._quietly())
 
     async def everything(self) -> None:
         """Bring the index up to date with all files."""
-        async with self._looking:
+        async with self._scanning:
             scanned = await self._files.scan(f"{JOURNALS}/*.md")
             known = await self._index.files()
             # Nobody has edited what an index that is made anew reads for the first time.
@@ -132,7 +132,7 @@ class Reconciler:
         try:
             await self.everything()
         except ParachuteError:
-            pass  # the next one who asks tries again and is told
+            pass  # the next one who asks tries again and gets the error
 
     async def _take(self, stamps: dict[str, tuple[int, int]], gone: list[str]) -> list[str]:
         for path in (*stamps, *gone):

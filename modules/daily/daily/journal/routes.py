@@ -1,6 +1,5 @@
 """The routes of entries, and what other modules and agents may ask."""
 
-import datetime
 from typing import Any
 
 from daily.journal import names
@@ -56,7 +55,7 @@ class EntryRoutes:
 
     @route("POST", "/entries/{entry_id}/links")
     async def link_entry(self, entry_id: str) -> dict[str, Any]:
-        """What an entry is about, linked if it was not yet, and what was proposed for it."""
+        """Link an entry with its subjects, and list them and what was proposed for it."""
         await self.journal.get(entry_id)
         return (await self.linker.link(entry_id)).document()
 
@@ -88,12 +87,12 @@ class EntryRoutes:
     @route("GET", "/today")
     async def today(self) -> dict[str, Any]:
         """Today's entries, as this computer's clock has it."""
-        date = f"{datetime.datetime.now():%Y-%m-%d}"
+        date = self.journal.today()
         return {"date": date, "entries": [document_of(entry) for entry in await self.journal.of_day(date)]}
 
     @route("GET", "/problems")
     async def list_problems(self) -> dict[str, Any]:
-        """Files of the journal that a person has to look at; they are never written over."""
+        """Files of the journal that a person has to check; they are never written over."""
         return {"problems": await self.journal.problems()}
 
     async def get_recent_entries(self, limit: int = 10) -> list[JournalEntry]:
@@ -121,7 +120,7 @@ class EntryRoutes:
         return journal_entry(await self.journal.create(content, title, date))
 
     async def _audio(self, path: str | None, duration: int | None) -> dict[str, Any]:
-        """What the frontmatter says of a recording; error: NotFound if there is none at the path."""
+        """Fields of the frontmatter for a recording; error: NotFound if there is none at the path."""
         if path is None:
             if duration is not None:
                 raise InvalidInput("duration: it belongs to an audio_path.")

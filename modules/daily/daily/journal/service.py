@@ -11,9 +11,9 @@ from daily.journal import names
 from daily.journal.day_files import DayFiles, Keep
 from daily.journal.documents import audio_of, checked_content, checked_title, id_of, mentions_of
 from daily.journal.index import Found, Index
+from daily.journal.publishing import CREATED, DELETED, UPDATED, Publisher, entry_event
 from daily.journal.reconciling import Reconciler
-from daily.journal.state import State, Told, checked_key, digest_of
-from daily.journal.telling import CREATED, DELETED, UPDATED, Teller, entry_event
+from daily.journal.state import PendingEvent, State, checked_key, digest_of
 from daily.journal.writing import New, Writing
 from parachute.core import InvalidInput, NotFound
 from parachute.core.services import Core
@@ -22,31 +22,36 @@ _MOST = 1000
 
 
 class Journal:
-    """`new_id` makes para-ids; `keep` is told of each version that a change or a removal replaces."""
+    """`new_id` makes para-ids; `keep` gets each version that a change or a removal replaces."""
 
     def __init__(self, core: Core, new_id: Callable[[], str], keep: Keep) -> None:
         self._core = core
         self._new_id = new_id
+        self.clock: Callable[[], datetime.datetime] = datetime.datetime.now
         self.index = Index(core.data / "index.db")
         self._state = State(core.data / "state.db")
         self.reconciler = Reconciler(core.files, self.index)
         self.day_files = DayFiles(core.files, self.reconciler.take, keep)
-        self.teller = Teller(self._state, core.publish, self._exists)
-        self._writing = Writing(self.day_files, self._state, self.teller, self.get)
+        self.publisher = Publisher(self._state, core.publish, self._exists)
+        self._writing = Writing(self.day_files, self._state, self.publisher, self.get)
 
     def start(self) -> None:
-        """Begin to look at the files, and tell what is left over."""
+        """Begin to read the files, and publish what is left over."""
         self.reconciler.start()
-        self.teller.start()
+        self.publisher.start()
 
     async def close(self) -> None:
         """Finish what is being written, and close everything."""
         await self._writing.close()
         await self.day_files.close()
-        await self.teller.close()
+        await self.publisher.close()
         await self.reconciler.close()
         self.index.close()
         self._state.close()
+
+    def today(self) -> str:
+        """The date of this computer's clock."""
+        return f"{self.clock():%Y-%m-%d}"
 
     async def create(
         self,
@@ -58,7 +63,7 @@ class Journal:
     ) -> Found:
         """Write an entry; the same key and content again give the same entry. Errors: InvalidInput, Conflict."""
         fields = fields or {}
-        now = datetime.datetime.now()
+        now = self.clock()
         time = f"{now:%H:%M}"
         wanted = names.checked_date(date) if date else f"{now:%Y-%m-%d}"
         text, heading = checked_content(content, empty="audio" in fields), checked_title(title)
@@ -111,11 +116,11 @@ class Journal:
         """Take an entry out of its file; its recording stays. Errors: NotFound, Conflict."""
         found = await self.get(entry_id)
         key = found.entry.key
-        event = Told(0, DELETED, {"entry_id": id_of(key)})
+        event = PendingEvent(0, DELETED, {"entry_id": id_of(key)})
         await self._writing.change(found.path, lambda day: day.remove(key), event)
 
     async def mention(self, entry_id: str, para_ids: set[str]) -> None:
-        """Note in the file what an entry mentions, in addition to what is there; error: NotFound."""
+        """Add to the file what an entry mentions, in addition to what is there; error: NotFound."""
         found = await self.get(entry_id)
         key = found.entry.key
 
@@ -140,7 +145,7 @@ class Journal:
         bounds = _bounds(first, last)
         _check_limit(limit, offset)
         await self.reconciler.ready()
-        self.reconciler.look_again()
+        self.reconciler.refresh_soon()
         return await self.index.between(*bounds, limit, offset), await self.index.count(*bounds)
 
     async def search(
@@ -150,11 +155,11 @@ class Journal:
         bounds = _bounds(first, last)
         _check_limit(limit)
         await self.reconciler.ready()
-        self.reconciler.look_again()
+        self.reconciler.refresh_soon()
         return await self.index.search(text, *bounds, limit)
 
     async def problems(self) -> list[dict[str, str]]:
-        """Files that cannot be read or changed, and what else a person has to look at."""
+        """Files that cannot be read or changed, and what else a person has to check."""
         await self.reconciler.everything()
         found = [
             {"path": file.path, "problem": file.problem}

@@ -1,4 +1,4 @@
-"""What must outlive a crash beside the files: which requests were done, and which events are still to be told."""
+"""State that has to outlive a crash: which requests were done, and which events are still to be published."""
 
 import hashlib
 import json
@@ -34,8 +34,8 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """An event that is to be told; `number` is its place in the queue."""
+class PendingEvent:
+    """An event that is to be published; `number` is its place in the queue."""
 
     number: int
     name: str
@@ -45,7 +45,7 @@ class Told:
 class State:
     """The database; every change is on disk when its call returns.
 
-    An event is noted before what it is about is written, and waits to be told only after its `release`: a process that ends
+    An event is enqueued before what it is about is written, and is published only after its `release`: a process that ends
     between the two leaves it to the next one.
     """
 
@@ -57,8 +57,8 @@ class State:
         """Close the file."""
         self._database.close()
 
-    async def ask(self, key: str | None, digest: str, entry: str, date: str, event: Told) -> tuple[Asked, int]:
-        """Note what is about to be written, and the event that follows; error: Conflict for a key with other content.
+    async def ask(self, key: str | None, digest: str, entry: str, date: str, event: PendingEvent) -> tuple[Asked, int]:
+        """Record what is about to be written, and the event that follows; error: Conflict for a key with other content.
 
         The answer is the entry that the key stands for, which may be an earlier one, and the event's number.
         """
@@ -84,23 +84,23 @@ class State:
         return await self._database.run_together(work)
 
     async def written(self, key: str) -> None:
-        """Note that the entry of a key is in its file."""
+        """Record that the entry of a key is in its file."""
 
         def work(connection: sqlite3.Connection) -> None:
             connection.execute("UPDATE requests SET written = 1 WHERE key = ?", (key,))
 
         await self._database.run_together(work)
 
-    async def tell(self, event: Told) -> int:
-        """Note an event that is to be told, and return its number."""
+    async def enqueue(self, event: PendingEvent) -> int:
+        """Add an event to the queue, and return its number."""
         return await self._database.run_together(lambda connection: self._note(connection, event))
 
     def release(self, number: int) -> None:
-        """What an event is about has happened: it waits from now on."""
+        """Let an event be published: what it is about has happened."""
         self._unreleased.discard(number)
 
-    async def told(self, numbers: Iterable[int]) -> None:
-        """Forget events."""
+    async def dequeue(self, numbers: Iterable[int]) -> None:
+        """Remove events."""
         values = [(number,) for number in numbers]
 
         def work(connection: sqlite3.Connection) -> None:
@@ -109,8 +109,8 @@ class State:
         await self._database.run_together(work)
         self._unreleased.difference_update(number for (number,) in values)
 
-    async def waiting(self, limit: int) -> list[Told]:
-        """The first events that are to be told, in order."""
+    async def waiting(self, limit: int) -> list[PendingEvent]:
+        """The first events that are to be published, in order."""
         query = (
             "SELECT number, name, data FROM events WHERE number NOT IN (SELECT value FROM json_each(?)) "
             "ORDER BY number LIMIT ?"
@@ -119,9 +119,9 @@ class State:
         def work(connection: sqlite3.Connection) -> list[tuple[int, str, str]]:
             return connection.execute(query, (json.dumps(list(self._unreleased)), limit)).fetchall()
 
-        return [Told(number, name, json.loads(data)) for number, name, data in await self._database.run(work)]
+        return [PendingEvent(number, name, json.loads(data)) for number, name, data in await self._database.run(work)]
 
-    def _note(self, connection: sqlite3.Connection, event: Told) -> int:
+    def _note(self, connection: sqlite3.Connection, event: PendingEvent) -> int:
         data = json.dumps(event.data, ensure_ascii=True)
         cursor = connection.execute("INSERT INTO events (name, data) VALUES (?, ?)", (event.name, data))
         number = int(cursor.lastrowid or 0)
@@ -130,7 +130,7 @@ class State:
 
 
 def digest_of(*parts: str | None) -> str:
-    """What tells one request from another."""
+    """A digest that differs between requests."""
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 

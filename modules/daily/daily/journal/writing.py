@@ -1,4 +1,4 @@
-"""Writing entries so that each is written once and told of, whatever ends in the middle."""
+"""Writing entries so that each is written and published once, whatever ends in the middle."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
@@ -11,8 +11,8 @@ from daily.days.headings import key_of
 from daily.journal import names
 from daily.journal.day_files import DayFiles, Edit
 from daily.journal.index import Found
-from daily.journal.state import State, Told
-from daily.journal.telling import Teller
+from daily.journal.publishing import Publisher
+from daily.journal.state import PendingEvent, State
 from parachute.core import Conflict, NotFound, ParachuteError
 
 Result = TypeVar("Result")
@@ -28,7 +28,7 @@ class New:
     digest: str
     entry_id: str
     date: str
-    event: Told
+    event: PendingEvent
     text: str
     title: str
     fields: dict[str, Any]
@@ -38,11 +38,11 @@ class Writing:
     """`get` finds an entry by its id, or raises NotFound."""
 
     def __init__(
-        self, day_files: DayFiles, state: State, teller: Teller, get: Callable[[str], Awaitable[Found]]
+        self, day_files: DayFiles, state: State, publisher: Publisher, get: Callable[[str], Awaitable[Found]]
     ) -> None:
         self._day_files = day_files
         self._state = state
-        self._teller = teller
+        self._publisher = publisher
         self._get = get
         self._working: set[asyncio.Task[Any]] = set()
         self._asking = [asyncio.Lock() for _ in range(_LOCKS)]
@@ -51,8 +51,8 @@ class Writing:
         """Write an entry; the same key and digest again give the same entry. Errors: Conflict, Unchangeable."""
         return await self._to_its_end(self._create(new))
 
-    async def change(self, path: str, edit: Edit, event: Told) -> Day:
-        """Change a file, keep the version before, and tell it; errors: Unchangeable, and what the edit raises."""
+    async def change(self, path: str, edit: Edit, event: PendingEvent) -> Day:
+        """Change a file, keep the version before, and publish it; errors: Unchangeable, and what the edit raises."""
         return await self._to_its_end(self._change(path, edit, event))
 
     async def close(self) -> None:
@@ -73,10 +73,10 @@ class Writing:
             except NotFound as error:
                 if asked.written:
                     raise Conflict("idempotency_key: the entry of this key was deleted since.") from error
-            # A crash came between the note and the file.
+            # A crash came between the record and the file.
             event = replace(new.event, data={**new.event.data, "entry_id": asked.entry})
-            number = await self._state.tell(event)
-        found = await self._telling(number, self._append(replace(new, entry_id=asked.entry, date=asked.date)))
+            number = await self._state.enqueue(event)
+        found = await self._published_after(number, self._append(replace(new, entry_id=asked.entry, date=asked.date)))
         if new.key is not None:
             await self._state.written(new.key)
         return found
@@ -101,18 +101,18 @@ class Writing:
         assert problem is not None
         raise problem
 
-    async def _change(self, path: str, edit: Edit, event: Told) -> Day:
-        number = await self._state.tell(event)
-        return await self._telling(number, self._day_files.change(path, edit, "changed"))
+    async def _change(self, path: str, edit: Edit, event: PendingEvent) -> Day:
+        number = await self._state.enqueue(event)
+        return await self._published_after(number, self._day_files.change(path, edit, "changed"))
 
-    async def _telling(self, number: int, writing: Awaitable[Result]) -> Result:
-        """Tell an event when what it is about is written, and forget it when that is not possible."""
+    async def _published_after(self, number: int, writing: Awaitable[Result]) -> Result:
+        """Publish an event when what it is about is written, and forget it when that is not possible."""
         try:
             result = await writing
         except ParachuteError:
-            await self._teller.forget(number)
+            await self._publisher.forget(number)
             raise
-        self._teller.release(number)
+        self._publisher.release(number)
         return result
 
     async def _to_its_end(self, work: Coroutine[Any, Any, Result]) -> Result:

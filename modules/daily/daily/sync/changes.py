@@ -1,17 +1,17 @@
-"""What a day says after a push that it did not say before, as events."""
+"""Events of the entries that a push has changed."""
 
 import datetime
 from collections.abc import Iterator
 
 from daily.days.day import Day, Entry
 from daily.journal.documents import audio_of, id_of
-from daily.journal.state import Told
-from daily.journal.telling import CREATED, DELETED, UPDATED, entry_event
+from daily.journal.publishing import CREATED, DELETED, UPDATED, entry_event
+from daily.journal.state import PendingEvent
 
 _DAYS = 31
 
 
-def events_of(date: str, before: Day, after: Day) -> Iterator[Told]:
+def events_of(date: str, before: Day, after: Day) -> Iterator[PendingEvent]:
     """Events of one day; none for old ones, since the first push of a device has years of them."""
     age = datetime.date.today() - datetime.date.fromisoformat(date)
     if abs(age.days) > _DAYS:
@@ -24,7 +24,7 @@ def events_of(date: str, before: Day, after: Day) -> Iterator[Told]:
             yield entry_event(UPDATED, id_of(key), entry.content, audio_of(entry))
     for key in old:
         if key not in new:
-            yield Told(0, DELETED, {"entry_id": id_of(key)})
+            yield PendingEvent(0, DELETED, {"entry_id": id_of(key)})
 
 
 def _entries(day: Day) -> dict[str, Entry]:

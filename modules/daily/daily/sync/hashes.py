@@ -34,12 +34,16 @@ class Shared:
     modified: float
 
 
+Known = tuple[Mark, Shared]
+
+
 class Hashes:
     """A cache by path and mark, the last answer of which is kept in memory; losing it costs time only."""
 
     def __init__(self, files: Any, path: Path) -> None:
         self._files = files
         self._database = Database(path, _SCHEMA, disposable=True)
+        self._known: dict[str, Known] | None = None
         self._marks: list[tuple[str, Mark]] | None = None
         self._shared: list[Shared] = []
 
@@ -52,38 +56,42 @@ class Hashes:
         marks = await self._files.marks(f"{ROOT}/**")
         if marks == self._marks:
             return self._shared
-        known = await self._database.run(_known)
+        known = await self._database.run(_known) if self._known is None else self._known
+        kept: dict[str, Known] = {}
         found: list[Shared] = []
         fresh: list[tuple[str | int, ...]] = []
         settled = True
         for place, mark in marks:
             path = place.removeprefix(f"{ROOT}/")
+            cached = known.get(path)
+            if cached is not None and cached[0] == mark:
+                kept[path] = cached
+                found.append(cached[1])
+                continue
             if not is_shared(path):
                 continue
             modified, _, _, size = mark
-            cached = known.pop(path, None)
-            if cached is not None and cached[0] == mark:
-                digest = cached[1]
+            try:
+                digest = await self._hash(path, size)
+            except ParachuteError:
+                settled = False
+                continue
+            file = Shared(path, digest, size, modified / 1e9)
+            if abs(time.time_ns() - modified) > _JUST_NOW_NS:
+                kept[path] = (mark, file)
+                fresh.append((path, *mark, digest))
             else:
-                try:
-                    digest = await self._hash(path, size)
-                except ParachuteError:
-                    settled = False
-                    continue
-                if abs(time.time_ns() - modified) > _JUST_NOW_NS:
-                    fresh.append((path, *mark, digest))
-                else:
-                    settled = False
-            found.append(Shared(path, digest, size, modified / 1e9))
-        if fresh or known:
-            gone = [(path,) for path in known]
+                settled = False
+            found.append(file)
+        gone = [(path,) for path in known.keys() - kept.keys()]
+        if fresh or gone:
 
             def work(connection: Any) -> None:
                 connection.executemany("DELETE FROM marked_hashes WHERE path = ?", gone)
                 connection.executemany("INSERT OR REPLACE INTO marked_hashes VALUES (?, ?, ?, ?, ?, ?)", fresh)
 
             await self._database.run(work)
-        self._marks, self._shared = marks if settled else None, found
+        self._known, self._marks, self._shared = kept, marks if settled else None, found
         return found
 
     async def _hash(self, path: str, size: int) -> str:
@@ -95,6 +103,10 @@ class Hashes:
         return digest.hexdigest()
 
 
-def _known(connection: Any) -> dict[str, tuple[Mark, str]]:
+def _known(connection: Any) -> dict[str, Known]:
     rows = connection.execute("SELECT path, modified, changed, number, size, hash FROM marked_hashes")
-    return {path: ((modified, changed, number, size), digest) for path, modified, changed, number, size, digest in rows}
+    return {
+        path: ((modified, changed, number, size), Shared(path, digest, size, modified / 1e9))
+        for path, modified, changed, number, size, digest in rows
+        if is_shared(path)
+    }

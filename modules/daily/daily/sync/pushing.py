@@ -24,7 +24,7 @@ _INSISTED = 2
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of a push: files that were merged, and the copies that were made where both sides had changed."""
+    """The outcome of a push: files that were merged, and the copies that were made where both sides had changed."""
 
     merged: list[str] = field(default_factory=list)
     conflicts: list[str] = field(default_factory=list)
@@ -81,7 +81,7 @@ class Pushing:
         if after is not theirs:
             outcome.merged.append(path)
         for event in events_of(date, before, after):
-            await self._journal.teller.tell(event)
+            await self._journal.publisher.publish(event)
         return True
 
     async def _replace(self, path: str, data: bytes, outcome: Outcome) -> None:
@@ -106,7 +106,7 @@ class Pushing:
 
 
 def _copy_of(path: str, digest: str) -> str:
-    """Where the version that a push replaces is kept: the same one always in the same place, however often it is pushed."""
+    """The path at which the version that a push replaces is kept: the same one always in the same place, however often it is pushed."""
     name = PurePosixPath(path)
     stamp = f"{datetime.date.today():%Y%m%d}"
     return str(name.with_name(f"{name.stem[:150]}{CONFLICT}{stamp}-{digest[:8]}{name.suffix}"))

@@ -15,7 +15,7 @@ _LARGEST_PUSH = 96 * 1024 * 1024
 
 
 class SyncRoutes:
-    """What `/api/sync/…` answers, too."""
+    """Routes that `/api/sync/…` leads to, too."""
 
     sync: Sync
     versions: Versions

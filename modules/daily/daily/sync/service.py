@@ -11,9 +11,9 @@ from typing import Any
 from daily.days.day import LARGEST
 from daily.journal.documents import id_of
 from daily.journal.names import ROOT, date_of
+from daily.journal.publishing import DELETED
 from daily.journal.service import Journal
-from daily.journal.state import Told
-from daily.journal.telling import DELETED
+from daily.journal.state import PendingEvent
 from daily.sync.hashes import Hashes, Shared
 from daily.sync.paths import is_about, is_binary, vault_path
 from daily.sync.pushing import Outcome, Pushing
@@ -145,7 +145,7 @@ class Sync:
         await self._journal.reconciler.some([path])
         for key in keys:
             if key:
-                await self._journal.teller.tell(Told(0, DELETED, {"entry_id": id_of(key)}))
+                await self._journal.publisher.publish(PendingEvent(0, DELETED, {"entry_id": id_of(key)}))
 
     async def _keep(self, path: str, why: str) -> None:
         stamp = await self._files.stat(path)

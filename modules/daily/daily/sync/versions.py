@@ -79,7 +79,7 @@ class Versions:
             temporary.unlink(missing_ok=True)
 
     async def all(self, path: str | None, limit: int) -> list[Version]:
-        """What was replaced, newest first."""
+        """Replaced versions, newest first."""
         query = (
             f"SELECT {_COLUMNS} FROM versions WHERE why != ? AND (? IS NULL OR path = ?) ORDER BY number DESC LIMIT ?"  # noqa: S608
         )
@@ -96,19 +96,19 @@ class Versions:
         return Version(*row), self._pieces(Version(*row))
 
     async def has_seen(self, path: str, digest: str) -> bool:
-        """Whether a device had this content of a file."""
+        """True if a device had this content of a file."""
         query = "SELECT 1 FROM versions WHERE path = ? AND hash = ? AND why = ? LIMIT 1"
         values = (path, digest, SEEN)
         return await self._database.run(lambda connection: connection.execute(query, values).fetchone()) is not None
 
     async def times_seen(self, path: str, who: str, digest: str) -> int:
-        """How often a device came to have this content."""
+        """The number of times that a device came to have this content."""
         query = "SELECT count(*) FROM versions WHERE path = ? AND why = ? AND who = ? AND hash = ?"
         values = (path, SEEN, who, digest)
         return int(await self._database.run(lambda connection: connection.execute(query, values).fetchone()[0]))
 
     async def seen(self, path: str, who: str, limit: int) -> list[bytes]:
-        """What those had of a file who call themselves so, newest first; of all devices, if they had nothing."""
+        """Versions of a file that devices with a key had, newest first; those of all devices, if they had none."""
         query = (
             "SELECT hash FROM versions WHERE path = ? AND why = ? {} GROUP BY hash ORDER BY max(number) DESC LIMIT ?"
         )
@@ -215,7 +215,7 @@ class Versions:
 
 
 def _stored(connection: sqlite3.Connection) -> int:
-    """How many bytes all versions take."""
+    """The bytes of all versions."""
     query = "SELECT total(stored) FROM (SELECT DISTINCT hash, stored FROM versions)"
     return int(connection.execute(query).fetchone()[0])
 
