@@ -27,7 +27,7 @@ class MeasuredComputer(Computer):
     @property
     def core(self) -> Process:
         """Core's process."""
-        return self.find_process("parachute.serve")
+        return self.find_process("parachute.server")
 
     @property
     def others(self) -> list[Process]:
@@ -54,7 +54,7 @@ class MeasuredComputer(Computer):
 
 @contextmanager
 def scripted_computer(**agents: Any) -> Iterator[tuple[MeasuredComputer, MessagesAPI]]:
-    """A running computer and its model, which answers "Hello." until it is told otherwise; `agents` are settings."""
+    """A running computer and its model, which answers "Hello." until a test scripts another answer; `agents` are settings."""
     with MessagesAPI() as api:
         api.default(text("Hello."))
         environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-bench", "ANTHROPIC_BASE_URL": api.url}

@@ -53,7 +53,7 @@ class Connection:
         return str(json.loads(self.get("/api/chat?limit=1"))["sessions"][0]["id"])
 
     def status(self) -> dict[str, Any]:
-        """What `parachute status` shows of core."""
+        """The status of core, as `parachute status` shows it."""
         found: dict[str, Any] = json.loads(self.get("/api/status"))
         return found
 

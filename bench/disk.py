@@ -1,4 +1,4 @@
-"""What processes write to the disk."""
+"""The bytes that processes write to the disk."""
 
 from collections.abc import Iterable
 from contextlib import suppress

@@ -10,12 +10,12 @@ from psutil import NoSuchProcess
 
 from bench.computers import MeasuredComputer
 from bench.processor_time import processor_seconds
-from parachute.errors import ParachuteError
-from parachute.image.models import Image
-from parachute.sandbox import bubblewrap, containers
-from parachute.sandbox.engines import trial
-from parachute.settings.home import Home
-from parachute.settings.store import load
+from parachute.base.errors import ParachuteError
+from parachute.config.settings.home import Home
+from parachute.config.settings.store import load
+from parachute.sandbox.engines import bubblewrap, containers
+from parachute.sandbox.engines.engines import trial
+from parachute.sandbox.image.models import Image
 from tests.support.messages_api import MessagesAPI, text
 
 _SETTLE_SECONDS, _QUIET_SECONDS, _IDLE_SHARE = 30.0, 0.2, 0.02

@@ -2,27 +2,29 @@
 
 import asyncio
 import hashlib
+import itertools
 import json
 import os
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
-from typing import Any
 
-from bench import stored_sessions
+from bench import stored_sessions, transcript_turns
+from bench.connection import Connection
 from bench.official import OfficialComputer, generator
-from parachute.database import Database
-from parachute.modules.new import create_module
-from parachute.modules.service import Modules
-from parachute.suggestions import store as suggestion_store
-from parachute.vault.service import Vault
+from bench.transcript_turns import LONG_SESSION, transcript_turn
+from parachute.automation.suggestions import store as suggestion_store
+from parachute.base.database import Database
+from parachute.config.vault.service import Vault
+from parachute.modules.registry.new import create_module
+from parachute.modules.registry.service import Modules
 
-LONG_SESSION = "long-transcript"
 NO_TRANSCRIPT = "no-transcript"
+
+_OFFICIAL = ("daily", "brain")
 
 _FOLDER = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "parachute-bench"
 _TRANSCRIPT_BYTES = 13 * 1024 * 1024
@@ -34,6 +36,7 @@ class Amount:
 
     sessions: int
     entries: int
+    entities: int
     modules: int
     suggestions: int
     folders: int
@@ -44,8 +47,9 @@ class FilledComputer(OfficialComputer):
 
     def __init__(self, amount: Amount) -> None:
         super().__init__()
+        self.amount = amount
         kept = _FOLDER / f"{amount.sessions}-{_version(amount)}"
-        self.installed = ("daily", *(f"notes{number}" for number in range(amount.modules - 1)))
+        self.installed = (*_OFFICIAL, *(f"notes{number}" for number in range(amount.modules - len(_OFFICIAL))))
         if not kept.is_dir():
             self._fill(amount)
             self._keep(kept)
@@ -54,16 +58,24 @@ class FilledComputer(OfficialComputer):
         for part in (self.home.root, self.vault):
             shutil.copytree(kept / part.name, part, symlinks=True)
 
+    @property
+    def names(self) -> list[str]:
+        """The names of the entities, as their files have them."""
+        files = sorted((self.vault / "Brain" / "entities").rglob("*.md"))
+        return [file.stem.rpartition("-")[0].replace("-", " ").title() for file in files]
+
     def _fill(self, amount: Amount) -> None:
-        self.install("daily")
+        names = self.installed
+        self.install(*_OFFICIAL)
         modules = Modules(self.home, self.vault)
         with tempfile.TemporaryDirectory(prefix="modules-") as folder:
-            for number in range(amount.modules - 1):
-                source = create_module(f"notes{number}", Path(folder))
+            for name in names[len(_OFFICIAL) :]:
+                source = create_module(name, Path(folder))
                 with modules.installing(str(source)) as installation:
                     installation.finish()
-        self.installed = ("daily", *(f"notes{number}" for number in range(amount.modules - 1)))
+        self.installed = names
         generator("daily").write_vault(self.vault, amount.entries, date.today() - timedelta(days=1))
+        generator("brain").write_vault(self.vault, amount.entities)
         vault = Vault(self.vault)
         stored_sessions.store_sessions(vault, amount.sessions)
         _store_words(vault)
@@ -73,6 +85,9 @@ class FilledComputer(OfficialComputer):
         try:
             with self.connect() as connection:
                 self.wait_until(lambda: _total(connection.get(_ALL)) == amount.entries, "the journal is indexed", 600)
+                self.wait_until(lambda: _is_built(connection, amount), "the entities are indexed", 600)
+                # As somebody has who made it here: a transcript of this length is opened all the time.
+                connection.get(f"/api/chat/{LONG_SESSION}/transcript")
             described = self.home.run / "module"
             self.wait_until(
                 lambda: len(list(described.glob("*/description.json"))) == amount.modules,
@@ -96,6 +111,11 @@ class FilledComputer(OfficialComputer):
 _ALL = "/api/daily/entries?from=1900-01-01&to=2100-01-01&limit=1"
 
 
+def _is_built(connection: Connection, amount: Amount) -> bool:
+    status = json.loads(connection.get("/api/brain/status"))
+    return bool(status["entities"] == amount.entities and not status["building"])
+
+
 def _total(body: bytes) -> int:
     return int(json.loads(body)["total"])
 
@@ -106,8 +126,9 @@ def _sockets(folder: str, names: list[str]) -> list[str]:
 
 def _version(amount: Amount) -> str:
     """Another one when what fills a computer, or what it is filled for, is another one."""
-    module = Path(str(generator("daily").__file__)).parents[1]
-    sources = [Path(__file__), Path(stored_sessions.__file__), *sorted(module.rglob("*.py"))]
+    modules = [Path(str(generator(name).__file__)).parents[1] for name in _OFFICIAL]
+    own = [Path(__file__), Path(stored_sessions.__file__), Path(transcript_turns.__file__)]
+    sources = own + sorted(path for module in modules for path in module.rglob("*.py"))
     text = repr(amount).encode() + b"".join(path.read_bytes() for path in sources) + date.today().isoformat().encode()
     return hashlib.sha256(text).hexdigest()[:12]
 
@@ -153,8 +174,8 @@ def _write_transcripts(vault: Vault, folders: int) -> None:
     folder.mkdir(parents=True)
     with (folder / f"{LONG_SESSION}.jsonl").open("w") as file:
         size = 0
-        for line in _lines():
-            size += file.write(json.dumps(line, separators=(",", ":")) + "\n")
+        for number in itertools.count(1):
+            size += file.write(transcript_turn(number))
             if size > _TRANSCRIPT_BYTES:
                 break
     connection = sqlite3.connect(vault.state / "sessions.db")
@@ -167,24 +188,3 @@ def _write_transcripts(vault: Vault, folders: int) -> None:
                 (session, place),
             )
     connection.close()
-
-
-def _lines() -> Iterator[dict[str, Any]]:
-    """As the agent's program writes them: a question, a call with a long result, and an answer."""
-    number = 0
-    while True:
-        number += 1
-        moment = f"2026-01-{1 + number // 2000 % 28:02}T10:{number // 60 % 60:02}:{number % 60:02}.000Z"
-        common = {"sessionId": LONG_SESSION, "timestamp": moment, "cwd": "/scratch", "version": "2.0.0"}
-        call = f"toolu_{number}"
-        result = {"type": "tool_result", "tool_use_id": call, "content": f"line {number} of the file\n" * 60}
-        use = {"type": "tool_use", "id": call, "name": "Read", "input": {"file_path": f"/vault/{number}.md"}}
-        answer = {"type": "text", "text": f"This is what I found in the file {number}. " * 8}
-        for role, content in (
-            ("user", f"What is in the file {number}?"),
-            ("assistant", [use]),
-            ("user", [result]),
-            ("assistant", [answer]),
-        ):
-            message = {"role": role, "content": content}
-            yield {"type": role, "uuid": f"{number}-{len(str(content))}", **common, "message": message}

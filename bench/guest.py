@@ -17,7 +17,7 @@ _SECONDS = 1200
 
 
 def is_of_use() -> bool:
-    """Whether we are root, and the guest's root has been built: a benchmark does not begin with a large download."""
+    """True as root with the guest's root built: a benchmark does not begin with a large download."""
     return os.geteuid() == 0 and missing() is None and recipe.debian().path.exists() and recipe.python().path.exists()
 
 

@@ -15,7 +15,7 @@ def proportional_megabytes(processes: Iterable[Process]) -> float:
 
 
 def box_megabytes(processes: Iterable[Process]) -> float:
-    """The sum of the PSS of agents, their boxes and what keeps these, in MB.
+    """The sum of the PSS of agents, their sandboxes and their launchers, in MB.
 
     Runners hide from everybody but root: of those, what is theirs alone.
     """

@@ -17,7 +17,7 @@ from bench.connection import Connection
 from bench.memory import proportional_megabytes
 from bench.processor_time import processor_seconds
 from bench.results import Result
-from parachute.modules.service import Modules
+from parachute.modules.registry.service import Modules
 
 MODULES = Path(__file__).parents[1] / "modules"
 _STARTS = 7
@@ -43,7 +43,7 @@ class OfficialComputer(MeasuredComputer):
                 installation.finish()
 
     def processes_of(self, name: str) -> list[Process]:
-        """The host of a module that runs, with the processes of its box."""
+        """The host of a module that runs, with the processes of its sandbox."""
         for unit in self.ask_supervisor("status")["units"]:
             if unit["name"] == f"module@{name}" and unit["process"]:
                 host = Process(unit["process"])
@@ -89,7 +89,7 @@ def generator(module: str) -> ModuleType:
 def slowest(
     computer: OfficialComputer, module: str, name: str, budget: float | None, calls: Iterable[Callable[[], object]]
 ) -> Iterator[Result]:
-    """What 19 of 20 calls stay below, in ms: waiting, and the processor time of core and the module's host together."""
+    """The 95th percentile of calls in ms: waiting, and the processor time of core and the module's host together."""
     working = [computer.core, *computer.processes_of(module)]
     spent, used = [], []
     for call in calls:

@@ -1,4 +1,4 @@
-"""What a benchmark has found."""
+"""The result of a benchmark."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +20,7 @@ class Result:
 
     @property
     def ok(self) -> bool | None:
-        """Whether the budget is kept; None without one."""
+        """True when the budget is kept; None without one."""
         return None if self.budget is None else self.value < self.budget
 
     @classmethod

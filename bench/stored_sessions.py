@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 
-from parachute.clock import as_text
-from parachute.database import Database
-from parachute.sessions import migrations
-from parachute.sessions.models import Session
-from parachute.vault.service import Vault
+from parachute.base.clock import as_text
+from parachute.base.database import Database
+from parachute.chat.sessions import migrations
+from parachute.chat.sessions.models import Session
+from parachute.config.vault.service import Vault
 
 _BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 

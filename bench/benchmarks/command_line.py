@@ -1,4 +1,4 @@
-"""What a person waits for at the prompt, and what it costs the machine: `parachute --help`, and importing the server."""
+"""Wall and processor time of the command line: `parachute --help`, and importing the server."""
 
 import os
 import subprocess
@@ -19,7 +19,7 @@ def measure() -> Iterator[Result]:
     wall, used = _timed([program, "--help"])
     yield Result("command_line.help", wall, "s", budget=0.25, baseline=1.4)
     yield Result("command_line.help.cpu", used, "s")
-    wall, used = _timed([sys.executable, "-c", "import parachute.serve"])
+    wall, used = _timed([sys.executable, "-c", "import parachute.server.__main__"])
     yield Result("command_line.import_server", wall, "s", baseline=1.32)
     yield Result("command_line.import_server.cpu", used, "s")
 

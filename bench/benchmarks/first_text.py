@@ -1,4 +1,4 @@
-"""What a person waits for: from sending a message to the first text of the answer, with a model that answers at once."""
+"""The wait from sending a message to the first text of the answer, with a model that answers at once."""
 
 from collections.abc import Iterator
 from statistics import median

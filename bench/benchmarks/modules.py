@@ -13,9 +13,9 @@ from bench.computers import MeasuredComputer
 from bench.memory import proportional_megabytes
 from bench.processor_time import milliseconds_each
 from bench.results import Result
-from parachute.modules.hashing import tree_hash
-from parachute.modules.new import create_module
-from parachute.modules.service import Modules
+from parachute.modules.registry.hashing import tree_hash
+from parachute.modules.registry.new import create_module
+from parachute.modules.registry.service import Modules
 
 _FILES = 2_000
 _MODULES = 20

@@ -9,7 +9,7 @@ from bench.computers import MeasuredComputer
 from bench.processor_time import milliseconds_each
 from bench.results import Result
 from bench.stored_sessions import store_sessions
-from parachute.vault.service import Vault
+from parachute.config.vault.service import Vault
 
 _LIST = "/api/chat?limit=500"
 _BUDGET = 3.0

@@ -8,7 +8,7 @@ from bench.computers import MeasuredComputer
 from bench.processor_time import processor_seconds
 from bench.results import Result
 from bench.stored_sessions import store_sessions
-from parachute.vault.service import Vault
+from parachute.config.vault.service import Vault
 
 _ROUNDS = 7
 
