@@ -1,1 +1,1 @@
-"""What every package uses: folders, documents, limits."""
+"""Parts that every wing uses: errors, files and folders without links, documents, limits, the database, the clock."""

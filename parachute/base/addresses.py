@@ -26,7 +26,7 @@ def parse_address(text: str) -> Address | None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a server that listens on this host can be reached from this computer only."""
+    """True if a server that listens on this host can be reached from this computer only."""
     address = parse_address(host)
     return address.is_loopback if address is not None else host.lower() == "localhost"
 

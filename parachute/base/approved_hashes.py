@@ -1,4 +1,4 @@
-"""What the user has approved, by its hash: files in the folder of trust, which no module and no agent writes."""
+"""Approvals by hash: files in the state directory, which no module and no agent writes."""
 
 import contextlib
 import hashlib
@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from parachute.clock import now
-from parachute.errors import InvalidInput
-from parachute.files import atomic_write, locked, private_folder, read_regular
+from parachute.base.clock import now
+from parachute.base.errors import InvalidInput
+from parachute.base.files import atomic_write, locked, private_folder, read_regular
 
 _LIMIT = 1024 * 1024
 _TEXT_LIMIT = 256 * 1024
@@ -19,7 +19,7 @@ _TEXT_LIMIT = 256 * 1024
 class ApprovedHashes:
     """One such file; several programs write it. `field` names what was approved in it, `what` and `hint` are for people.
 
-    What approved files held is kept in a folder beside it, of the same name, by hash.
+    The approved files themselves are kept by hash in a folder next to it, of the same name.
     """
 
     def __init__(self, path: Path, field: str, what: str, hint: str) -> None:
@@ -33,11 +33,11 @@ class ApprovedHashes:
         return frozenset(self._read())
 
     def entries(self) -> Mapping[str, Mapping[str, Any]]:
-        """What is known of each approved hash; error: InvalidInput as for `digests`."""
+        """The entry of each approved hash; error: InvalidInput as for `digests`."""
         return self._read()
 
     def entry(self, name: str) -> Mapping[str, Any] | None:
-        """What is known of what was approved under this name; error: InvalidInput as for `digests`."""
+        """The entry that was approved under this name; error: InvalidInput as for `digests`."""
         return next((entry for entry in self._read().values() if entry[self._field] == name), None)
 
     def texts(self, name: str) -> Mapping[str, bytes]:
@@ -53,7 +53,7 @@ class ApprovedHashes:
     ) -> None:
         """Approve (name, hash) pairs; what was approved of the same names before is not any more.
 
-        `texts` are the files that were seen, by their paths; `details` are kept beside each: what the user allowed together with it.
+        `texts` are the files that were seen, by their paths; `details` are stored with each: what the user allowed together with it.
         """
         with locked(self._path):
             if texts:

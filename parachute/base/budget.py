@@ -1,6 +1,6 @@
-"""What a peer that nobody has to trust may take, at every door alike: a stranger, a sandbox's socket, a module's socket.
+"""Limits for untrusted peers, the same for strangers, sandboxes' sockets and modules' sockets.
 
-Every limit stands here with its reason. At the doors: `web.http_connection` (HTTP), `egress` (the proxy).
+Every limit stands here with its reason. Used by `web.http_connection` (HTTP), `egress` (the proxy), `supervisor.web`.
 """
 
 import resource
@@ -37,7 +37,7 @@ VALUES_OF_AGENT = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """At one door: of one peer, and of all together; `reserved` connections are for trusted peers alone.
+    """At one listener: of one peer, and of all together; `reserved` connections are for trusted peers alone.
 
     `part` is what all connections may take of this process's descriptors: files and databases need some, too.
     """
@@ -48,6 +48,7 @@ class Limits:
     reserved: int = 0
     bytes: int = 64 * _MEGABYTE
     bytes_of_all: int = 128 * _MEGABYTE
+    header_seconds: float = HEADER_SECONDS
 
 
 PUBLIC = Limits(
@@ -62,6 +63,14 @@ SANDBOX = Limits(connections=8, connections_of_all=256)
 
 MODULE = Limits(connections=128, connections_of_all=512)
 """A module may ask for many things at a time, each on a connection of its own."""
+
+SUPERVISOR = Limits(connections=48, connections_of_all=64, reserved=16)
+"""Its own port on this machine: one request a connection; the reserve is for programs of the owner."""
+
+SUPERVISOR_SECONDS = 10.0
+"""For a whole request there, and for the server's answer to it."""
+
+SUPERVISOR_BODY_BYTES = 64 * 1024
 
 EGRESS = Limits(connections=64, connections_of_all=256)
 """Package managers open up to 32; each has a second connection, to the host."""
@@ -82,11 +91,11 @@ def raise_descriptors() -> None:
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
     except (OSError, ValueError):
-        pass  # some systems have a lower limit that is not told: the doors are as wide as what there is
+        pass  # some systems have a lower limit that they do not report
 
 
 class Budget:
-    """Counts what the peers at one door hold."""
+    """Counts connections and bytes of the peers of one listener."""
 
     def __init__(self, limits: Limits) -> None:
         descriptors = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
@@ -115,11 +124,11 @@ class Budget:
         _less(self._connections, peer, 1)
 
     def is_full(self, peer: Hashable) -> bool:
-        """Whether a peer has all the connections that one may have."""
+        """True if a peer has all the connections that one may have."""
         return self._connections[peer] >= self._limits.connections
 
     def has_room(self, *, trusted: bool = False) -> bool:
-        """Whether all peers together leave room for one more connection."""
+        """True if all peers together leave room for one more connection."""
         return self._count < (self._most if trusted else self._most - self._reserved)
 
     def hold(self, peer: Hashable, size: int) -> bool:
@@ -145,7 +154,7 @@ class Rate:
         self._looked = time.monotonic()
 
     def take(self, amount: float = 1) -> bool:
-        """Whether so many may be had now; then they are gone."""
+        """Take so many, if they may be had now; True if they were taken."""
         now = time.monotonic()
         self._left = min(self._most, self._left + (now - self._looked) * self._each_second)
         self._looked = now
@@ -156,7 +165,7 @@ class Rate:
 
 
 def has_few_values(data: bytes | bytearray, most: int) -> bool:
-    """Whether JSON has at most so many values, looked at before it is parsed: each takes 60 bytes and more of memory.
+    """Count the values of JSON before it is parsed, True for at most so many: each takes 60 bytes and more of memory.
 
     Whoever parses it in a thread holds up the event loop all the same, since Python's parser lets no other thread run.
     """

@@ -12,9 +12,9 @@ from typing import Any
 
 import aiosqlite
 
-from parachute.disk_errors import disk_error
-from parachute.errors import Unavailable
-from parachute.files import private_folder, sync_names
+from parachute.base.disk_errors import disk_error
+from parachute.base.errors import Unavailable
+from parachute.base.files import private_folder, sync_names
 
 Migration = Callable[[sqlite3.Connection], None]
 
@@ -25,11 +25,11 @@ _OF_THE_FILE = {
     sqlite3.SQLITE_NOTADB: "the file is no database",
     sqlite3.SQLITE_BUSY: "another program holds the file",
 }
-"""What a person can do something about, by SQLite's primary result code."""
+"""Reasons that a person can do something about, by SQLite's primary result code."""
 
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _NEXT = {
-    sqlite3.SQLITE_IOERR: "Look at the disk: `parachute doctor disk-space disk-writable` says more.",
+    sqlite3.SQLITE_IOERR: "Check the disk with `parachute doctor disk-space disk-writable`.",
     **dict.fromkeys(_DAMAGE, "`parachute restart` puts the file aside, and its newest copy in its place."),
 }
 
@@ -43,7 +43,7 @@ _KEPT = "synchronous=FULL"
 class Database:
     """One database file with a single writing connection and one read-only connection.
 
-    `migrations` run in order, each once, in a transaction, after a copy of the file was made beside it.
+    `migrations` run in order, each once, in a transaction, after the file was copied.
     """
 
     def __init__(self, path: Path, migrations: Sequence[Migration], *, page_size: int = 4096) -> None:
@@ -74,7 +74,7 @@ class Database:
                 raise known from error
             raise Unavailable(
                 f"The database {self.path} cannot be opened: {error}.",
-                "`parachute doctor databases disk-space disk-writable` looks for the cause.",
+                "`parachute doctor databases disk-space disk-writable` finds the cause.",
             ) from error
 
     async def close(self) -> None:
@@ -138,7 +138,7 @@ class Database:
                     suspicion(self.path).touch(mode=0o600)
             raise Unavailable(
                 f"The database {self.path} cannot be {done}: {reason}.",
-                _NEXT.get(code, "Try again; `parachute doctor` looks for the cause."),
+                _NEXT.get(code, "Try again; `parachute doctor` finds the cause."),
                 key="database_unavailable",
             ) from error
 
@@ -162,7 +162,7 @@ class Database:
             if newer := applied - known:
                 raise Unavailable(
                     f"The database {self.path} was written by a newer version ({', '.join(sorted(newer))}).",
-                    "Install that version, or put a copy of the file in its place: the folder `copies` beside it has them.",
+                    "Install that version, or put a copy of the file in its place: the folder `copies` next to it has them.",
                     key="database_newer",
                 )
             pending = [migration for migration in self._migrations if migration.__name__ not in applied]
@@ -188,7 +188,7 @@ class Database:
 
 
 def suspicion(path: Path) -> Path:
-    """The file that lies beside a database in which something could not be read, so that the next start reads all of it."""
+    """The file next to a database that marks it as damaged, so that the next start reads all of it."""
     return path.with_name(f"{path.name}.suspect")
 
 
@@ -206,3 +206,21 @@ def write_copy(connection: sqlite3.Connection, complete: Path) -> None:
     except BaseException:
         unfinished.unlink(missing_ok=True)
         raise
+
+
+def copy_live(source: Path, target: Path) -> None:
+    """Write a consistent copy of a database that others may write, with what its log holds; nobody waits for it.
+
+    Errors: sqlite3.DatabaseError if it is none, or damaged; OSError.
+    """
+    for mode in ("ro", "rw"):
+        try:
+            # A URI, so that nothing in a name ends the path. Read-only, so that a copy changes nothing of it.
+            address = f"{source.absolute().as_uri()}?mode={mode}"
+            with contextlib.closing(sqlite3.connect(address, uri=True, timeout=30)) as connection:
+                write_copy(connection, target)
+            return
+        except sqlite3.OperationalError as error:
+            # Its writer was killed in a transaction, which lies half done in the file: who opens it next takes that back.
+            if mode == "rw" or error.sqlite_errorcode != sqlite3.SQLITE_READONLY_ROLLBACK:
+                raise

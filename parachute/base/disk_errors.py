@@ -1,11 +1,11 @@
-"""What a full or a read-only disk says, in one place: an error with a key and what to do, for routes, databases and modules."""
+"""Errors of a full or read-only disk, each with a key and a hint, for routes, databases and modules."""
 
 import errno
 import os
 from pathlib import Path, PurePath
 
-from parachute.base.unfinished import unfinished_name
-from parachute.errors import ParachuteError, Unavailable
+from parachute.base.errors import ParachuteError, Unavailable
+from parachute.base.replacing import unfinished_name
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _DENIED = (errno.EACCES, errno.EPERM)
@@ -42,7 +42,7 @@ def disk_error(error: BaseException, path: PurePath | None = None) -> ParachuteE
     name = str(path or (named if isinstance(named, str | PurePath) else "something"))
     if number in _FULL or code == _SQLITE_FULL:
         return DiskFull(f"The disk is full: {name} cannot be written.", "Free space on it, and try again.")
-    if number == errno.EROFS or code == _SQLITE_READONLY or (code == _SQLITE_IOERR and _takes_nothing(path)):
+    if number == errno.EROFS or code == _SQLITE_READONLY or (code == _SQLITE_IOERR and takes_nothing(path)):
         return DiskReadOnly(
             f"The disk can only be read: {name} cannot be written.",
             "Make it writable again, and try again: `parachute doctor disk-writable` says more.",
@@ -55,8 +55,8 @@ def disk_error(error: BaseException, path: PurePath | None = None) -> ParachuteE
     return None
 
 
-def _takes_nothing(path: PurePath | None) -> bool:
-    """Whether no file can be made beside this one: SQLite says only that there was an error, and flags of the disk not that."""
+def takes_nothing(path: PurePath | None) -> bool:
+    """True if no file can be made in the folder of this one: SQLite reports no more than an error, and flags of the disk not even that."""
     if path is None:
         return False
     probe = Path(path).with_name(unfinished_name(path.name))

@@ -1,16 +1,17 @@
-"""YAML that others wrote, read within bounds and without its traps.
+"""YAML and JSON that others wrote, read within bounds and without their traps.
 
 Use this for every YAML: a parser by itself lets aliases of aliases grow without end, and overflows its stack at lists inside of
 lists. Nodes know their places in the text, for errors that name a line and for edits that leave everything else as it is.
 """
 
+import json
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import yaml
 
-from parachute.errors import InvalidInput
+from parachute.base.errors import InvalidInput
 
 _TAG = "tag:yaml.org,2002:"
 _NO_ALIASES = "Anchors and aliases (& and *) are not allowed; write the value out."
@@ -25,7 +26,7 @@ _DEEP_LINE = re.compile(rf"[\n\r\x85\u2028\u2029][ \t\ufeff?:-]{{{_HARMLESS_DEPT
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a document may have at most. `core_schema`: YAML 1.2's, where `no`, `12:30` and `2024-01-15` are text."""
+    """Limits of a document. `core_schema`: YAML 1.2's, where `no`, `12:30` and `2024-01-15` are text."""
 
     size: int = 256 * 1024
     depth: int = 16
@@ -46,6 +47,17 @@ class NotYaml(InvalidInput):
         self.reason = reason
         self.line = line
         self.column = column
+
+
+class NotJson(InvalidInput):
+    """A document cannot be read: `reason` says why in a sentence; `line`, from 1, says where, if that is known."""
+
+    key = "json_unreadable"
+
+    def __init__(self, reason: str, line: int | None = None) -> None:
+        super().__init__(reason if line is None else f"Line {line}: {reason}", line=line)
+        self.reason = reason
+        self.line = line
 
 
 # The loader in C is ten times as fast and gives the same places; some builds of the library lack it.
@@ -94,20 +106,56 @@ def compose(data: bytes | str, bounds: Bounds = _USUAL) -> yaml.Node | None:
 
 
 def load(data: bytes | str, bounds: Bounds = _USUAL) -> Any:
-    """What a document says, as texts, numbers, true, false, None, lists and dicts with texts for keys; error: NotYaml."""
+    """Parse a document into texts, numbers, true, false, None, lists and dicts with texts for keys; error: NotYaml."""
     return value_of(compose(data, bounds))
 
 
 def load_mapping(data: bytes | str, bounds: Bounds = _USUAL) -> dict[str, Any]:
-    """What a document of `name: value` says, {} of an empty one; error: NotYaml for any other document."""
+    """Parse a document of `name: value`, {} for an empty one; error: NotYaml for any other document."""
     root = compose(data, bounds)
     if root is not None and not isinstance(root, yaml.MappingNode) and value_of(root) is not None:
         raise _at(root, "Lines of the form `name: value` are expected.")
     return value_of(root) or {}
 
 
+def load_json(data: bytes | str, bounds: Bounds = _USUAL) -> Any:
+    """Parse JSON; a name that is there twice and NaN are refused. Error: NotJson."""
+    try:
+        text = _text(data, bounds).removeprefix("\ufeff")
+        value = json.loads(text, object_pairs_hook=_without_repetition, parse_constant=_refuse_constant)
+    except NotYaml as error:
+        raise NotJson(error.reason, error.line) from error
+    except json.JSONDecodeError as error:
+        raise NotJson(f"This is not JSON ({error.msg}).", error.lineno) from error
+    except (RecursionError, ValueError) as error:
+        raise NotJson("This is nested too deeply, or has a number that is too long.") from error
+    level, nodes = [value], 0
+    for _ in range(bounds.depth):
+        inside = [each.values() if isinstance(each, dict) else each for each in level if isinstance(each, dict | list)]
+        level = [item for items in inside for item in items]
+        nodes += len(level)
+    if any(isinstance(each, dict | list) for each in level):
+        raise NotJson(_TOO_DEEP)
+    if nodes > bounds.nodes:
+        raise NotJson(f"There are more than {bounds.nodes:,} values.")
+    return value
+
+
+def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise NotJson(f"The field {name[:60]!r} is there twice.")
+        found[name] = value
+    return found
+
+
+def _refuse_constant(text: str) -> NoReturn:
+    raise NotJson(f"{text} is no number of JSON.")
+
+
 def value_of(node: yaml.Node | None) -> Any:
-    """What a node says; dates and times are text. Error: NotYaml for a number that is none."""
+    """The value of a node; dates and times are text. Error: NotYaml for a number that is none."""
     if isinstance(node, yaml.MappingNode):
         return {key.value: value_of(value) for key, value in node.value}
     if isinstance(node, yaml.SequenceNode):
@@ -154,7 +202,7 @@ def _text(data: bytes | str, bounds: Bounds) -> str:
 
 
 def _needs_a_look(text: str, bounds: Bounds) -> bool:
-    """Whether a text could hold what must not reach the tree of nodes; a look costs as much as the parsing."""
+    """Check if a text could hold what must not reach the tree of nodes; going through its events costs as much as the parsing."""
     is_deep = text.count("[") + text.count("{") > _HARMLESS_DEPTH // 2 or _DEEP_LINE.search(f"\n{text}") is not None
     # No node is shorter than a character.
     return is_deep or len(text) > bounds.nodes or _MARKS.search(text) is not None

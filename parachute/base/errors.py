@@ -1,4 +1,4 @@
-"""The one root of the errors that a person may see."""
+"""The base class of all errors that a person may see."""
 
 from typing import Any
 
@@ -29,6 +29,10 @@ class ParachuteError(Exception):
             self.key = key
         if status is not None:
             self.status = status
+
+    def as_json(self) -> dict[str, Any]:
+        """The body of an answer over HTTP: `detail` is the sentence alone, what to do next stands in `hint`."""
+        return {**self.fields, "detail": self.message, "key": self.key, "hint": self.hint}
 
     def __str__(self) -> str:
         return f"{self.message} {self.hint}" if self.hint else self.message

@@ -6,22 +6,29 @@ any folder at any time. A path that was checked and then opened by its name is n
 
 import errno
 import os
-import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path, PurePath
+from itertools import islice
+from pathlib import Path
 from typing import BinaryIO, Self
 
-from parachute.base.openat2 import LINK, open_beneath
-from parachute.base.unfinished import unfinished_name
-from parachute.errors import InvalidInput
+from parachute.base.errors import InvalidInput
+from parachute.base.opening import FOLDER, Relative, open_below, open_regular, parts_of
+from parachute.base.removing import remove_tree
+from parachute.base.replacing import Replacement, moved
 
-Relative = str | PurePath
-"""A path below a folder: neither absolute nor with `..` in it."""
+__all__ = ["Entries", "Folder", "Relative", "TooMany"]
 
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# O_NONBLOCK: opening a named pipe would wait for its writer.
-_FILE = os.O_RDONLY | os.O_NONBLOCK
+Entries = list[os.DirEntry[str]]
+
+# Not on every system.
+_PATH_ONLY = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK)
+
+
+class TooMany(InvalidInput):
+    """A folder with more below it than the caller takes."""
+
+    key = "too_many_entries"
 
 
 class Folder:
@@ -43,7 +50,7 @@ class Folder:
     def open_unlinked(cls, path: Path) -> Self:
         """Open a folder by an absolute path in which no part may be a link, from the root on."""
         with cls.open(Path(path.anchor)) as root:
-            return cls(root.descriptor(path.relative_to(path.anchor), _FOLDER))
+            return cls(root.descriptor(path.relative_to(path.anchor), FOLDER))
 
     def __enter__(self) -> Self:
         return self
@@ -63,24 +70,21 @@ class Folder:
 
     def descriptor(self, path: Relative, flags: int, mode: int = 0o600) -> int:
         """A new descriptor of what is at `path`, which the caller closes; `flags` as for open(2)."""
-        parts = parts_of(path)
-        flags |= os.O_CLOEXEC
-        opened = open_beneath(self._descriptor, "/".join(parts) or ".", flags, mode)
-        return self._walked(parts, flags, mode) if opened is None else opened
+        return open_below(self._descriptor, path, flags, mode)
+
+    def path_descriptor(self, path: Relative) -> int:
+        """A new descriptor that only stands for what is at `path`, also where that may not be read."""
+        return self.descriptor(path, _PATH_ONLY)
 
     def folder(self, path: Relative, *, make: bool = False, mode: int = 0o700) -> "Folder":
         """A folder below this one; `make`: the missing ones are made, each with `mode`."""
         if make:
             return self._made(parts_of(path), mode)
-        return Folder(self.descriptor(path, _FOLDER))
+        return Folder(self.descriptor(path, FOLDER))
 
     def file(self, path: Relative) -> BinaryIO:
         """A regular file, opened for reading; error: InvalidInput for anything else that is there."""
-        descriptor = self.descriptor(path, _FILE)
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            os.close(descriptor)
-            raise InvalidInput(f"{path} is not a regular file.", key="not_a_file")
-        return os.fdopen(descriptor, "rb")
+        return os.fdopen(open_regular(self._descriptor, path), "rb")
 
     def read(self, path: Relative, limit: int) -> bytes:
         """The content of a regular file of at most `limit` bytes; error: InvalidInput above that."""
@@ -94,39 +98,116 @@ class Folder:
         return data
 
     def status(self, path: Relative) -> os.stat_result | None:
-        """What lstat(2) says of `path`; None where nothing is."""
+        """The result of lstat(2) for `path`; None where nothing is."""
         try:
             with self._parent(path) as (folder, name):
                 return os.stat(name, dir_fd=folder, follow_symlinks=False)
         except FileNotFoundError:
             return None
 
+    def identity(self, path: Relative) -> tuple[int, int]:
+        """Device and inode of what is at `path`; error: OSError for a link."""
+        descriptor = self.path_descriptor(path)
+        try:
+            status = os.fstat(descriptor)
+            return status.st_dev, status.st_ino
+        finally:
+            os.close(descriptor)
+
+    def link(self, path: Relative) -> str:
+        """Where a link leads, as it says."""
+        with self._parent(path) as (folder, name):
+            return os.readlink(name, dir_fd=folder)
+
+    def make_link(self, path: Relative, text: str) -> None:
+        """Make a link that says this; error: OSError where there is anything."""
+        with self._parent(path) as (folder, name):
+            os.symlink(text, name, dir_fd=folder)
+
     def entries(self) -> Iterator[os.DirEntry[str]]:
-        """What lies directly in this folder, in no order; each `stat` with `follow_symlinks=False`, while the folder is open."""
+        """The entries of this folder, in no order; call each `stat` with `follow_symlinks=False`, while the folder is open."""
         with os.scandir(self._descriptor) as found:
             yield from found
 
+    def walk(
+        self, *, deepest: int = 64, most: int = 100_000, unreadable: Callable[[str, OSError], None] | None = None
+    ) -> Iterator[tuple[str, "Folder", Entries]]:
+        """Each folder from this one down: its path, the folder itself and a list of its entries, for one turn of the loop.
+
+        What the loop takes out of the list is not entered, and no link is. `unreadable` gets the path of a folder that cannot
+        be read or is too deep (ENAMETOOLONG), and the error, which is raised without it. Error: TooMany.
+        """
+        left, waiting = most, [""]
+        while waiting:
+            path = waiting.pop()
+            try:
+                if path.count("/") >= deepest:
+                    raise OSError(errno.ENAMETOOLONG, f"it lies more than {deepest} folders deep", path)
+                folder, entries = self._listed(path, left + 1)
+            except OSError as error:
+                if unreadable is None:
+                    raise
+                unreadable(path, error)
+                continue
+            with folder:
+                is_too_much = len(entries) > left
+                del entries[left:]
+                left -= len(entries)
+                yield path, folder, entries
+                if is_too_much:
+                    raise TooMany(f"There are more than {most:,} files and folders.")
+                prefix = f"{path}/" if path else ""
+                waiting += [f"{prefix}{each.name}" for each in entries if each.is_dir(follow_symlinks=False)]
+
     def write(self, path: Relative, data: bytes | str, mode: int = 0o600) -> None:
         """Replace or make a file; a reader sees the old content or the new one, and a power cut leaves one of both."""
+        with self.replacement(path, mode) as new:
+            new.write(data.encode() if isinstance(data, str) else data)
+            new.commit()
+
+    def replacement(self, path: Relative, mode: int | None = None) -> Replacement:
+        """A new file, to be written before it replaces or makes the one at `path`; see there."""
         with self._parent(path) as (folder, name):
-            temporary = unfinished_name(name)
-            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-            with os.fdopen(os.open(temporary, flags, mode, dir_fd=folder), "wb") as file:
-                try:
-                    file.write(data.encode() if isinstance(data, str) else data)
-                    file.flush()
-                    os.fsync(file.fileno())
-                    os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
-                except BaseException:
-                    with suppress(FileNotFoundError):
-                        os.unlink(temporary, dir_fd=folder)
-                    raise
-            os.fsync(folder)
+            return Replacement(folder, name, mode)
+
+    def rename(self, path: Relative, target: "Folder", new_path: Relative, *, replacing: bool = True) -> bool:
+        """Move what is at `path` to another folder; not `replacing`, a file stays, and the answer is False, if there is anything."""
+        with self._parent(path) as (folder, name), target._parent(new_path) as (new_folder, new_name):
+            if not replacing:
+                return moved(folder, name, new_folder, new_name)
+            os.rename(name, new_name, src_dir_fd=folder, dst_dir_fd=new_folder)
+            return True
 
     def remove(self, path: Relative) -> None:
         """Remove a file, or a link itself; nothing happens where nothing is."""
         with suppress(FileNotFoundError), self._parent(path) as (folder, name):
             os.unlink(name, dir_fd=folder)
+
+    def remove_tree(self, path: Relative) -> None:
+        """Remove a file or a folder with all that is in it, also where it is locked, and however deep; nothing there is no error.
+
+        Links are removed and never followed, also where somebody puts them in place meanwhile. Error: OSError, for a mount too.
+        """
+        with suppress(FileNotFoundError), self._parent(path) as (folder, name):
+            remove_tree(folder, name)
+
+    def remove_folder(self, path: Relative) -> None:
+        """Remove an empty folder; error: OSError for any other, and where nothing is."""
+        with self._parent(path) as (folder, name):
+            os.rmdir(name, dir_fd=folder)
+
+    def sync(self) -> None:
+        """Wait until the names in this folder are on the disk: those of new files, and those that files were renamed to."""
+        os.fsync(self._descriptor)
+
+    def _listed(self, path: str, most: int) -> tuple["Folder", Entries]:
+        # From this folder each time: no descriptors add up, and whatever became a link meanwhile is refused.
+        folder = self.folder(path)
+        try:
+            return folder, list(islice(folder.entries(), most))
+        except BaseException:
+            folder.close()
+            raise
 
     @contextmanager
     def _parent(self, path: Relative) -> Iterator[tuple[int, str]]:
@@ -150,43 +231,5 @@ class Folder:
                     # A folder that is mounted into a read-only one exists and reports this all the same.
                     if error.errno != errno.EROFS:
                         raise
-                folder = Folder(folder.descriptor(part, _FOLDER))
+                folder = Folder(folder.descriptor(part, FOLDER))
         return folder
-
-    def _walked(self, parts: tuple[str, ...], flags: int, mode: int) -> int:
-        """One part after the other, for systems without openat2."""
-        current = os.dup(self._descriptor)
-        try:
-            for part in parts[:-1]:
-                below = _opened(part, _FOLDER, 0, current)
-                os.close(current)
-                current = below
-            return _opened(parts[-1] if parts else ".", flags | os.O_NOFOLLOW, mode, current)
-        finally:
-            os.close(current)
-
-
-def _opened(name: str, flags: int, mode: int, folder: int) -> int:
-    """One name in a folder; error: OSError, ELOOP for a link."""
-    try:
-        found = os.open(name, flags, mode, dir_fd=folder)
-        # With O_PATH a link itself is opened.
-        if not stat.S_ISLNK(os.fstat(found).st_mode):
-            return found
-        os.close(found)
-    except NotADirectoryError:
-        # What O_DIRECTORY says of a link, too.
-        if not stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
-            raise
-    except OSError as error:
-        if error.errno != errno.ELOOP:
-            raise
-    raise OSError(errno.ELOOP, LINK, name)
-
-
-def parts_of(path: Relative) -> tuple[str, ...]:
-    """The parts of a path below a folder; error: InvalidInput for one that leads out of it."""
-    found = PurePath(path)
-    if found.is_absolute() or ".." in found.parts or "\0" in str(found):
-        raise InvalidInput(f"{str(path)[:200]!r} does not stay below its folder.", key="path_leads_out")
-    return found.parts

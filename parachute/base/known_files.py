@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from parachute.errors import ParachuteError
-from parachute.files import atomic_write, locked, read_regular
+from parachute.base.errors import ParachuteError
+from parachute.base.files import atomic_write, locked, read_regular
 
 FILE = "known-files.json"
 _LIMIT = 256 * 1024

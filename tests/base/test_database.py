@@ -11,16 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from parachute.database import Database
-from parachute.errors import Unavailable
-
-
-def m0001(connection: sqlite3.Connection) -> None:
-    connection.execute("CREATE TABLE things (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT")
-
-
-def m0002(connection: sqlite3.Connection) -> None:
-    connection.execute("ALTER TABLE things ADD COLUMN more TEXT")
+from parachute.base.database import Database
+from parachute.base.errors import Unavailable
+from tests.base.migrations import m0001, m0002
+from tests.support.waiting import SECONDS
 
 
 def m0002_broken(connection: sqlite3.Connection) -> None:
@@ -193,7 +187,7 @@ async def test_closing_leaves_no_thread(tmp_path: Path) -> None:
     await database.close()
     for thread in set(threading.enumerate()) - before:
         if not thread.name.startswith("asyncio_"):
-            await asyncio.to_thread(thread.join, 10)
+            await asyncio.to_thread(thread.join, SECONDS)
             assert not thread.is_alive()
 
 
@@ -215,9 +209,9 @@ async def test_another_program_that_holds_the_file(tmp_path: Path) -> None:
 _FULL_DISK = """
 import asyncio, sys
 from pathlib import Path
-from parachute.database import Database
-from parachute.errors import Unavailable
-from tests.test_database import m0001, m0002
+from parachute.base.database import Database
+from parachute.base.errors import Unavailable
+from tests.base.migrations import m0001, m0002
 
 async def main(folder):
     database = Database(folder / "a.db", [m0001])
@@ -260,7 +254,7 @@ def test_a_full_disk_is_said_and_loses_nothing(tmp_path: Path) -> None:
     command = ["unshare", *([] if os.geteuid() == 0 else ["--user", "--map-root-user"]), "--mount", "sh", "-c", script]
     if subprocess.run([*command[: command.index("sh")], "true"], capture_output=True).returncode:
         pytest.skip("this machine lets us make no mount of our own")
-    result = subprocess.run([*command, _FULL_DISK], capture_output=True, text=True, timeout=60)
+    result = subprocess.run([*command, _FULL_DISK], capture_output=True, text=True, timeout=SECONDS)
     assert result.returncode == 0, result.stderr
     assert result.stdout.count("disk_full") == 2, result.stdout
 
@@ -268,8 +262,8 @@ def test_a_full_disk_is_said_and_loses_nothing(tmp_path: Path) -> None:
 _WRITER = """
 import asyncio, sys
 from pathlib import Path
-from parachute.database import Database
-from tests.test_database import m0001
+from parachute.base.database import Database
+from tests.base.migrations import m0001
 
 async def main(path):
     database = Database(path, [m0001])
@@ -287,7 +281,7 @@ asyncio.run(main(Path(sys.argv[1])))
 async def test_kill_in_the_middle_of_writing(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     acknowledged = 0
-    for _ in range(3):
+    for _ in range(2):
         with subprocess.Popen([sys.executable, "-c", _WRITER, str(path)], stdout=subprocess.PIPE, text=True) as writer:
             assert writer.stdout is not None
             for _ in range(20):

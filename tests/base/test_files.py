@@ -1,13 +1,15 @@
 """Files that several programs share."""
 
-import multiprocessing
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from parachute.errors import InvalidInput
-from parachute.files import atomic_write, locked, private_folder, read_regular
+from parachute.base.errors import InvalidInput
+from parachute.base.files import atomic_write, private_folder, read_regular
+from tests.support.waiting import SECONDS
 
 
 def test_a_write_replaces_and_is_private(tmp_path: Path) -> None:
@@ -64,22 +66,20 @@ def test_a_private_folder_is_closed_to_others(tmp_path: Path) -> None:
     assert private_folder(tmp_path / "new" / "inner").stat().st_mode & 0o777 == 0o700
 
 
-def count_up(path: Path, times: int) -> None:
-    """What several processes do at the same time."""
-    for _ in range(times):
-        with locked(path):
-            atomic_write(path, str(int(path.read_text()) + 1))
+_COUNTING = """
+import sys
+from pathlib import Path
+from parachute.base.files import atomic_write, locked
+path = Path(sys.argv[1])
+for _ in range(100):
+    with locked(path):
+        atomic_write(path, str(int(path.read_text()) + 1))
+"""
 
 
 def test_a_lock_holds_between_processes(tmp_path: Path) -> None:
     path = tmp_path / "number"
     path.write_text("0")
-    context = multiprocessing.get_context("spawn")
-    others = [context.Process(target=count_up, args=(path, 20)) for _ in range(3)]
-    for other in others:
-        other.start()
-    count_up(path, 20)
-    for other in others:
-        other.join(30)
-        assert other.exitcode == 0
-    assert path.read_text() == "80"
+    counting = [subprocess.Popen([sys.executable, "-c", _COUNTING, str(path)]) for _ in range(2)]
+    assert [process.wait(SECONDS) for process in counting] == [0, 0]
+    assert path.read_text() == "200"

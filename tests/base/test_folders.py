@@ -7,16 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from parachute.base import folders
+from parachute.base.errors import InvalidInput
 from parachute.base.folders import Folder
-from parachute.errors import InvalidInput
 
-
-@pytest.fixture(params=["openat2", "walk"], autouse=True)
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param == "walk":
-        # A kernel without the call.
-        monkeypatch.setattr(folders, "open_beneath", lambda *_: None)
+pytestmark = pytest.mark.usefixtures("way")
 
 
 @pytest.fixture
@@ -134,7 +128,7 @@ def test_a_folder_that_is_swapped_for_a_link_meanwhile_leads_nowhere(root: Folde
     swapping.start()
     try:
         read = set()
-        for _ in range(3_000):
+        for _ in range(1_000):
             try:
                 read.add(root.read("notes/secret", 10))
             except OSError:
