@@ -1,10 +1,11 @@
 """Reading `/etc/parachute/declared.json`: from root, or from ourselves where we name another file."""
 
 import os
+import pwd
 import stat
 from pathlib import Path
 
-from parachute.declared.models import NOTHING, Declaration, invalid
+from parachute.config.declared.models import NOTHING, Declaration, invalid
 
 DEFAULT = Path("/etc/parachute/declared.json")
 VARIABLE = "PARACHUTE_DECLARED"
@@ -17,9 +18,9 @@ _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 def load() -> Declaration:
-    """What is declared for the user of this process; nothing where there is no file. Error: DeclarationInvalid.
+    """Read the declaration for the user of this process; it is empty where there is no file. Error: DeclarationInvalid.
 
-    Waits for the disk: one look if there is none.
+    Waits for the disk: one system call if there is none.
     """
     named = os.environ.get(VARIABLE)
     path = Path(named) if named else DEFAULT
@@ -34,7 +35,8 @@ def load() -> Declaration:
         raise invalid(path, "there is no such file") from error
     except OSError as error:
         raise invalid(path, f"this cannot be read: {error.strerror}") from error
-    from parachute.declared.document import parse
+    # Most computers declare nothing, and every command reads this: the reader of documents takes longer than all of it.
+    from parachute.config.declared.document import parse
 
     return parse(data, path, _user())
 
@@ -89,8 +91,6 @@ def _root_is_known() -> bool:
 
 
 def _user() -> str | None:
-    import pwd
-
     try:
         return pwd.getpwuid(os.geteuid()).pw_name
     except KeyError:

@@ -1,17 +1,17 @@
-"""What is declared, as every part of the computer asks for it."""
+"""The declared configuration as data."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from parachute.errors import Conflict, ParachuteError
+from parachute.base.errors import Conflict, ParachuteError
 
 _WHERE = "Change it where that file comes from (on NixOS in `services.parachute`), and switch to the new configuration."
 
 
 class DeclarationInvalid(ParachuteError):
-    """What is declared cannot be understood or trusted, so nothing starts; `message` names the file and the key."""
+    """The declaration cannot be understood or trusted, so nothing starts; `message` names the file and the key."""
 
     status = 503
     key = "declaration_invalid"

@@ -1,4 +1,4 @@
-"""What is declared of `config.yaml`, laid over what the file says."""
+"""Declared settings, laid over those of `config.yaml`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

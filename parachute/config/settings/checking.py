@@ -1,4 +1,4 @@
-"""What is wrong with `config.yaml`, with the environment over it, or with what is declared: a sentence with its place."""
+"""Checks of `config.yaml`, of the environment over it and of declared settings: each mistake is a sentence with its place."""
 
 import difflib
 import os
@@ -12,12 +12,12 @@ from pydantic_core import ErrorDetails
 from pydantic_settings import SettingsError
 
 from parachute.base.documents import Bounds, NotYaml, child, compose, line_of, load_mapping
-from parachute.declared.file import load as load_declaration
-from parachute.declared.settings import laid_over
-from parachute.errors import InvalidInput
-from parachute.settings.expectations import check, expected, field_of, not_this
-from parachute.settings.home import Home
-from parachute.settings.models import Settings
+from parachute.base.errors import InvalidInput
+from parachute.config.declared.file import load as load_declaration
+from parachute.config.declared.settings import laid_over
+from parachute.config.settings.expectations import check, expected, field_of, not_this
+from parachute.config.settings.home import Home
+from parachute.config.settings.models import Settings
 
 _PREFIX = "PARACHUTE_"
 
@@ -43,7 +43,7 @@ def parse(home: Home, text: str) -> dict[str, Any]:
 
 
 def is_valid(home: Home, text: str) -> bool:
-    """Whether a computer would start with the text."""
+    """True if a computer would start with the text."""
     try:
         validate(home, text)
     except ConfigError:

@@ -1,4 +1,4 @@
-"""What a setting may be, in plain words: from the type that it has in the model."""
+"""The values that a setting may have, in plain words: from its type in the model."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, TypeAdapter
 from pydantic.fields import FieldInfo
 
-from parachute.settings.models import Settings
+from parachute.config.settings.models import Settings
 
 _LONGEST = 60
 
@@ -28,12 +28,12 @@ def field_of(path: Sequence[str]) -> FieldInfo | None:
 
 
 def is_list(field: FieldInfo) -> bool:
-    """Whether a setting takes a list, and perhaps some words besides."""
+    """True if a setting takes a list, and perhaps some words, too."""
     return any(schema.get("type") == "array" for schema in _alternatives(_schema(field)))
 
 
 def is_text(field: FieldInfo) -> bool:
-    """Whether a setting takes any text."""
+    """True if a setting takes any text."""
     kinds = {schema.get("type") for schema in _alternatives(_schema(field)) if "enum" not in schema}
     return "string" in kinds <= {"string", "null"}
 
@@ -58,7 +58,7 @@ def not_this(value: object) -> str:
 
 
 def takes_word(field: FieldInfo, word: object) -> bool:
-    """Whether a word stands for itself where a list is possible, such as `all`."""
+    """True for a word that may stand in place of a list, such as `all`."""
     return word in [each for schema in _alternatives(_schema(field)) for each in schema.get("enum", ())]
 
 

@@ -1,10 +1,10 @@
-"""The folder of trust, `~/.parachute`: keys, credentials, approvals, sockets and logs of one installation."""
+"""The state directory `~/.parachute`: keys, credentials, approvals, sockets and logs of one installation."""
 
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from parachute.files import private_folder
+from parachute.base.files import private_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Home:
 
     @property
     def installation(self) -> str:
-        """Eight characters that tell two installations on one machine apart."""
-        import hashlib  # it loads a large library, and those who start boxes need no name of it
+        """Eight characters that distinguish two installations on one machine."""
+        import hashlib  # it loads a large library, and starting a sandbox needs no such name
 
         return hashlib.sha256(os.fsencode(self.root)).hexdigest()[:8]

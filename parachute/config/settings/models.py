@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from parachute.base.errors import InvalidInput
+
 
 def _expanded(path: Path) -> Path:
     if path == Path() or "\0" in str(path):
@@ -26,9 +28,8 @@ def _address(value: str) -> str:
 
 
 def _host(value: str) -> str:
-    # Not at the top: what module authors import is not needed for most of what reads settings.
+    # Not at the top: most of what reads settings needs nothing of the library for modules.
     from parachute.core.agents import host_name
-    from parachute.errors import InvalidInput
 
     try:
         return host_name(value, "hosts")
@@ -53,7 +54,7 @@ class OfflineSettings(BaseModel):
 
 
 class SandboxSettings(BaseModel):
-    """How agents are shut in."""
+    """The sandboxes of agents."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -118,7 +119,7 @@ Named = Annotated[str, Field(min_length=1, max_length=100)]
 
 
 class CapabilitySettings(BaseModel):
-    """What conversations without a workspace may use."""
+    """Limits of conversations without a workspace."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -8,14 +8,14 @@ import yaml
 
 from parachute.base.documents import NotYaml
 from parachute.base.documents import load as load_value
-from parachute.declared.file import load as load_declaration
-from parachute.declared.settings import declares
-from parachute.files import atomic_write, locked, read_regular
-from parachute.settings import checking
-from parachute.settings.checking import MEND, ConfigError, is_valid, parse, validate
-from parachute.settings.expectations import field_of, is_list, is_text, takes_word
-from parachute.settings.home import Home
-from parachute.settings.models import Settings
+from parachute.base.files import atomic_write, locked, read_regular
+from parachute.config.declared.file import load as load_declaration
+from parachute.config.declared.settings import declares
+from parachute.config.settings import checking
+from parachute.config.settings.checking import MEND, ConfigError, is_valid, parse, validate
+from parachute.config.settings.expectations import field_of, is_list, is_text, takes_word
+from parachute.config.settings.home import Home
+from parachute.config.settings.models import Settings
 
 _LIMIT = 1024 * 1024
 
@@ -26,7 +26,7 @@ def load(home: Home) -> Settings:
 
 
 def read_document(home: Home) -> dict[str, Any]:
-    """What the file itself says, unchecked; error: ConfigError if it is no YAML mapping."""
+    """The content of the file, unchecked; error: ConfigError if it is no YAML mapping."""
     return parse(home, _read_text(home))
 
 
@@ -108,7 +108,7 @@ def change_list(home: Home, name: str, *, add: Iterable[str] = (), remove: Itera
 def unset_value(home: Home, name: str) -> tuple[Settings, bool]:
     """Take one setting out of the file, so that its default holds; returns all, and whether it was there.
 
-    It may be one of several mistakes: it is gone then, and ConfigError tells of the next one. Errors: ConfigError, Declared.
+    If it is one of several mistakes, it is removed, and ConfigError names the next one. Errors: ConfigError, Declared.
     """
 
     def edit(document: dict[str, Any]) -> bool:

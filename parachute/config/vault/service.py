@@ -1,11 +1,11 @@
 """The folders of the vault, and paths inside it."""
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from parachute.errors import InvalidInput, Unavailable
-from parachute.files import private_folder
+from parachute.base.errors import InvalidInput, Unavailable
+from parachute.base.files import private_folder
+from parachute.base.folders import Folder
 
 _NAME_LIMIT, _PATH_LIMIT = 255, 4096  # bytes: linux/limits.h
 
@@ -23,7 +23,8 @@ class Vault:
             for folder in (self.state, self.transcripts, self.transcripts / "projects"):
                 private_folder(folder)
             # Where each of them is opened later, its path is taken as it is.
-            linked = [entry.name for entry in os.scandir(self.state) if entry.is_symlink()]
+            with Folder.open(self.state) as state:
+                linked = [entry.name for entry in state.entries() if entry.is_symlink()]
         except OSError as error:
             raise Unavailable(
                 f"The vault {self.root} cannot be used: {error.strerror}.",
@@ -55,7 +56,7 @@ class Vault:
         return self.root / ".claude"
 
     def top_level_folders(self) -> list[Path]:
-        """Real folders directly in the vault whose names do not begin with a dot: what an agent may see."""
+        """Folders directly in the vault that an agent may see: no links, no hidden ones."""
         return sorted(
             path
             for path in self.root.iterdir()

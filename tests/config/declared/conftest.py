@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from parachute.declared.file import VARIABLE
+from parachute.config.declared.file import VARIABLE
 from tests.support.terminal import Terminal
 
 from .declaring import DeclaredHousehold, write

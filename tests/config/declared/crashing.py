@@ -1,4 +1,4 @@
-"""Kills `apply` at every step in which it changes a file: `python -m tests.declared.crashing HOME VAULT OLD NEW`.
+"""Kills `apply` at every step in which it changes a file: `python -m tests.config.declared.crashing HOME VAULT OLD NEW`.
 
 Each time the user has installed OLD and edited it, and NEW is declared; what the next `apply` makes of it is printed as JSON.
 """
@@ -10,11 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from parachute.declared.file import VARIABLE
-from parachute.modules.applying import apply
-from parachute.modules.models import Limits, Silent
-from parachute.modules.service import Modules
-from parachute.settings.home import Home
+from parachute.config.declared.file import VARIABLE
+from parachute.config.settings.home import Home
+from parachute.modules.registry.models import Limits, Silent
+from parachute.modules.registry.reconcile import reconcile
+from parachute.modules.registry.service import Modules
 from tests.support.crashing import at_every_step
 
 from .declaring import module, write
@@ -29,7 +29,7 @@ def main() -> None:
     def prepare() -> None:
         write(declaration)
         users = _modules(home, vault)
-        apply(users, Silent(), lambda: None)
+        reconcile(users, Silent(), lambda: None)
         if users.list():
             with users.removing("hello", purge=True):
                 pass
@@ -41,7 +41,7 @@ def main() -> None:
     def applied(begin: Callable[[], None]) -> None:
         modules = _modules(home, vault)
         begin()
-        apply(modules, Silent(), lambda: None)
+        reconcile(modules, Silent(), lambda: None)
 
     json.dump(at_every_step(prepare, applied, lambda: _look(_modules(home, vault))), sys.stdout)
 
@@ -52,7 +52,7 @@ def _modules(home: Home, vault: Path) -> Modules:
 
 def _look(modules: Modules) -> dict[str, Any]:
     """What a person finds after the next start."""
-    outcomes = [outcome.as_json() for outcome in apply(modules, Silent(), lambda: None)]
+    outcomes = [outcome.as_json() for outcome in reconcile(modules, Silent(), lambda: None)]
     (status,) = modules.list()
     assert status.module is not None
     copies, sources = modules.places.copies, modules.places.sources

@@ -7,9 +7,9 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from parachute.declared.file import VARIABLE
-from parachute.modules.hashing import tree_hash
-from tests.hosts.household import PROGRAM, Household
+from parachute.config.declared.file import VARIABLE
+from parachute.modules.registry.hashing import tree_hash
+from tests.modules.runtime.household import PROGRAM, Household
 
 USER = pwd.getpwuid(os.geteuid()).pw_name
 
@@ -56,7 +56,7 @@ class DeclaredHousehold(Household):
     def command(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
         """The same to its end."""
         process = self.begin(*arguments)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=100)
         return subprocess.CompletedProcess(arguments, process.returncode, out, err)
 
     def restart(self) -> None:

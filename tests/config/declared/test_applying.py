@@ -10,13 +10,15 @@ from typing import Any
 import pytest
 import yaml
 
-from parachute.modules.hashing import tree_hash
-from parachute.modules.service import Modules
-from parachute.settings.home import Home
-from tests.modules.building import write_module
+from parachute.config.settings.home import Home
+from parachute.modules.registry.hashing import tree_hash
+from parachute.modules.registry.service import Modules
+from tests.modules.registry.building import write_module
 from tests.support.terminal import Terminal
 
 from .declaring import module, write
+
+pytestmark = pytest.mark.long
 
 SETTINGS = """\
 settings:
@@ -121,9 +123,9 @@ def test_another_hash_is_refused_with_both_and_nothing_changes(place: Place) -> 
 def test_official_ones_are_approved_by_the_list_that_came_with_them(
     place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from parachute.modules import sources
-    from parachute.modules.applying import apply
-    from parachute.modules.models import Silent
+    from parachute.modules.registry import sources
+    from parachute.modules.registry.models import Silent
+    from parachute.modules.registry.reconcile import reconcile
 
     official = tmp_path / "official"
     shutil.copytree(sources.official_module("daily"), official / "daily")
@@ -133,7 +135,7 @@ def test_official_ones_are_approved_by_the_list_that_came_with_them(
     place.declare(daily=module("parachute://daily"))
     place.run.home.mkdir(mode=0o700)
     modules = Modules(Home(place.run.home), place.vault)
-    (outcome,) = apply(modules, Silent(), lambda: None)
+    (outcome,) = reconcile(modules, Silent(), lambda: None)
     assert "the one that came with this program is sha256:" in str(outcome.problem)
     assert modules.installed() == ()
 
@@ -345,7 +347,7 @@ def test_two_at_once(place: Place) -> None:
         place.run.background("modules", "apply", "--json") as one,
         place.run.background("modules", "apply", "--json") as two,
     ):
-        outputs = [process.communicate(timeout=60) for process in (one, two)]
+        outputs = [process.communicate(timeout=100) for process in (one, two)]
     assert (one.returncode, two.returncode) == (0, 0), outputs
     done = [{row["name"]: row["done"] for row in json.loads(out)} for out, _ in outputs]
     for name in ("m0", "m1", "m2"):
@@ -358,7 +360,7 @@ def test_a_crash_at_any_change_is_mended_by_the_next_start(place: Place, tmp_pat
     old, new = write_module(tmp_path / "old"), write_module(tmp_path / "new", version="2.0.0", files={"new.txt": ""})
     arguments = (tmp_path / "home", tmp_path / "vault", old, new)
     ended = subprocess.run(
-        [sys.executable, "-m", "tests.declared.crashing", *map(str, arguments)], capture_output=True, text=True
+        [sys.executable, "-m", "tests.config.declared.crashing", *map(str, arguments)], capture_output=True, text=True
     )
     assert ended.returncode == 0, ended.stderr
     found = json.loads(ended.stdout)

@@ -5,9 +5,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from parachute.modules.hashing import tree_hash
+import pytest
+
+from parachute.modules.registry.hashing import tree_hash
 
 from .declaring import DeclaredHousehold, module
+
+pytestmark = pytest.mark.long
 
 HELLO = '@route("GET", "/hello")\nasync def hello(self):\n    return await self.core.settings.all()\n'
 SETTINGS = {"interval": {"type": "integer", "default": 15}}
@@ -18,7 +22,7 @@ ANY = "sha256:" + "0" * 64
 def silent_repository() -> Iterator[tuple[str, socket.socket]]:
     """The address of a repository that takes connections and says nothing."""
     with socket.create_server(("127.0.0.1", 0)) as server:
-        server.settimeout(30)
+        server.settimeout(60)
         yield f"http://127.0.0.1:{server.getsockname()[1]}/module.git", server
 
 
@@ -198,7 +202,7 @@ def test_two_starts_at_once(household: DeclaredHousehold) -> None:
     household.start()
     second = household.begin("modules", "apply")
     for process in (first, second):
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=100)
         assert process.returncode == 0, (out, err)
     household.is_as_declared(*names)
     for name in names:

@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 import yaml
 
-from parachute.declared.models import Declared
-from parachute.settings.home import Home
-from parachute.suggestions.own_settings import OwnSettings
+from parachute.automation.suggestions.own_settings import OwnSettings
+from parachute.config.declared.models import Declared
+from parachute.config.settings.home import Home
 from tests.support.terminal import Terminal
 
 from .declaring import write
+
+pytestmark = pytest.mark.long
 
 DECLARED = {"port": 4000, "sandbox": {"required": True, "hosts": ["*.example.org"]}, "model": None}
 
@@ -83,10 +85,10 @@ def test_agents_cannot_suggest_it_either(
     settings = OwnSettings(home)
     payload = {"name": name, "value": {"required": False}}
     with pytest.raises(Declared):
-        settings.look(payload)
+        settings.inspect(payload)
     with pytest.raises(Declared):
         settings.apply(payload, settings._version(name))
-    assert settings.look({"name": "sandbox.cpus", "value": 4})[1] == "sandbox.cpus: 4"
+    assert settings.inspect({"name": "sandbox.cpus", "value": 4})[1] == "sandbox.cpus: 4"
 
 
 @pytest.mark.parametrize(

@@ -8,17 +8,19 @@ from typing import Any
 
 import pytest
 
-from parachute.declared.models import Declaration, DeclarationInvalid, Declared
-from parachute.workspaces.request import Changes
-from parachute.workspaces.service import Workspaces
-from tests.workspaces.conftest import Office
+from parachute.chat.workspaces.request import Changes
+from parachute.chat.workspaces.service import Workspaces
+from parachute.config.declared.models import Declaration, DeclarationInvalid, Declared
+from tests.chat.workspaces.conftest import WorkspaceStorage
 
-Open = Callable[..., Awaitable[Office]]
+pytestmark = pytest.mark.long
+
+Open = Callable[..., Awaitable[WorkspaceStorage]]
 FILE = Path("/etc/parachute/declared.json")
 
 
-class DeclaredOffice(Office):
-    """An office with declared workspaces."""
+class DeclaredStorage(WorkspaceStorage):
+    """An storage with declared workspaces."""
 
     def __init__(self, vault: Path, home: Path, declared: dict[str, dict[str, Any]]) -> None:
         super().__init__(vault, home)
@@ -29,12 +31,12 @@ class DeclaredOffice(Office):
 @pytest.fixture
 async def opened(tmp_path: Path) -> AsyncIterator[Open]:
     """Open the same folders with declared workspaces, again and again."""
-    made: list[Office] = []
+    made: list[WorkspaceStorage] = []
 
-    async def again(**declared: dict[str, Any]) -> Office:
+    async def again(**declared: dict[str, Any]) -> WorkspaceStorage:
         for each in made:
             await each.close()
-        made[:] = [await DeclaredOffice(tmp_path / "vault", tmp_path / "home", declared).open()]
+        made[:] = [await DeclaredStorage(tmp_path / "vault", tmp_path / "home", declared).open()]
         return made[0]
 
     yield again
@@ -46,12 +48,12 @@ GARDEN = {"name": "Garden", "description": "Beds.", "working_directory": "Projec
 
 
 async def test_they_are_made_and_a_restart_changes_nothing(opened: Open) -> None:
-    office = await opened(garden=GARDEN)
-    made = office.workspaces.get("garden")
+    storage = await opened(garden=GARDEN)
+    made = storage.workspaces.get("garden")
     assert (made.name, made.description, made.model, made.limits.cpus) == ("Garden", "Beds.", "m", 2.0)
     assert (made.declared, made.default_trust_level) == (True, "sandboxed")
     assert made.working_directory == "Projects/garden"
-    assert (office.vault.root / "Projects" / "garden").is_dir()
+    assert (storage.vault.root / "Projects" / "garden").is_dir()
     assert (await opened(garden=GARDEN)).workspaces.get("garden") == made
     changed = (await opened(garden={"name": "Beds"})).workspaces.get("garden")
     assert (changed.name, changed.description, changed.working_directory, changed.model) == ("Beds", "", None, None)
@@ -59,52 +61,52 @@ async def test_they_are_made_and_a_restart_changes_nothing(opened: Open) -> None
 
 
 async def test_nobody_changes_them(opened: Open) -> None:
-    office = await opened(garden=GARDEN)
-    before = office.workspaces.get("garden")
+    storage = await opened(garden=GARDEN)
+    before = storage.workspaces.get("garden")
     with pytest.raises(Declared, match=f"The workspace Garden .* \\(workspaces.garden in {FILE}\\)"):
-        await office.workspaces.update("garden", Changes(name="Mine"), "owner", as_owner=True)
+        await storage.workspaces.update("garden", Changes(name="Mine"), "owner", as_owner=True)
     with pytest.raises(Declared):
-        await office.workspaces.delete("garden")
-    assert office.workspaces.get("garden") == before
-    assert (office.copies / "garden.json").exists()
+        await storage.workspaces.delete("garden")
+    assert storage.workspaces.get("garden") == before
+    assert (storage.copies / "garden.json").exists()
     # Another one is called so by its slug.
-    assert (await office.create("Garden 2")).slug == "garden-2"
+    assert (await storage.create("Garden 2")).slug == "garden-2"
 
 
 async def test_one_of_the_user_becomes_declared_and_then_goes_and_its_conversations_stay(opened: Open) -> None:
-    office = await opened()
-    await office.create(model="mine", description="Mine.")
-    await office.create("Shed")
-    await office.add("chat", workspace_id="garden")
-    office = await opened(garden={"name": "Garden"})
-    assert (office.workspaces.get("garden").model, office.workspaces.get("garden").description) == (None, "")
-    office = await opened()
-    assert [workspace.slug for workspace in office.workspaces.all()] == ["shed"]
-    assert [path.name for path in office.copies.iterdir()] == ["shed.json"]
-    assert (await office.service.get("chat")).id == "chat"
+    storage = await opened()
+    await storage.create(model="mine", description="Mine.")
+    await storage.create("Shed")
+    await storage.add("chat", workspace_id="garden")
+    storage = await opened(garden={"name": "Garden"})
+    assert (storage.workspaces.get("garden").model, storage.workspaces.get("garden").description) == (None, "")
+    storage = await opened()
+    assert [workspace.slug for workspace in storage.workspaces.all()] == ["shed"]
+    assert [path.name for path in storage.copies.iterdir()] == ["shed.json"]
+    assert (await storage.service.get("chat")).id == "chat"
     assert [workspace.slug for workspace in (await opened()).workspaces.all()] == ["shed"], "and it does not come back"
 
 
 async def test_a_declared_floor_takes_approvals_back(opened: Open) -> None:
-    office = await opened(garden={"name": "Garden", "default_trust_level": "direct"})
-    await office.add("chat", workspace_id="garden", trust_level="direct")
-    assert await office.trust.direct_sessions() == {"chat"}
-    office = await opened(garden={"name": "Garden"})
-    assert await office.trust.direct_sessions() == set()
-    assert await office.service.level(await office.service.get("chat")) == "sandboxed"
+    storage = await opened(garden={"name": "Garden", "default_trust_level": "direct"})
+    await storage.add("chat", workspace_id="garden", trust_level="direct")
+    assert await storage.trust.direct_sessions() == {"chat"}
+    storage = await opened(garden={"name": "Garden"})
+    assert await storage.trust.direct_sessions() == set()
+    assert await storage.service.level(await storage.service.get("chat")) == "sandboxed"
 
 
 async def test_a_folder_that_may_not_be_worked_in(opened: Open, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
-        office = await opened(garden={"name": "Garden", "working_directory": "/etc"})
-    assert office.workspaces.get("garden").working_directory is None
+        storage = await opened(garden={"name": "Garden", "working_directory": "/etc"})
+    assert storage.workspaces.get("garden").working_directory is None
     assert f"{FILE}: workspaces.garden.working_directory: /etc is not in the vault" in caplog.text
 
 
 async def test_a_copy_that_is_carried_away_declares_nothing(opened: Open, tmp_path: Path) -> None:
-    office = await opened(garden=GARDEN)
-    assert json.loads((office.copies / "garden.json").read_text())["declared"] is True
-    elsewhere = await Office(tmp_path / "vault", tmp_path / "another").open()
+    storage = await opened(garden=GARDEN)
+    assert json.loads((storage.copies / "garden.json").read_text())["declared"] is True
+    elsewhere = await WorkspaceStorage(tmp_path / "vault", tmp_path / "another").open()
     try:
         assert elsewhere.workspaces.get("garden").declared is False
         await elsewhere.update("garden", name="Mine")

@@ -1,16 +1,18 @@
 """`config.yaml` and the environment over it: every mistake is a sentence with its place, and changes nothing."""
 
-import multiprocessing
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
-from parachute.errors import ParachuteError
-from parachute.settings.checking import ConfigError
-from parachute.settings.home import Home
-from parachute.settings.store import load, read_document, set_value, unset_value
+from parachute.base.errors import ParachuteError
+from parachute.config.settings.checking import ConfigError
+from parachute.config.settings.home import Home
+from parachute.config.settings.store import load, read_document, set_value, unset_value
+from tests.support.waiting import SECONDS
 
 
 @pytest.fixture
@@ -183,22 +185,19 @@ def test_a_broken_file_is_not_overwritten(home: Home) -> None:
     assert home.config.read_text() == "port: [\n"
 
 
-def set_many(root: Path, name: str, values: range) -> None:
-    """What two processes do at the same time."""
-    for value in values:
-        set_value(Home(root), name, str(value))
+_SETTING = """
+import sys
+from pathlib import Path
+from parachute.config.settings.home import Home
+from parachute.config.settings.store import set_value
+for value in range(1000, 1030):
+    set_value(Home(Path(sys.argv[1])), sys.argv[2], str(value))
+"""
 
 
 def test_two_programs_at_once_lose_nothing(home: Home) -> None:
-    context = multiprocessing.get_context("spawn")
-    others = [
-        context.Process(target=set_many, args=(home.root, name, range(1000, 1030)))
-        for name in ("port", "offline.context_tokens")
-    ]
-    for other in others:
-        other.start()
-    for other in others:
-        other.join(60)
-        assert other.exitcode == 0
+    names = ("port", "offline.context_tokens")
+    setting = [subprocess.Popen([sys.executable, "-c", _SETTING, str(home.root), name]) for name in names]
+    assert [process.wait(SECONDS) for process in setting] == [0, 0]
     settings = load(home)
     assert (settings.port, settings.offline.context_tokens) == (1029, 1029)

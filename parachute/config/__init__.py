@@ -1,0 +1,1 @@
+"""Configuration: settings, what the system declares, and the vault."""

@@ -1,0 +1,1 @@
+"""`config.yaml` and the state directory `~/.parachute`."""
