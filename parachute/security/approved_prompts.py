@@ -1,26 +1,26 @@
-"""Which files may steer conversations that run with the owner's rights: those whose content the owner has approved."""
+"""Approved prompts: the files whose approved content may steer conversations that run with the owner's rights."""
 
 import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from parachute.approvals import ApprovedHashes
-from parachute.errors import InvalidInput
+from parachute.base.approved_hashes import ApprovedHashes
+from parachute.base.errors import InvalidInput
 
 LIMIT = 1024 * 1024
 """Bytes of a file that can be approved."""
 
 
 class ApprovedPrompts:
-    """`prompts-approved.json` in the folder of trust; several programs write it. Names are those of `shown_name`."""
+    """`prompts-approved.json` in the state directory; several programs write it. Names are those of `shown_name`."""
 
     def __init__(self, root: Path) -> None:
         hint = "Remove the file and approve your prompts again: `parachute prompts approve FILE`."
         self._hashes = ApprovedHashes(root / "prompts-approved.json", "file", "prompt", hint)
 
     def is_approved(self, name: str, text: str) -> bool:
-        """Whether this is what was approved under this name; nothing is while the approvals cannot be read."""
+        """Return whether this text was approved under this name; nothing is while the approvals cannot be read."""
         try:
             return _digest(name, text) in self._hashes.digests()
         except InvalidInput:
@@ -32,7 +32,7 @@ class ApprovedPrompts:
         self._hashes.approve([(name, _digest(name, text))], {name: text.encode(errors="replace")}, parts=digests)
 
     def approved_parts(self, name: str, parts: Sequence[str]) -> list[str]:
-        """Those of the parts that were approved under this name."""
+        """Return the parts that were approved under this name."""
         try:
             entry = self._hashes.entry(name) or {}
         except InvalidInput:
@@ -44,7 +44,7 @@ class ApprovedPrompts:
         self._hashes.withdraw(name)
 
     def names(self) -> list[str]:
-        """Everything of which something is approved; error: InvalidInput."""
+        """Return the names of which something is approved; error: InvalidInput."""
         return sorted(entry["file"] for entry in self._hashes.entries().values())
 
     def before(self, name: str) -> bytes | None:

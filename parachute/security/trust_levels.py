@@ -2,7 +2,7 @@
 
 from typing import Literal, Protocol
 
-from parachute.errors import InvalidInput
+from parachute.base.errors import InvalidInput
 
 TrustLevel = Literal["direct", "sandboxed"]
 
@@ -20,14 +20,14 @@ class Floors(Protocol):
     """The levels of workspaces."""
 
     def floor(self, workspace: str) -> TrustLevel | None:
-        """The level that no session in a workspace is less shut in than; None if there is no such workspace."""
+        """The level that confines every session in a workspace at least; None if there is no such workspace."""
 
 
 class NoFloors:
     """A computer without workspaces."""
 
     def floor(self, workspace: str) -> TrustLevel | None:
-        """None."""
+        """Return None."""
         return None
 
 

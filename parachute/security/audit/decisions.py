@@ -1,9 +1,9 @@
-"""Telling the audit log what somebody asked for again and again, so that one busy asker cannot drown everything else in it."""
+"""Rate-limited audit records of what is asked for again and again, so that one asker cannot drown everything else."""
 
 import asyncio
 from collections import Counter
 
-from parachute.audit.service import Audit
+from parachute.security.audit.service import Audit
 
 _SECONDS = 60.0
 _DIFFERENT = 200

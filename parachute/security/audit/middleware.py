@@ -1,19 +1,21 @@
-"""Recording every request that changes something."""
+"""Audit of every request that changes something."""
 
 import time
-from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from parachute.base.services import ServiceRegistry
+from parachute.security.audit.service import Audit
 
 _READING = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 class AuditMiddleware:
-    """Appends one event for each writing request, with who asked and how it ended."""
+    """Append one event for each writing request, with its caller and how it ended."""
 
-    def __init__(self, app: ASGIApp, state: Any) -> None:
+    def __init__(self, app: ASGIApp, services: ServiceRegistry) -> None:
         self.app = app
-        self._state = state
+        self._services = services
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["method"] in _READING:
@@ -31,7 +33,7 @@ class AuditMiddleware:
             await self.app(scope, receive, noting)
         finally:
             caller = scope["state"]["caller"]
-            self._state.audit.append(
+            self._services.get(Audit).append(
                 event_type="api_call",
                 source_type="api_key" if caller.kind == "key" else caller.kind,
                 source_id=caller.name,

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from parachute.base.clock import now
+from parachute.base.errors import ParachuteError
+from parachute.base.files import private_folder
 from parachute.base.folders import Folder
-from parachute.clock import now
-from parachute.errors import ParachuteError
-from parachute.files import private_folder
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +24,7 @@ _TEXT_LIMIT = 500
 
 
 class Audit:
-    """Collects events in memory and writes them in batches to `{folder}/YYYY-MM-DD.jsonl`.
+    """Collect events in memory and write them in batches to `{folder}/YYYY-MM-DD.jsonl`.
 
     The queue is bounded: past its limit events are dropped and counted, and the count is written as an event of its own.
     """

@@ -6,25 +6,20 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from parachute.addresses import is_loopback
-from parachute.keys.models import Key
-from parachute.keys.service import Keys
-from parachute.settings.models import Settings
+from parachute.base.addresses import is_loopback
+from parachute.base.services import provided, services_of
+from parachute.config.settings.models import Settings
+from parachute.security.keys.models import Key
+from parachute.security.keys.service import Keys
 
 router = APIRouter(prefix="/api/auth", tags=["keys"])
 
 
-def keys(request: Request) -> Keys:
-    """The application's keys."""
-    service: Keys = request.app.state.keys
-    return service
-
-
-KeysDependency = Annotated[Keys, Depends(keys)]
+KeysDependency = Annotated[Keys, Depends(provided(Keys))]
 
 
 class NewKey(BaseModel):
-    """What a new key is for."""
+    """The body of a request for a new key."""
 
     model_config = ConfigDict(extra="ignore", strict=True)
 
@@ -34,7 +29,7 @@ class NewKey(BaseModel):
 @router.get("/keys")
 async def list_keys(request: Request, service: KeysDependency) -> dict[str, Any]:
     """All keys, without their secrets."""
-    settings: Settings = request.app.state.settings
+    settings = services_of(request).get(Settings)
     return {"keys": [_as_json(key) for key in await asyncio.to_thread(service.list)], "auth_mode": settings.auth_mode}
 
 
@@ -48,7 +43,7 @@ async def create_key(body: NewKey, service: KeysDependency) -> dict[str, Any]:
 @router.delete("/keys/{identifier}")
 async def revoke_key(request: Request, identifier: str, service: KeysDependency) -> dict[str, bool]:
     """Take a key's rights away, at once; 409 for the last one with admin rights where that would lock others out."""
-    settings: Settings = request.app.state.settings
+    settings = services_of(request).get(Settings)
     # Programs of the owner need no key on a computer that listens on loopback alone.
     is_needed = not is_loopback(settings.host) or settings.auth_mode == "always"
     await asyncio.to_thread(service.revoke, identifier, keep_admin=is_needed)
@@ -57,8 +52,8 @@ async def revoke_key(request: Request, identifier: str, service: KeysDependency)
 
 @router.get("/settings")
 async def auth_settings(request: Request, service: KeysDependency) -> dict[str, Any]:
-    """Who needs a key, and how many there are."""
-    settings: Settings = request.app.state.settings
+    """Return who needs a key, and how many there are."""
+    settings = services_of(request).get(Settings)
     return {"require_auth": settings.auth_mode, "key_count": len(await asyncio.to_thread(service.list))}
 
 

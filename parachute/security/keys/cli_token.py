@@ -7,8 +7,9 @@ import secrets
 import threading
 from pathlib import Path
 
-from parachute.files import atomic_write, locked
-from parachute.keys.private_files import NotPrivate, Signature, current_signature, read_private
+from parachute.base.files import atomic_write, locked
+from parachute.base.private_files import NotPrivate, read_private
+from parachute.base.signatures import Signature, current_signature
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +41,7 @@ class CliToken:
             return token
 
     def verify(self, presented: str) -> bool:
-        """Whether this is the token, compared in constant time; anything wrong with the file is a no."""
+        """Return whether this is the token, compared in constant time; a problem with the file is a no."""
         expected = self._current()
         return expected is not None and hmac.compare_digest(expected.encode(), presented.encode(errors="surrogatepass"))
 

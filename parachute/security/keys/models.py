@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, TypeGuard
 
-from parachute.errors import InvalidInput
+from parachute.base.errors import InvalidInput
 
 Capability = Literal["read", "write", "admin"]
 CallerKind = Literal["key", "cli", "local", "anonymous"]
@@ -22,13 +22,13 @@ _MODULE = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 
 
 def is_capability(word: str) -> TypeGuard[Capability]:
-    """Whether the word is one of read, write and admin."""
+    """Return whether the word is one of read, write and admin."""
     return word in _RANK
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What may be done in one module, or with `*` in all; admin includes write, and write includes read."""
+    """Capabilities in one module, or with `*` in all; admin includes write, and write includes read."""
 
     module: str
     capabilities: frozenset[Capability]
@@ -58,7 +58,7 @@ class Scope:
         return cls(module.strip(), frozenset(word for word in capabilities if is_capability(word)))
 
     def allows(self, module: str, capability: Capability) -> bool:
-        """Whether this scope covers the capability in the module."""
+        """Return whether this scope covers the capability in the module."""
         if self.module not in (EVERY_MODULE, module):
             return False
         return any(_RANK[held] >= _RANK[capability] for held in self.capabilities)
@@ -84,13 +84,13 @@ class Key:
 
     @property
     def is_admin(self) -> bool:
-        """Whether its holder may make and revoke keys."""
+        """Return whether its holder may make and revoke keys."""
         return allows(self.scopes, "auth", "admin")
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who sent a request: `name` is the label of the key, `key` its id, or a word and nothing for those without one."""
+    """The sender of a request: `name` is the label of the key, `key` its id, or a word and nothing for those without one."""
 
     kind: CallerKind
     name: str
@@ -99,10 +99,10 @@ class Caller:
     key: str | None = None
 
     def may(self, module: str, capability: Capability) -> bool:
-        """Whether the caller holds the capability in the module."""
+        """Return whether the caller holds the capability in the module."""
         return allows(self.scopes, module, capability)
 
 
 def allows(scopes: Iterable[Scope], module: str, capability: Capability) -> bool:
-    """Whether any of the scopes covers the capability in the module."""
+    """Return whether any of the scopes covers the capability in the module."""
     return any(scope.allows(module, capability) for scope in scopes)

@@ -1,4 +1,4 @@
-"""Which user of this computer holds the other end of a loopback connection."""
+"""The user of this computer at the other end of a loopback connection."""
 
 import asyncio
 import os
@@ -7,7 +7,7 @@ from collections import OrderedDict
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 
-from parachute.addresses import Address, parse_address
+from parachute.base.addresses import Address, parse_address
 
 Peer = tuple[str, int]
 
@@ -18,13 +18,13 @@ _MAXIMUM_KNOWN = 512
 
 
 class Peers:
-    """Whose programs are at the other end of connections; the kernel is asked once for each connection."""
+    """The owners of the programs at the other end of connections; the kernel is asked once for each connection."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[int, tuple[Peer, bool]] = OrderedDict()
 
     async def is_own(self, client: Peer | None, server: Peer | None) -> bool | None:
-        """Whether a program of our own user connected from `client` to our `server`; None where the system cannot tell.
+        """Return whether a program of our own user connected from `client` to our `server`; None where the system cannot tell.
 
         `client` must be the same object for all requests of a connection, as it is in uvicorn.
         """
@@ -44,7 +44,7 @@ class Peers:
 
 
 def is_own_process(client: Peer | None, server: Peer | None) -> bool:
-    """Whether the process that connected from `client` to our `server` runs as the same user as we do.
+    """Return whether the process that connected from `client` to our `server` runs as our own user.
 
     Reads the kernel's tables, so call it outside of an event loop. Where they are missing the answer is no.
     """

@@ -1,4 +1,4 @@
-"""Making, listing, revoking and recognising keys."""
+"""API keys: create, list, revoke and authenticate."""
 
 import base64
 import binascii
@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from parachute.errors import Conflict, InvalidInput, NotFound, ParachuteError
-from parachute.keys.document import KeysUnreadable, label_problem
-from parachute.keys.models import FIRST_BOOT, FULL_ACCESS, Key, Scope
-from parachute.keys.private_files import Signature
-from parachute.keys.store import KeyStore
+from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError
+from parachute.base.signatures import Signature
+from parachute.security.keys.document import KeysUnreadable, label_problem
+from parachute.security.keys.models import FIRST_BOOT, FULL_ACCESS, Key, Scope
+from parachute.security.keys.store import KeyStore
 
 log = logging.getLogger(__name__)
 
@@ -45,7 +45,7 @@ class LastAdminKey(Conflict):
 
 
 class Keys:
-    """The keys of one installation; safe to use from several threads and beside other programs."""
+    """The keys of one installation; safe to use from several threads and programs."""
 
     def __init__(self, home: Path, *, flush_seconds: float = 60.0) -> None:
         self.store = KeyStore(home)
@@ -68,7 +68,7 @@ class Keys:
         return self._create(label, scopes, is_only=True)
 
     def create_first(self) -> tuple[Key, str]:
-        """As `create`: the key that sets the computer up."""
+        """Create the key that sets the computer up."""
         return self._create(FIRST_BOOT, FULL_ACCESS)
 
     def _create(self, label: str, scopes: Iterable[Scope], *, is_only: bool = False) -> tuple[Key, str]:
@@ -94,7 +94,7 @@ class Keys:
         return key, secret
 
     def list(self) -> tuple[Key, ...]:
-        """All keys with their latest use, oldest first; KeysUnreadable if the file is not understood."""
+        """Return all keys with their latest use, oldest first; KeysUnreadable if the file is not understood."""
         with self._lock:
             keys = self._current().keys
             return tuple(_used(key, self._last_used.get(key.id)) for _, key in keys)
@@ -132,7 +132,7 @@ class Keys:
 
     @property
     def are_gone(self) -> bool:
-        """Whether the file of keys was lost: then no key is valid, and nobody is let in from elsewhere."""
+        """Return whether the file of keys was lost: then no key is valid, and nobody is let in from elsewhere."""
         return self.store.is_gone
 
     def check(self) -> None:
@@ -141,7 +141,7 @@ class Keys:
             self._current()
 
     def holds(self, identifier: str) -> bool:
-        """Whether a key with this id is valid now; costs a look at the file's times."""
+        """Return whether a key with this id is valid now; costs one stat of the file."""
         try:
             with self._lock:
                 return any(key.id == identifier for _, key in self._current().keys)

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import yaml
 
-from parachute.errors import Conflict
-from parachute.files import atomic_write, locked
-from parachute.keys.document import KeysUnreadable, parse_document
-from parachute.keys.models import CAPABILITIES, Key
-from parachute.keys.private_files import NotPrivate, Signature, check_private_folder, current_signature, read_private
-from parachute.known_files import KnownFiles
+from parachute.base.errors import Conflict
+from parachute.base.files import atomic_write, locked
+from parachute.base.known_files import KnownFiles
+from parachute.base.private_files import NotPrivate, check_private_folder, read_private
+from parachute.base.signatures import Signature, current_signature
+from parachute.security.keys.document import KeysUnreadable, parse_document
+from parachute.security.keys.models import CAPABILITIES, Key
 
 MAXIMUM_BYTES = 1_048_576
 MAXIMUM_KEYS = 500
@@ -28,14 +29,14 @@ class StoredKeys:
 
 
 class KeyStore:
-    """Reads and replaces the file of keys in the folder of trust."""
+    """Storage of the keys, in a file in the state directory."""
 
     def __init__(self, home: Path) -> None:
         self.path = home / "keys.yaml"
         self._known = KnownFiles(home)
 
     def signature(self) -> Signature | None:
-        """What the file looks like now without reading it; None if it does not exist."""
+        """Return the signature of the file without reading it; None if it does not exist."""
         try:
             return current_signature(self.path)
         except OSError as error:
@@ -43,7 +44,7 @@ class KeyStore:
 
     @property
     def is_gone(self) -> bool:
-        """Whether there was a file of keys, and there is none any more: it was lost, since the last key leaves an empty one."""
+        """Return whether the file of keys existed and is gone: it was lost, since revoking the last key leaves an empty one."""
         return not self.path.exists() and self.path in self._known
 
     def load(self) -> StoredKeys:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from parachute.audit import service
-from parachute.audit.service import Audit
+from parachute.security.audit import service
+from parachute.security.audit.service import Audit
 
 FIELDS = {
     "timestamp",

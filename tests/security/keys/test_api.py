@@ -6,10 +6,11 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from parachute.keys.api import router
-from parachute.keys.service import Keys
-from parachute.settings.models import Settings
-from parachute.web.errors import install_error_handlers
+from parachute.base.services import ServiceRegistry
+from parachute.config.settings.models import Settings
+from parachute.security.keys.api import router
+from parachute.security.keys.service import Keys
+from parachute.web.http.errors import install_error_handlers
 
 
 @pytest.mark.parametrize(
@@ -22,8 +23,7 @@ def test_the_last_admin_key_stays_where_others_need_one(
     app = FastAPI()
     app.include_router(router)
     install_error_handlers(app)
-    app.state.keys = keys
-    app.state.settings = Settings(vault=tmp_path, host=host, auth_mode=auth_mode)
+    app.state.services = ServiceRegistry(keys, Settings(vault=tmp_path, host=host, auth_mode=auth_mode))
     key, _ = keys.create("phone")
     with TestClient(app) as client:
         answer = client.delete(f"/api/auth/keys/{key.id}")

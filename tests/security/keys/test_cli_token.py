@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from parachute.keys.cli_token import CliToken
+from parachute.security.keys.cli_token import CliToken
 
 
 def test_it_is_made_at_the_first_need_and_stays(home: Path) -> None:
@@ -83,10 +83,10 @@ def test_all_who_need_it_first_at_once_get_the_same(home: Path) -> None:
         start = threading.Barrier(count)
 
         def obtain(folder: Path = folder, start: threading.Barrier = start) -> str:
-            start.wait(20)
+            start.wait()
             return CliToken(folder).obtain()
 
         with ThreadPoolExecutor(count) as pool:
-            tokens = {pending.result(20) for pending in [pool.submit(obtain) for _ in range(count)]}
+            tokens = {pending.result() for pending in [pool.submit(obtain) for _ in range(count)]}
         assert len(tokens) == 1
         assert CliToken(folder).verify(tokens.pop())

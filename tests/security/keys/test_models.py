@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parachute.errors import InvalidInput
-from parachute.keys.models import CAPABILITIES, FULL_ACCESS, READ_AND_WRITE, Caller, Scope
+from parachute.base.errors import InvalidInput
+from parachute.security.keys.models import CAPABILITIES, FULL_ACCESS, READ_AND_WRITE, Caller, Scope
 
 
 def test_a_scope_is_read_as_it_is_typed() -> None:

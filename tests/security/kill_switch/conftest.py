@@ -6,8 +6,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from parachute.keys.cli_token import CliToken
-from tests.hosts.household import Household
+from parachute.security.keys.cli_token import CliToken
+from tests.modules.runtime.household import Household
 from tests.support.messages_api import MessagesAPI
 
 KEY = "sk-ant-api03-real"
@@ -71,6 +71,8 @@ def model() -> Iterator[MessagesAPI]:
 @pytest.fixture
 def house(model: MessagesAPI) -> Iterator[House]:
     """One computer for one test."""
-    with House(environment={"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url}) as running:
+    # However little memory other tests leave, a conversation stays warm.
+    settings = {"agents": {"spare": False, "memory_floor_megabytes": 0}}
+    with House(settings=settings, environment={"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url}) as running:
         running.furnish()
         yield running

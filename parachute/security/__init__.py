@@ -1,0 +1,1 @@
+"""Permissions, keys, trust levels, the audit log and the kill switch."""

@@ -1,0 +1,1 @@
+"""The audit log: who did what, one file a day."""

@@ -1,0 +1,1 @@
+"""The kill switch: `parachute panic` stops all agents, and nothing starts until `parachute resume`."""

@@ -1,0 +1,1 @@
+"""The policy: what an agent's tool may do with commands and paths."""

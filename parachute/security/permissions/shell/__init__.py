@@ -1,0 +1,1 @@
+"""Command lines: the simple commands of a line, and which of them no agent runs."""
