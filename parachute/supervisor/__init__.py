@@ -1,1 +1,1 @@
-"""Starts, watches and restarts every process of this computer; small on purpose, it imports nothing but the standard library."""
+"""The supervisor: units, the two launchers (systemd, own children), logs and the control socket; standard library only."""

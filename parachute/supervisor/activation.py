@@ -5,7 +5,7 @@ import select
 import socket
 from collections.abc import MutableMapping
 
-from parachute.errors import InvalidInput
+from parachute.base.errors import InvalidInput
 
 FIRST_DESCRIPTOR = 3  # SD_LISTEN_FDS_START of sd_listen_fds(3)
 
@@ -35,7 +35,7 @@ def adopt_listener(environment: MutableMapping[str, str]) -> socket.socket:
 
 
 def connection_waits(listener: socket.socket) -> bool:
-    """Whether a client has connected that nobody has accepted yet."""
+    """True if a connection waits to be accepted."""
     poll = select.poll()
     poll.register(listener, select.POLLIN)
     return bool(poll.poll(0))

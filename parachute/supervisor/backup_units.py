@@ -2,7 +2,7 @@
 
 import sys
 
-from parachute.settings.home import Home
+from parachute.config.settings.home import Home
 from parachute.supervisor import installed, rendering
 
 BACKUP, DRILL = "parachute-backup", "parachute-backup-drill"

@@ -1,4 +1,4 @@
-"""Runs a module or a script as a child of the supervisor that ends with it.
+"""A child of the supervisor that runs a module or a script, and ends with the supervisor.
 
     python -m parachute.supervisor.child SUPERVISOR MODULE|SCRIPT.py [ARGUMENT...]
 
@@ -16,7 +16,7 @@ from parachute_runner import processes
 def main() -> None:
     """Become the program; it gets SIGTERM when the supervisor ends, however it does."""
     processes.end_with_parent(signal.SIGTERM)
-    if os.getppid() != int(sys.argv[1]):  # it ended before we could ask to be told
+    if os.getppid() != int(sys.argv[1]):  # it ended before we could ask for the signal
         sys.exit("The supervisor has ended.")
     del sys.argv[:2]
     if sys.argv[0].endswith(".py"):

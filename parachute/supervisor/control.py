@@ -6,8 +6,8 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from parachute.errors import InvalidInput, ParachuteError, Unavailable
-from parachute.settings.home import Home
+from parachute.base.errors import InvalidInput, ParachuteError, Unavailable
+from parachute.config.settings.home import Home
 
 _LINE_LIMIT = 64 * 1024
 

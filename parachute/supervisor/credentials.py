@@ -6,10 +6,10 @@ import os
 import sys
 from pathlib import Path
 
-from parachute.errors import InvalidInput
+from parachute.base.errors import InvalidInput
 
 VARIABLES = ("ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_AUTH_TOKEN")
-"""What the shell that starts the server may say about the model's service."""
+"""Variables about the model's service in the shell that starts the server."""
 
 _LIMIT = 64 * 1024
 CREDENTIALS_FD = "PARACHUTE_CREDENTIALS_FD"
@@ -25,7 +25,7 @@ class Credentials(dict[str, str]):
 
     @staticmethod
     def in_environment() -> bool:
-        """Whether the environment holds any, where other processes of the user can see them."""
+        """True if the environment holds any, where other processes of the user can see them."""
         return any(os.environ.get(name) for name in VARIABLES)
 
     @classmethod
@@ -65,7 +65,7 @@ def _handed_over(folder: str | None) -> dict[str, str]:
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         name, equals, value = (part.strip() for part in line.partition("="))
-        # What is wrong is told without the line: it may be the secret itself.
+        # The error leaves the line out: it may be the secret itself.
         if not equals or name not in VARIABLES:
             known = ", ".join(VARIABLES)
             raise InvalidInput(

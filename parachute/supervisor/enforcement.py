@@ -1,4 +1,4 @@
-"""What of a module's permissions the system enforces, and what it does not."""
+"""The permissions of modules that this system does not enforce."""
 
 import os
 import re
@@ -31,7 +31,7 @@ def _not_counted(controllers: frozenset[str]) -> tuple[str, ...]:
 
 
 def _controllers() -> frozenset[str]:
-    """What the user manager can limit: without cgroup v2, or where root gave it nothing, it silently limits nothing."""
+    """The controllers of the user manager: without cgroup v2, or where root gave it nothing, it silently limits nothing."""
     user = os.getuid()
     folder = Path(f"/sys/fs/cgroup/user.slice/user-{user}.slice/user@{user}.service")
     try:
@@ -41,6 +41,6 @@ def _controllers() -> frozenset[str]:
 
 
 def counts_by_namespace() -> bool:
-    """Whether RLIMIT_NPROC counts the processes of a box, and not all of the user's (Linux 5.14)."""
+    """True if RLIMIT_NPROC counts the processes of a sandbox, and not all of the user's (Linux 5.14)."""
     version = re.match(r"(\d+)\.(\d+)", release())
     return version is not None and (int(version[1]), int(version[2])) >= (5, 14)

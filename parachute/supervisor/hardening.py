@@ -1,4 +1,4 @@
-"""What the units of core, the supervisor and modules may not do, as lines of a unit; each does something in a user manager.
+"""Hardening of the units of the server, the supervisor and modules, as lines of a unit; each does something in a user manager.
 
 Left out is what only root's manager enforces, though `systemd-analyze security` would count it: addresses (IPAddressDeny),
 ProtectProc and ProcSubset where there are no own process numbers, devices by their number.
@@ -67,7 +67,7 @@ def of_core() -> list[str]:
 
 
 def of_supervisor(folder: str) -> list[str]:
-    """For the supervisor, whose units are not its own children; `folder` is the folder of trust as a unit names it."""
+    """For the supervisor, whose units are not its own children; `folder` is the state directory as a unit names it."""
     return [
         "# It writes what it does and knows, and the units of the user manager; all else can only be read.",
         "ProtectSystem=strict",

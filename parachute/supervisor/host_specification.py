@@ -1,14 +1,15 @@
-"""What a module's process is told by core: what to run, and what it may touch."""
+"""The specification of a module's process: its program and its permissions."""
 
 import json
 import os
 import re
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
-from parachute.errors import InvalidInput
-from parachute.files import atomic_write, read_regular
+from parachute.base.errors import InvalidInput
+from parachute.base.files import atomic_write, read_regular
+from parachute.base.records import record_of
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
@@ -19,12 +20,12 @@ Trust = Literal["verified", "trusted", "untrusted"]
 
 @dataclass(frozen=True, slots=True)
 class HostSpecification:
-    """The file `run/module/{name}/spec.json` of the folder of trust. All paths are absolute.
+    """The file `run/module/{name}/spec.json` of the state directory. All paths are absolute.
 
     `code` and `packages` are the verified copies, `packages_hash` may be missing when there are none. `read` and `write` lie
     in the `vault`. `memory` in bytes; `idle_seconds` None: the process never ends by itself. `dev`: the code runs in place and
     has no hash. `box`: whether it runs in bubblewrap; None: if that is installed. `network`: core has put a socket of the
-    egress proxy beside its own. `programs`: the module may start other programs.
+    egress proxy next to its own. `programs`: the module may start other programs.
     """
 
     name: str
@@ -82,17 +83,13 @@ class HostSpecification:
     def load(cls, name: str, root: Path | None = None) -> "HostSpecification":
         """Read the file of a module; error: InvalidInput if any field is missing, unknown or of the wrong type.
 
-        `root` is the folder of trust, by default that of this process's environment.
+        `root` is the state directory, by default that of this process's environment.
         """
         path = specification_path(name, root)
         try:
             value = json.loads(read_regular(path, _LIMIT))
-            if not isinstance(value, dict):
-                raise TypeError("it holds no object")
-            for field in fields(cls):
-                _check_type(field.name, value.get(field.name, field.default))
-            specification = cls(**{**value, "read": tuple(value["read"]), "write": tuple(value["write"])})
-        except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+            specification = record_of(cls, value)
+        except (OSError, ValueError, TypeError, RecursionError) as error:
             raise InvalidInput(f"{path} is not the specification of a module: {error}.") from error
         if specification.name != name:
             raise InvalidInput(f"{path} belongs to another module.")
@@ -100,43 +97,19 @@ class HostSpecification:
 
 
 def specification_path(name: str, root: Path | None = None) -> Path:
-    """Where the specification of a module lies; error: InvalidInput for what cannot be a name."""
+    """The path of a module's specification; error: InvalidInput for what cannot be a name."""
     return module_folder(name, root) / "spec.json"
 
 
 def module_folder(name: str, root: Path | None = None) -> Path:
-    """Where a running module's specification and sockets lie; error: InvalidInput for what cannot be a name."""
+    """The folder of a running module's specification and sockets; error: InvalidInput for what cannot be a name."""
     if not _NAME.fullmatch(name):
         raise InvalidInput(f"name: {name[:60]!r} cannot be the name of a module.")
     if root is None:
-        # Not Home.find(): inside of a box the folder of trust has nothing but what was mounted, and cannot be changed.
+        # Not Home.find(): inside of a sandbox the state directory has nothing but what was mounted, and cannot be changed.
         configured = os.environ.get("PARACHUTE_HOME")
         root = Path(configured).expanduser() if configured else Path.home() / ".parachute"
     return root.absolute() / "run" / "module" / name
-
-
-_TEXTS = frozenset({"name", "hash", "code", "packages", "data", "core_socket", "vault", "trust"})
-_TYPES: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(_TEXTS, (str,)),
-    "read": (list,),
-    "write": (list,),
-    "memory": (int,),
-    "pids": (int,),
-    "idle_seconds": (int, float, type(None)),
-    "packages_hash": (str, type(None)),
-    "dev": (bool,),
-    "box": (bool, type(None)),
-    "network": (bool,),
-    "programs": (bool,),
-}
-
-
-def _check_type(name: str, value: Any) -> None:
-    right = isinstance(value, _TYPES[name]) and (
-        name in ("dev", "box", "network", "programs") or not isinstance(value, bool)
-    )
-    if not right or (isinstance(value, list) and not all(isinstance(item, str) for item in value)):
-        raise TypeError(f"{name} has the wrong type")
 
 
 def _absolute(field: str, path: str) -> None:

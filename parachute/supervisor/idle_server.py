@@ -19,11 +19,11 @@ _STOP_SECONDS = 3
 
 
 class IdleServer(uvicorn.Server):
-    """Serves an ASGI application until it is idle or told to stop.
+    """Serves an ASGI application until it is idle or a signal stops it.
 
     The application reports what is under way to `activity`, and ends every connection after its one answer: a second request
     could arrive just as this process leaves, and would be lost. `idle_seconds` None: it stays. Create it inside of the event
-    loop. What runs has `stop_seconds` when it is told to leave.
+    loop. What runs has `stop_seconds` to end.
     """
 
     def __init__(

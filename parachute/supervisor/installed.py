@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from parachute.settings.home import Home
+from parachute.config.settings.home import Home
 from parachute.supervisor import hardening, rendering, units
 
 SUPERVISOR = "parachute-supervisor.service"
@@ -14,18 +14,18 @@ CORE_SOCKET, CORE_SERVICE = rendering.socket_name("core"), rendering.service_nam
 NAMES = (SUPERVISOR, CORE_SOCKET, CORE_SERVICE)
 
 SYSTEM = Path("/etc/systemd/user")
-"""Where the system's configuration has them, as NixOS does."""
+"""The folder of units in the system's configuration, as on NixOS."""
 
 _LINGER = "EnabledLinger=yes"
 
 
 def folder() -> Path:
-    """Where a person's own units are."""
+    """The folder of a person's own units."""
     return Path.home() / ".config" / "systemd" / "user"
 
 
 def runtime_folder() -> Path:
-    """Where the supervisor's launcher writes units; systemd empties it at every boot."""
+    """The folder in which the launcher writes units; systemd empties it at every boot."""
     return Path(os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}", "systemd", "user")
 
 
@@ -46,12 +46,12 @@ def render(home: Home, host: str, port: int, *, lingers_for_us: bool, confined: 
 
 
 def environment_of(home: Home) -> str:
-    """What says to a unit whose it is."""
+    """The line of a unit that names its owner."""
     return rendering.quoted(f"PARACHUTE_HOME={home.root}", dollars=False)
 
 
 def enabled_linger() -> bool:
-    """Whether installing has made the user linger, so that uninstalling should end it."""
+    """True if the installation has made the user linger, so that uninstalling should end it."""
     try:
         return _LINGER in (folder() / SUPERVISOR).read_text().splitlines()
     except FileNotFoundError:

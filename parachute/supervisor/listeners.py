@@ -8,8 +8,8 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path
 
-from parachute.errors import Unavailable
-from parachute.files import private_folder
+from parachute.base.errors import Unavailable
+from parachute.base.files import private_folder
 
 _BACKLOG = 128
 _HIGH_FD = 100  # our own descriptors stay above those that a child is given, so that no dup2 overwrites its next source

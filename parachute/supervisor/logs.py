@@ -1,20 +1,21 @@
-"""Where the output of each unit goes, and how its files are kept from filling the disk."""
+"""The logs of units, and their limit."""
 
 import asyncio
-import contextlib
 import logging
 import os
 import re
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from parachute.settings.home import Home
+from parachute.base.folders import Folder
+from parachute.base.replacing import Replacement
+from parachute.config.settings.home import Home
 
 LIMIT, KEPT = 8 << 20, 4 << 20
 _LOOK_SECONDS = 2.0
 _CHUNK = 64 * 1024
+_OLDER = ".1"
 _ROUNDS = 8
 _DROPPED = re.compile(rb"-- \d+ bytes were dropped here: (\d+) of this log, ")
 _SHORTENED = re.compile(rb"-- [\d: -]+ shortened; ")
@@ -35,8 +36,8 @@ def log_name(unit: str) -> str:
 
 
 def older(path: Path) -> Path:
-    """Where `shorten` keeps what was written to a log before."""
-    return path.with_name(f"{path.name}.1")
+    """The file in which `shorten` keeps the older part of a log."""
+    return path.with_name(f"{path.name}{_OLDER}")
 
 
 async def keep_short(folder: Path) -> None:
@@ -57,14 +58,18 @@ async def keep_short(folder: Path) -> None:
 def shorten(path: Path) -> None:
     """Move the newest KEPT bytes of a log to `older(path)` and empty it, while others write to it.
 
-    What is dropped is told by a line in its place. Where the newest bytes cannot be kept, since the disk is full, they are
+    A line says what was dropped. Where the newest bytes cannot be kept, since the disk is full, they are
     dropped as well. Error: OSError, and then the log is as it was.
     """
-    descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "r+b") as file:
+    with Folder.open(path.parent) as folder:
+        _shorten(folder, path.name)
+
+
+def _shorten(folder: Folder, name: str) -> None:
+    with os.fdopen(folder.descriptor(name, os.O_RDWR | os.O_NONBLOCK), "r+b") as file:
         start = _line_start(file, max(0, _size(file) - KEPT))
         try:
-            end = _keep(file, start, older(path))
+            end = _keep(file, start, folder, f"{name}{_OLDER}")
             why = None
         except OSError as error:
             end, why = 0, error.strerror or str(error)
@@ -76,7 +81,7 @@ def shorten(path: Path) -> None:
 
 
 def unread(kept: bytes, now: bytes, position: int) -> bytes:
-    """What was left to read, from a position on, when a log was shortened.
+    """The unread rest, from a position on, of a log that was shortened.
 
     `kept` is the content of `older`, `now` the beginning of what the log is since.
     """
@@ -100,8 +105,8 @@ def _note(lost: int, why: str | None) -> bytes:
 
 def _grown(folder: Path) -> list[Path]:
     try:
-        with os.scandir(folder) as entries:
-            return [Path(entry.path) for entry in entries if entry.name.endswith(".log") and _is_grown(entry)]
+        with Folder.open(folder) as opened:
+            return [folder / each.name for each in opened.entries() if each.name.endswith(".log") and _is_grown(each)]
     except OSError:  # it is looked at again soon: too many open files, for instance, are not there for ever
         return []
 
@@ -113,16 +118,14 @@ def _is_grown(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _keep(file: BinaryIO, start: int, target: Path) -> int:
+def _keep(file: BinaryIO, start: int, folder: Folder, target: str) -> int:
     """Copy the log from `start` on to `target`, and return up to which byte that was."""
-    before = 0
-    with contextlib.suppress(FileNotFoundError):
-        before = target.stat().st_size
-    with _replacing(target) as kept:
+    status = folder.status(target)
+    before = status.st_size if status else 0
+    with folder.replacement(target, 0o600) as kept:
         kept.write(b"-- %d bytes were dropped here: %d of this log, %d before --\n" % (start + before, start, before))
         end = _copy(file, kept, start, _size(file))
-        kept.flush()
-        os.fsync(kept.fileno())
+        kept.sync()
         # What came meanwhile, which may come faster than we copy.
         for _ in range(_ROUNDS):
             if end - start >= 2 * KEPT or (size := _size(file)) == end:
@@ -130,33 +133,19 @@ def _keep(file: BinaryIO, start: int, target: Path) -> int:
             end = _copy(file, kept, end, min(size, start + 2 * KEPT))
         if end and os.pread(file.fileno(), 1, end - 1) != b"\n":
             kept.write(b"\n")
+        kept.commit(synced=False)
     return end
 
 
-def _copy(file: BinaryIO, kept: BinaryIO, start: int, end: int) -> int:
+def _copy(file: BinaryIO, kept: Replacement, start: int, end: int) -> int:
     while start < end and (data := os.pread(file.fileno(), min(_CHUNK, end - start), start)):
         kept.write(data)
         start += len(data)
     return start
 
 
-@contextlib.contextmanager
-def _replacing(target: Path) -> Iterator[BinaryIO]:
-    # Not `atomic_write`: it takes the whole content at once. The name is always the same, as only one supervisor runs:
-    # what one that was killed has left is used again.
-    temporary = target.with_name(f".{target.name}")
-    flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-    try:
-        with os.fdopen(os.open(temporary, flags, 0o600), "r+b") as file:
-            yield file
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
 def _line_start(file: BinaryIO, position: int) -> int:
-    """Where the next line begins; a line that is very long is cut."""
+    """The beginning of the next line; a very long line is cut."""
     if position == 0:
         return 0
     found = os.pread(file.fileno(), _CHUNK, position - 1).find(b"\n")

@@ -11,9 +11,10 @@ import sys
 from collections.abc import Iterator
 from typing import NoReturn
 
-from parachute.errors import ParachuteError, Unavailable
-from parachute.panic.brake import Brake
-from parachute.settings.home import Home
+from parachute.base import swap
+from parachute.base.errors import ParachuteError, Unavailable
+from parachute.config.settings.home import Home
+from parachute.security.kill_switch.switch import KillSwitch
 from parachute.supervisor import control, units
 from parachute.supervisor.credentials import CREDENTIALS_FD, Credentials, keep_private
 from parachute.supervisor.logs import keep_short
@@ -29,7 +30,7 @@ log = logging.getLogger(__name__)
 
 
 def main() -> int:
-    """Run until told to end; 0 after a graceful stop, 1 with a sentence on standard error if it cannot start."""
+    """Run until a signal ends it; 0 after a graceful stop, 1 with a sentence on standard error if it cannot start."""
     parser = argparse.ArgumentParser(prog="parachute-supervisor")
     parser.add_argument("--host", required=True)
     parser.add_argument("--port", type=int, required=True)
@@ -40,6 +41,8 @@ def main() -> int:
     keep_private()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     try:
+        if said := swap.recover(Home.named().root):
+            log.warning("%s", said)
         return asyncio.run(_run(Home.find(), Credentials.take(), options.host, options.port, options.launcher))
     except ParachuteError as error:
         print(error, file=sys.stderr)  # noqa: T201
@@ -69,14 +72,14 @@ async def _run(home: Home, credentials: Credentials, host: str, port: int, kind:
         watchdog: asyncio.Task[None] | None = None
         logs = asyncio.create_task(keep_short(home.logs))
         try:
-            if Brake(home.root).panic:
-                # It was pulled while nobody watched over what systemd keeps.
+            if KillSwitch(home.root).panic:
+                # It was engaged while nobody watched over what systemd keeps.
                 await supervisor.handle({"operation": "panic"})
             if launcher.confines:
                 await launcher.open(units.programs(home))
             await launcher.open(core)
             if kind == "systemd":
-                # Core is a service beside us: if it does not come up, we are the one who can tell.
+                # Core is a service of its own: if it does not come up, we are the one who can tell.
                 notify("READY=1")
                 watchdog = asyncio.create_task(_watchdog())
             if port == _MAIN_PORT:
@@ -125,7 +128,7 @@ async def _serve_web(home: Home, supervisor: Supervisor, port: int) -> asyncio.S
     from parachute.supervisor.web import SupervisorWeb
 
     try:
-        return await SupervisorWeb(home, supervisor, port).serve()
+        return await SupervisorWeb(home, supervisor).serve(port)
     except OSError as error:
         log.warning("Port %d is taken (%s): the app's supervisor screen will not find this computer.", port, error)
         return None

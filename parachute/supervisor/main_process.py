@@ -2,7 +2,7 @@
 
 There such a process has a parent of its own for a moment, and where the manager looks in just this moment, it takes the
 process for somebody else's for good: it then asks it to end and kills it at once, since it believes that it could not wait
-for it (systemd #36446, mended in 258). It looks again when it is told of another main process, and then of this one again.
+for it (systemd #36446, mended in 258). It checks again when another main process is announced, and then of this one again.
 """
 
 import array

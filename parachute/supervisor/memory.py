@@ -1,4 +1,4 @@
-"""How much memory a unit holds that nobody else could have: what is its own, and what it wrote to file systems in memory."""
+"""The memory of a unit: its private pages, and what it wrote to file systems in memory."""
 
 import contextlib
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ _IN_PROCESS = ("RssAnon:", "RssShmem:")
 
 
 def held_bytes(process: int, service: str) -> int:
-    """What the unit with this main process holds; `service` is the name of its control group, where it has one.
+    """The bytes of the unit with this main process; `service` is the name of its control group, where it has one.
 
     Without a control group that counts, its processes are added up: then files that it wrote to memory are in it only as far
     as a process has them open for reading from memory. 0 where there is no /proc.

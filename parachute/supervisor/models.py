@@ -10,7 +10,7 @@ ATTEMPTS = 5
 
 
 class State(StrEnum):
-    """What a unit is doing."""
+    """The state of a unit."""
 
     STOPPED = "stopped"
     LISTENING = "listening"
@@ -22,7 +22,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """What a unit may reach, where systemd enforces it: these folders and files, its own sockets, no network.
+    """The confinement of a unit, where systemd enforces it: these folders and files, its own sockets, no network.
 
     What is only read may be missing when the unit starts; what is written has to exist. `hide` holds folders of which nothing
     else is to be seen, wherever they lie; homes always are such. `loopback`: it may speak TCP to itself. `writes_code` is for
@@ -68,7 +68,7 @@ class Unit:
 
 @dataclass(slots=True)
 class Status:
-    """What a launcher knows of a unit; `reason` says in a sentence why it is down.
+    """The status of a unit; `reason` says in a sentence why it is down.
 
     `failure` is the last such sentence, which stays when it runs again.
     """

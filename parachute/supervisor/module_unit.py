@@ -16,11 +16,15 @@ Child = Callable[..., tuple[str, ...]]
 def unit(root: Path, name: str, socket: Path, child: Child, *, confines: bool) -> Unit:
     """The host of a module; error: InvalidInput when core has written no specification for it.
 
-    `root` is the folder of trust; `child` makes the command of a Python module. Where nobody enforces the confinement, the
+    `root` is the state directory; `child` makes the command of a Python module. Where nobody enforces the confinement, the
     host is started in bubblewrap.
     """
     specification = HostSpecification.load(name, root)
-    command = child("parachute.host", "--unit", name) if confines else child("parachute.host.launch", name)
+    command = (
+        child("parachute.modules.host_process", "--unit", name)
+        if confines
+        else child("parachute.modules.host_process.launch", name)
+    )
     return Unit(
         f"module@{name}",
         command,

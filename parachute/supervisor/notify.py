@@ -48,7 +48,7 @@ def notify(message: str) -> None:
 
 @functools.cache
 def _sender() -> socket.socket:
-    """Kept open: when there are no descriptors left, the watchdog must be told all the same."""
+    """Kept open: when there are no descriptors left, the watchdog must hear from us all the same."""
     sender = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     sender.setblocking(False)
     return sender

@@ -8,23 +8,22 @@ import signal
 import socket
 import time
 from dataclasses import dataclass, field
-from weakref import WeakValueDictionary
 
 from parachute_runner import processes
 
-from parachute.errors import InvalidInput, Unavailable
-from parachute.settings.home import Home
+from parachute.config.settings.home import Home
 from parachute.supervisor import listeners
 from parachute.supervisor.credentials import CREDENTIALS_FD, Credentials
 from parachute.supervisor.logs import log_path
 from parachute.supervisor.models import State, Status, Unit
 from parachute.supervisor.notify import NotifySocket
+from parachute.supervisor.open_units import OpenUnits
 
 _FIRST_FD = 3  # SD_LISTEN_FDS_START
 _START_PERIOD = 300.0
 _SHORT_LIFE, _SHORT_LIVES = 1.0, 20
 _OWN_VARIABLES = ("LISTEN_FDNAMES", "LISTEN_FDS", "LISTEN_PID", "NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC")
-"""What whoever started the supervisor said to it alone."""
+"""Variables for the supervisor alone."""
 
 
 @dataclass(slots=True)
@@ -43,17 +42,14 @@ class _Entry:
     short_lives: int = 0
 
 
-class ProcessLauncher:
-    """Keeps units as its own child processes; create it inside a running event loop, on the main thread."""
+class ProcessLauncher(OpenUnits[_Entry]):
+    """Runs units as its own child processes; create it inside a running event loop, on the main thread."""
 
     confines = False
 
     def __init__(self, home: Home, credentials: Credentials) -> None:
-        self._home = home
+        super().__init__(home)
         self._credentials = credentials
-        self._entries: dict[str, _Entry] = {}
-        # An open that arrives while the same unit is being closed has to wait for the end of that.
-        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._loop = asyncio.get_running_loop()
         self._loop.add_signal_handler(signal.SIGCHLD, self._reap)
         # What a killed unit leaves behind becomes our child, and can be ended.
@@ -64,7 +60,7 @@ class ProcessLauncher:
             if entry := self._entries.get(unit.name):
                 entry.unit = unit  # from its next start on, as with systemd
                 if entry.status.state is State.FAILED:
-                    self._forgive(entry)
+                    self._forget_failures(entry)
                     self._ignore_connections(entry)
                     self._begin(entry)
                 return
@@ -77,7 +73,7 @@ class ProcessLauncher:
         async with self._lock(name):
             entry = self._entry(name)
             entry.wanted = True
-            self._forgive(entry)
+            self._forget_failures(entry)
             if entry.status.process is None:
                 self._spawn(entry)
         await self.ready(name)
@@ -112,24 +108,12 @@ class ProcessLauncher:
             for wait in waits:
                 wait.cancel()
         if not entry.ready.is_set():
-            reason = entry.status.reason or f"{name} did not answer within {seconds:.0f} seconds."
-            raise Unavailable(reason, f"Its log is {log_path(self._home, name)}.")
+            raise self._down(name, f"{name} did not answer within {seconds:.0f} seconds.")
 
     async def lost(self) -> None:
         await asyncio.Event().wait()
 
-    def status(self) -> list[Status]:
-        return [entry.status for entry in self._entries.values()]
-
-    def _entry(self, name: str) -> _Entry:
-        if name not in self._entries:
-            raise InvalidInput(f"The unit {name!r} is not open.")
-        return self._entries[name]
-
-    def _lock(self, name: str) -> asyncio.Lock:
-        return self._locks.setdefault(name, asyncio.Lock())
-
-    def _forgive(self, entry: _Entry) -> None:
+    def _forget_failures(self, entry: _Entry) -> None:
         entry.failures.clear()
         entry.short_lives = 0
         entry.status.reason = None
@@ -265,9 +249,7 @@ class ProcessLauncher:
         limit = entry.unit.attempts
         if len(entry.failures) >= limit:
             self._set(entry, State.FAILED)
-            entry.status.fail(
-                f"{reason} It failed {limit} times in five minutes; see {log_path(self._home, entry.unit.name)}."
-            )
+            entry.status.fail(self._given_up(entry.unit.name, reason, limit))
             for listener in entry.sockets:
                 # Refuse those who wait: otherwise they would hang until somebody starts the unit again.
                 self._loop.add_reader(listener, _refuse, listener)
@@ -306,7 +288,7 @@ class ProcessLauncher:
 
 
 def _left_waiting(entry: _Entry) -> bool:
-    """Whether a unit has ended soon although a connection waits: this may be by chance, or go on for ever."""
+    """True if a unit has ended soon although a connection waits: this may be by chance, or go on for ever."""
     return time.time() - entry.status.since < _SHORT_LIFE and bool(select.select(entry.sockets, [], [], 0)[0])
 
 

@@ -5,10 +5,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from parachute.errors import InvalidInput
-from parachute.programs.starting import SOCKET, socket_path
-from parachute.settings.home import Home
+from parachute.base.errors import InvalidInput
+from parachute.config.settings.home import Home
 from parachute.supervisor import hardening, main_process
+from parachute.supervisor.command_runner.starting import SOCKET, socket_path
 from parachute.supervisor.logs import log_name
 from parachute.supervisor.models import Confinement, Unit
 
@@ -110,7 +110,7 @@ def _hidden(confinement: Confinement) -> list[Path]:
 
 
 def _program(confinement: Confinement) -> list[Path]:
-    """Where the interpreter and our own code are, as far as they would be hidden."""
+    """The folders of the interpreter and our own code, as far as they would be hidden."""
     import parachute_runner
 
     import parachute

@@ -1,29 +1,32 @@
-"""What the supervisor does when it is asked."""
+"""The operations of the supervisor."""
 
 import asyncio
+import logging
+import os
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 from parachute import __version__
-from parachute.errors import InvalidInput, Unavailable
-from parachute.panic.brake import Brake
-from parachute.settings.home import Home
+from parachute.base.errors import InvalidInput, Unavailable
+from parachute.config.settings.home import Home
+from parachute.security.kill_switch.switch import KillSwitch
 from parachute.supervisor import memory, units
 from parachute.supervisor.enforcement import not_enforced
 from parachute.supervisor.models import Launcher, State, Unit
 from parachute.supervisor.rendering import service_name
-from parachute.supervisor.started_with import settings_of_environment
+
+log = logging.getLogger(__name__)
 
 
 class Supervisor:
-    """Keeps core running and opens what core names; `ended` is set when it shall stop, `shut_down` if its units shall too."""
+    """Runs the server and the units that it names; `ended` is set when the supervisor shall stop, `shut_down` if its units shall too."""
 
     def __init__(self, home: Home, launcher: Launcher, core: Unit) -> None:
         self._home = home
         self._launcher = launcher
         self._core = core
-        self._brake = Brake(home.root)
+        self._kill_switch = KillSwitch(home.root)
         self._started = time.monotonic()
         self.ended = asyncio.Event()
         self.shut_down = False
@@ -50,7 +53,7 @@ class Supervisor:
         return await operation(request)
 
     async def close(self) -> None:
-        """End every unit: core first, so that it can say goodbye to its agents."""
+        """End every unit: the server first, so that it can end its agents."""
         await self._launcher.close("core")
         await asyncio.gather(*(self._launcher.close(status.name) for status in self._launcher.status()))
 
@@ -80,14 +83,17 @@ class Supervisor:
         return {
             **self.summary(),
             "not_enforced": not_enforced(self._launcher.confines),
-            "panic": panic.as_json() if (panic := self._brake.panic) else None,
+            "panic": panic.as_json() if (panic := self._kill_switch.panic) else None,
             "units": [status.describe() for status in self._launcher.status()],
         }
 
     async def _started_with(self, _: dict[str, Any]) -> dict[str, Any]:
-        """Where core listens, and the settings of the environment; for the owner, who alone opens the control socket."""
+        """The server's address, and the settings of the environment; for the owner, who alone opens the control socket."""
         host, port = self._address()
-        return {"host": host, "port": port, "environment": settings_of_environment()}
+        environment = {name.upper(): value for name, value in os.environ.items()}
+        # Credentials are never among them.
+        environment = {name: value for name, value in environment.items() if name.startswith("PARACHUTE_")}
+        return {"host": host, "port": port, "environment": environment}
 
     async def _memory(self, _: dict[str, Any]) -> dict[str, Any]:
         running = {
@@ -108,10 +114,11 @@ class Supervisor:
         unit = self._unit(request, environment)
         works_for_agents = units.works_for_agents(unit.name)
         if works_for_agents:
-            self._brake.check()
+            self._kill_switch.check()
+        await self._open_programs()
         await self._launcher.open(unit)
-        if works_for_agents and (panic := self._brake.panic):
-            # It was pulled meanwhile, and whoever did so may have missed this one.
+        if works_for_agents and (panic := self._kill_switch.panic):
+            # Agents were stopped meanwhile, perhaps without this one.
             await self._launcher.close(unit.name)
             raise panic.refusal()
         return {}
@@ -131,17 +138,26 @@ class Supervisor:
         return {"closed": len(names)}
 
     async def _panic(self, request: dict[str, Any]) -> dict[str, Any]:
-        pulled = self._brake.pull(str(request.get("by") or "the supervisor"))
+        engaged = self._kill_switch.engage(str(request.get("by") or "the supervisor"))
         names = [status.name for status in self._launcher.status() if units.works_for_agents(status.name)]
-        # One that cannot be ended keeps none of the others.
+        # One that cannot be ended does not prevent the others.
         ends = await asyncio.gather(*(self._launcher.close(name) for name in names), return_exceptions=True)
         if failed := [f"{name}: {end}" for name, end in zip(names, ends, strict=True) if end is not None]:
             raise Unavailable(f"Not everything could be ended: {'; '.join(failed)}", "`parachute stop` ends it.")
-        return {"closed": len(names), "saved": pulled.saved}
+        return {"closed": len(names), "saved": engaged.saved}
 
     async def _resume(self, _: dict[str, Any]) -> dict[str, Any]:
-        self._brake.release()
-        return {}
+        was = self._kill_switch.release()
+        await self._open_programs()
+        return {"was": was.as_json() if was else None}
+
+    async def _open_programs(self) -> None:
+        """Open the command runner again if it was given up: on a read-only disk no service can begin its log."""
+        if self._launcher.confines:
+            try:
+                await self._launcher.open(units.programs(self._home))
+            except Unavailable as error:
+                log.warning("The command runner cannot be opened: %s", error)
 
     async def _start(self, _: dict[str, Any]) -> dict[str, Any]:
         await self._launcher.start("core")

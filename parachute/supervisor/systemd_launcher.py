@@ -8,14 +8,14 @@ from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from weakref import WeakValueDictionary
 
-from parachute.errors import InvalidInput, Unavailable
-from parachute.files import atomic_write
-from parachute.settings.home import Home
+from parachute.base.errors import InvalidInput, Unavailable
+from parachute.base.files import atomic_write
+from parachute.config.settings.home import Home
 from parachute.supervisor import installed, rendering
 from parachute.supervisor.logs import log_path
 from parachute.supervisor.models import ATTEMPTS, State, Status, Unit
+from parachute.supervisor.open_units import OpenUnits
 from parachute.supervisor.systemd_manager import Manager, Properties
 
 
@@ -32,8 +32,8 @@ class _Entry:
     has_failed: bool = False
 
 
-class SystemdLauncher:
-    """Keeps units as services of the user manager; make it with `connect`.
+class SystemdLauncher(OpenUnits[_Entry]):
+    """Runs units as services of the user manager; make it with `connect`.
 
     Units are written to the manager's folder below XDG_RUNTIME_DIR: they follow from what is asked for, and must not come
     back by themselves after a boot at which nobody asked. Files of the same name in ~/.config, which `parachute service
@@ -43,12 +43,10 @@ class SystemdLauncher:
     confines = True
 
     def __init__(self, home: Home, manager: Manager, folder: Path) -> None:
-        self._home = home
+        super().__init__(home)
         self._manager = manager
         self._folder = folder
         self._installed = installed.folder()
-        self._entries: dict[str, _Entry] = {}
-        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._reload = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -58,10 +56,6 @@ class SystemdLauncher:
         launcher = cls(home, await Manager.connect(), installed.runtime_folder())
         await launcher._adopt()
         return launcher
-
-    def disconnect(self) -> None:
-        """Leave the units to themselves: the next supervisor adopts them."""
-        self._manager.disconnect()
 
     async def lost(self) -> None:
         await self._manager.lost()
@@ -77,7 +71,7 @@ class SystemdLauncher:
                 entry = await self._watch(unit.name, unit)
             entry.unit = unit
             if entry.status.state is State.FAILED:
-                self._forgive(entry)
+                self._forget_failures(entry)
                 await self._manager.reset(*self._names(unit))
             try:
                 await self._begin(unit)
@@ -90,18 +84,18 @@ class SystemdLauncher:
             entry = self._entry(name)
             unit = self._unit(entry)
             if entry.status.state is not State.RUNNING:
-                self._forgive(entry)
+                self._forget_failures(entry)
                 await self._manager.reset(*self._names(unit))
                 await self._listen(unit)
                 if await self._manager.job("StartUnit", rendering.service_name(name)) != "done":
-                    raise Unavailable(entry.status.reason or f"{name} could not be started.", self._where(name))
+                    raise self._down(name, f"{name} could not be started.")
         await self.ready(name)
 
     async def restart(self, name: str) -> None:
         async with self._lock(name):
             entry = self._entry(name)
             unit = self._unit(entry)
-            self._forgive(entry)
+            self._forget_failures(entry)
             await self._manager.reset(*self._names(unit))
             await self._listen(unit)
             await self._manager.job("RestartUnit", rendering.service_name(name))
@@ -128,27 +122,12 @@ class SystemdLauncher:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(entry.changed.wait_for(settled), seconds)
         if entry.service.get("ActiveState") != "active":
-            reason = entry.status.reason or f"{name} did not answer within {seconds:.0f} seconds."
-            raise Unavailable(reason, self._where(name))
-
-    def status(self) -> list[Status]:
-        return [entry.status for entry in self._entries.values()]
-
-    def _where(self, name: str) -> str:
-        return f"Its log is {log_path(self._home, name)}."
-
-    def _entry(self, name: str) -> _Entry:
-        if name not in self._entries:
-            raise InvalidInput(f"The unit {name!r} is not open.")
-        return self._entries[name]
+            raise self._down(name, f"{name} did not answer within {seconds:.0f} seconds.")
 
     def _unit(self, entry: _Entry) -> Unit:
         if entry.unit is None:
             raise InvalidInput(f"The unit {entry.status.name!r} runs from before, and has not been opened since.")
         return entry.unit
-
-    def _lock(self, name: str) -> asyncio.Lock:
-        return self._locks.setdefault(name, asyncio.Lock())
 
     def _names(self, unit: Unit) -> list[str]:
         sockets = [rendering.socket_name(unit.name)] if unit.listen else []
@@ -223,7 +202,7 @@ class SystemdLauncher:
             with contextlib.suppress(Unavailable):  # it is not loaded any more
                 await self._manager.job("StopUnit", full)
         await self._manager.reset(*names)
-        self._forgive(entry)
+        self._forget_failures(entry)
         self._update(entry)
 
     async def _end(self, name: str, entry: _Entry) -> None:
@@ -248,14 +227,14 @@ class SystemdLauncher:
         if ended and entry.unit and entry.unit.on_demand:
             # It has ended well: that must not count as one of the starts after which it is given up.
             self._later(self._manager.reset(rendering.service_name(entry.status.name)))
-        self._later(_tell(entry.changed))
+        self._later(_notify(entry.changed))
 
     def _later(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def _forgive(self, entry: _Entry) -> None:
+    def _forget_failures(self, entry: _Entry) -> None:
         entry.status.reason = None
         entry.has_failed = False
 
@@ -266,17 +245,13 @@ class SystemdLauncher:
         if result == "success":
             return None
         died = self._death(entry, result)
-        if _given_up(entry):
-            attempts = entry.unit.attempts if entry.unit else ATTEMPTS
-            return f"{died} It failed {attempts} times in five minutes; see {log_path(self._home, name)}."
+        if entry.service.get("ActiveState") == "failed" and entry.service.get("SubState") == "failed":
+            return self._given_up(name, died, entry.unit.attempts if entry.unit else ATTEMPTS)
         return died
 
     def _death(self, entry: _Entry, result: str) -> str:
-        name, code, status = (
-            entry.status.name,
-            entry.service.get("ExecMainCode"),
-            entry.service.get("ExecMainStatus"),
-        )
+        name = entry.status.name
+        code, status = entry.service.get("ExecMainCode"), entry.service.get("ExecMainStatus")
         if result == "watchdog":
             return f"{name} did not answer its watchdog and was ended."
         if result == "timeout":  # or did not end in its time, but then nobody reads this any more
@@ -337,11 +312,7 @@ def _state(entry: _Entry) -> State:
     return State.LISTENING if listening == "active" and on_demand else State.STOPPED
 
 
-def _given_up(entry: _Entry) -> bool:
-    return entry.service.get("ActiveState") == "failed" and entry.service.get("SubState") == "failed"
-
-
-async def _tell(condition: asyncio.Condition) -> None:
+async def _notify(condition: asyncio.Condition) -> None:
     async with condition:
         condition.notify_all()
 

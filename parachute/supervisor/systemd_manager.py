@@ -11,7 +11,7 @@ from dbus_fast import BusType, Message, MessageType, Variant
 from dbus_fast.aio import MessageBus
 from dbus_fast.errors import DBusError
 
-from parachute.errors import Unavailable
+from parachute.base.errors import Unavailable
 
 _SYSTEMD = "org.freedesktop.systemd1"
 _MANAGER = f"{_SYSTEMD}.Manager"
@@ -58,10 +58,6 @@ class Manager:
         if number := re.match(r"\d+", version.value):
             manager.version = int(number[0])
         return manager
-
-    def disconnect(self) -> None:
-        """Leave; units go on."""
-        self._bus.disconnect()
 
     async def lost(self) -> None:
         """Return when the connection has ended; it does not come back."""

@@ -6,10 +6,10 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from parachute.errors import InvalidInput
-from parachute.programs.starting import SERVER, socket_path
-from parachute.settings.home import Home
+from parachute.base.errors import InvalidInput
+from parachute.config.settings.home import Home
 from parachute.supervisor import module_unit
+from parachute.supervisor.command_runner.starting import SERVER, socket_path
 from parachute.supervisor.models import Unit
 
 _SANDBOX = re.compile(r"sandbox@([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
@@ -27,7 +27,7 @@ def core(host: str, port: int) -> Unit:
     """The API."""
     return Unit(
         "core",
-        _child("parachute.serve"),
+        _child("parachute.server"),
         listen=((host, port),),
         notifies=True,
         watchdog_seconds=60,
@@ -38,7 +38,7 @@ def core(host: str, port: int) -> Unit:
 
 
 def programs(home: Home) -> Unit:
-    """What starts programs for core, where systemd holds core back."""
+    """The command runner, for a server that systemd confines."""
     import parachute_runner
 
     folder = Path(parachute_runner.__path__[0]).parent
@@ -60,58 +60,58 @@ def by_name(home: Home, name: str, environment: Mapping[str, str] | None = None,
         return Unit(name, command, listen=(direct_socket(home),), on_demand=True)
     if name == "model":
         return Unit(
-            name, _child("parachute.offline"), listen=(model_socket(home),), on_demand=True, environment=environment
+            name, _child("parachute.llm.offline"), listen=(model_socket(home),), on_demand=True, environment=environment
         )
     if match := _SANDBOX.fullmatch(name):
-        command = _child("parachute.sandbox.launch", match[1])
+        command = _child("parachute.sandbox.engines.launch", match[1])
         listen = (agent_socket(home, match[1]),)
         return Unit(name, command, listen=listen, on_demand=True, stop_seconds=5, delegates=True, attempts=3)
     if match := _MODULE.fullmatch(name):
         return module_unit.unit(home.root, match[1], module_socket(home, match[1]), _child, confines=confines)
     if match := _MCP.fullmatch(name):
-        command = _child("parachute.mcp_servers.launch", match[1])
+        command = _child("parachute.chat.mcp_servers.launch", match[1])
         return Unit(name, command, listen=(mcp_socket(home, match[1]),), on_demand=True, stop_seconds=5)
     raise AssertionError(name)
 
 
 def check_name(name: str) -> None:
-    """See that core may open and close a unit of this name, whether or not it can be started now; error: InvalidInput."""
+    """Check that the server may open and close a unit of this name; error: InvalidInput."""
     if name not in ("direct", "model") and not any(kind.fullmatch(name) for kind in (_SANDBOX, _MODULE, _MCP)):
         raise InvalidInput(f"{name!r} is not a unit that can be opened.")
 
 
 def works_for_agents(name: str) -> bool:
-    """Whether nothing but agents needs a unit: what ends, and does not start, while all agents are stopped."""
+    """True for a unit that only agents need: it ends, and does not start, while all agents are stopped."""
     return name in ("direct", "model") or name.startswith(("sandbox@", "mcp@"))
 
 
 def agent_socket(home: Home, session: str) -> Path:
-    """Where the agent runner of a session's sandbox listens."""
+    """The socket of the agent runner in a session's sandbox."""
     return _socket(home.run / "sandbox" / session / "agent.sock")
 
 
 def direct_socket(home: Home) -> Path:
-    """Where the runner of direct sessions listens."""
+    """The socket of the runner of direct sessions."""
     return _socket(home.run / "direct" / "agent.sock")
 
 
 def module_socket(home: Home, name: str) -> Path:
-    """Where the host of a module listens."""
+    """The socket of a module's host."""
     return _socket(home.run / "module" / name / "host.sock")
 
 
 def mcp_socket(home: Home, name: str) -> Path:
-    """Where an MCP server of the user is reached."""
+    """The socket of an MCP server of the user."""
     return _socket(home.run / "mcp" / name / "server.sock")
 
 
 def model_socket(home: Home) -> Path:
-    """Where the offline model listens."""
+    """The socket of the offline model."""
     return _socket(home.run / "model" / "model.sock")
 
 
 def check_home(home: Home) -> None:
-    """See that every socket's path fits; error: InvalidInput saying what to set."""
+    """Check that every socket's path fits; error: InvalidInput saying what to set."""
     agent_socket(home, "0" * 36)
 
 

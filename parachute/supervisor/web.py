@@ -4,47 +4,64 @@ Loopback only. Programs of the owner need no key, as the app has none here; othe
 """
 
 import asyncio
+import contextlib
 import json
 from typing import Any
 
 import h11
 
-from parachute.errors import ParachuteError
-from parachute.keys.models import Capability, allows
-from parachute.keys.peers import Peers
-from parachute.keys.service import Keys
-from parachute.settings.home import Home
+from parachute.base import local_http
+from parachute.base.budget import SUPERVISOR, SUPERVISOR_BODY_BYTES, SUPERVISOR_SECONDS, Budget, Limits
+from parachute.base.errors import ParachuteError
+from parachute.config.settings.home import Home
+from parachute.security.keys.models import Capability, allows
+from parachute.security.keys.peers import Peers
+from parachute.security.keys.service import Keys
 from parachute.supervisor.service import Supervisor
 
-_SECONDS = 10.0
-_BODY_LIMIT = 64 * 1024
+_ANSWER_BYTES = 1024 * 1024
 _OF_BROWSERS = frozenset(("origin", "referer", "cookie", "sec-fetch-site", "sec-fetch-mode"))
 
 
 class SupervisorWeb:
     """A very small HTTP server: one request a connection, a fixed table of routes."""
 
-    def __init__(self, home: Home, supervisor: Supervisor, port: int) -> None:
+    def __init__(self, home: Home, supervisor: Supervisor, limits: Limits = SUPERVISOR) -> None:
         self._keys = Keys(home.root)
         self._peers = Peers()
+        self._budget = Budget(limits)
         self._supervisor = supervisor
-        self._port = port
-        self._hosts = {f"{name}:{port}" for name in ("localhost", "127.0.0.1", "[::1]")}
+        self._hosts: frozenset[str] = frozenset()
 
-    async def serve(self) -> asyncio.Server:
-        """Listen on 127.0.0.1; error: OSError if the port is taken."""
-        return await asyncio.start_server(self._connected, "127.0.0.1", self._port)
+    async def serve(self, port: int) -> asyncio.Server:
+        """Listen on a port of 127.0.0.1, 0 for any that is free; error: OSError if it is taken."""
+        server = await asyncio.start_server(self._connected, "127.0.0.1", port, start_serving=False)
+        port = server.sockets[0].getsockname()[1]
+        self._hosts = frozenset(f"{name}:{port}" for name in ("localhost", "127.0.0.1", "[::1]"))
+        await server.start_serving()
+        return server
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        # Whatever ends this, also a stop of the supervisor: asyncio closes no connection by itself.
+        with contextlib.closing(writer):
+            is_own = None
+            if self._budget.has_room(trusted=True):
+                is_own = await self._peers.is_own(writer.get_extra_info("peername"), writer.get_extra_info("sockname"))
+            if not self._budget.connect(is_own, trusted=is_own is True):
+                return
+            try:
+                await self._serve(reader, writer, is_own)
+            finally:
+                self._budget.disconnect(is_own)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, is_own: bool | None) -> None:
         connection = h11.Connection(h11.SERVER)
         try:
-            request = await asyncio.wait_for(self._receive(connection, reader), _SECONDS)
-            is_own = await self._peers.is_own(writer.get_extra_info("peername"), writer.get_extra_info("sockname"))
+            request = await asyncio.wait_for(self._receive(connection, reader), SUPERVISOR_SECONDS)
             status, answer = await self._answer(request, is_own)
         except h11.RemoteProtocolError as error:
             status, answer = error.error_status_hint, {"detail": f"The request cannot be read: {error}."}
         except (TimeoutError, ConnectionError):
-            writer.close()
             return
         body = json.dumps(answer).encode()
         headers = [("content-type", "application/json"), ("content-length", str(len(body))), ("connection", "close")]
@@ -54,8 +71,6 @@ class SupervisorWeb:
             await writer.drain()
         except (h11.LocalProtocolError, ConnectionError):
             pass  # the request was so broken that no answer is possible, or the caller left
-        finally:
-            writer.close()
 
     async def _receive(self, connection: h11.Connection, reader: asyncio.StreamReader) -> h11.Request:
         request: h11.Request | None = None
@@ -68,7 +83,7 @@ class SupervisorWeb:
                 request = event
             elif isinstance(event, h11.Data):
                 size += len(event.data)
-                if size > _BODY_LIMIT:
+                if size > SUPERVISOR_BODY_BYTES:
                     raise h11.RemoteProtocolError("the body is too long", error_status_hint=413)
             elif request is not None and isinstance(event, h11.EndOfMessage):
                 return request
@@ -79,8 +94,8 @@ class SupervisorWeb:
         try:
             return await self._route(request, is_own)
         except ParachuteError as error:
-            return error.status, {"detail": error.message, "key": error.key, "hint": error.hint}
-        except (OSError, ValueError, h11.RemoteProtocolError) as error:
+            return error.status, error.as_json()
+        except (OSError, ValueError) as error:
             return 502, {"detail": f"The main server does not answer: {error}."}
 
     async def _route(self, request: h11.Request, is_own: bool | None) -> tuple[int, dict[str, Any]]:
@@ -125,26 +140,14 @@ class SupervisorWeb:
         host, port = status["main_server_host"], status["main_server_port"]
         if host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not bound
             host = "127.0.0.1"
-        reader, writer = await asyncio.wait_for(asyncio.open_connection(host, port), _SECONDS)
-        client = h11.Connection(h11.CLIENT)
-        try:
-            headers = [("host", f"[{host}]:{port}" if ":" in host else f"{host}:{port}"), ("connection", "close")]
-            headers += [(name, received[name]) for name in ("authorization", "x-api-key") if name in received]
-            writer.write(client.send(h11.Request(method="GET", target=target, headers=headers)) or b"")
-            writer.write(client.send(h11.EndOfMessage()) or b"")
-            code, body = 502, bytearray()
-            while True:
-                event = client.next_event()
-                if event is h11.NEED_DATA:
-                    client.receive_data(await asyncio.wait_for(reader.read(65536), _SECONDS))
-                elif isinstance(event, h11.Response):
-                    code = event.status_code
-                elif isinstance(event, h11.Data):
-                    body += event.data
-                else:
-                    return code, json.loads(body or b"{}")
-        finally:
-            writer.close()
+        headers = [(b"host", (f"[{host}]:{port}" if ":" in host else f"{host}:{port}").encode())]
+        passed = ((name, received.get(name)) for name in ("authorization", "x-api-key"))
+        headers += [(name.encode(), value.encode("ascii")) for name, value in passed if value is not None]
+        async with (
+            asyncio.timeout(SUPERVISOR_SECONDS),
+            local_http.request((host, port), "GET", target, headers) as response,
+        ):
+            return response.status, json.loads(await response.read(_ANSWER_BYTES) or b"{}")
 
 
 def _is_browser(headers: dict[str, str]) -> bool:

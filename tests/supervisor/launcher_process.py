@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from parachute.settings.home import Home
+from parachute.config.settings.home import Home
 from parachute.supervisor import control, units
 from parachute.supervisor.credentials import Credentials
 from parachute.supervisor.models import Confinement, Launcher, Unit

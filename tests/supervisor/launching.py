@@ -5,15 +5,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import psutil
 
-from parachute.settings.home import Home
+from parachute.config.settings.home import Home
 from parachute.supervisor import control
 
 ROOT = Path(__file__).parents[2]
@@ -67,8 +66,8 @@ class Launcher:
         if self.process.poll() is None:
             family = psutil.Process(self.process.pid).children(recursive=True)
             self.process.terminate()
-            assert self.process.wait(20) == 0
-            _, alive = psutil.wait_procs(family, timeout=10)
+            assert self.process.wait(60) == 0
+            _, alive = psutil.wait_procs(family, timeout=60)
             assert not alive
         assert self.process.stdout is not None
         self.process.stdout.close()
@@ -96,11 +95,3 @@ def with_argument(part: str) -> list[psutil.Process]:
         except psutil.Error:
             continue
     return found
-
-
-def wait_until(condition: Callable[[], Any], what: str, seconds: float = 20) -> None:
-    """Wait for a condition that no event announces."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"Waited {seconds} s until {what}."
-        time.sleep(0.01)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from parachute.errors import InvalidInput
+from parachute.base.errors import InvalidInput
 from parachute.supervisor.credentials import VARIABLES, Credentials
 
 KEY = "sk-ant-api03-secret"
@@ -76,10 +76,10 @@ def test_core_does_not_start_with_a_file_that_it_cannot_read(folder: Path) -> No
     # Descriptor 3 is the socket, which core would have from systemd.
     program = (
         "import os, socket, runpy; s = socket.create_server(('127.0.0.1', 0)); s.fileno() == 3 or os.dup2(s.fileno(), 3);"
-        " os.environ['LISTEN_PID'] = str(os.getpid()); runpy.run_module('parachute.serve', run_name='__main__')"
+        " os.environ['LISTEN_PID'] = str(os.getpid()); runpy.run_module('parachute.server', run_name='__main__')"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=180, check=False
     )
     assert done.returncode == 1
     assert "Line 1 of the file with credentials names none of them." in done.stderr

@@ -33,7 +33,7 @@ def started(environment: dict[str, str]) -> "subprocess.Popen[str]":
 def test_it_names_another_process_then_itself_and_waits_until_both_were_read(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notified:
         notified.bind(str(tmp_path / "notify"))
-        notified.settimeout(20)
+        notified.settimeout(60)
         process = started({"NOTIFY_SOCKET": str(tmp_path / "notify"), ANNOUNCED: "1"})
         said = []
         for _ in range(3):
@@ -46,7 +46,7 @@ def test_it_names_another_process_then_itself_and_waits_until_both_were_read(tmp
         assert process.poll() is None, "it waits"
         for _, descriptor in said:
             os.close(descriptor)
-        text, _ = process.communicate(timeout=20)
+        text, _ = process.communicate(timeout=60)
     assert text == f"{process.pid} False 4\n", (
         "nothing of it is left: the standard streams, and the folder that was listed"
     )
@@ -57,9 +57,9 @@ def test_nobody_is_told_where_the_unit_does_not_ask_for_it(tmp_path: Path) -> No
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notified:
         notified.bind(str(tmp_path / "notify"))
         notified.setblocking(False)
-        text, _ = started({"NOTIFY_SOCKET": str(tmp_path / "notify")}).communicate(timeout=20)
+        text, _ = started({"NOTIFY_SOCKET": str(tmp_path / "notify")}).communicate(timeout=60)
         assert text.split()[1:] == ["False", "4"]
         with pytest.raises(BlockingIOError):
             notified.recv(100)
-    text, _ = started({ANNOUNCED: "1"}).communicate(timeout=20)
+    text, _ = started({ANNOUNCED: "1"}).communicate(timeout=60)
     assert text.split()[1:] == ["False", "4"]

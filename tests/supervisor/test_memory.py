@@ -2,10 +2,10 @@
 
 import sys
 
-from parachute.supervisor import control
 from parachute.supervisor.memory import held_bytes
 from tests.supervisor.launcher_contract import open_echo
-from tests.supervisor.launching import Launcher, launcher, wait_until
+from tests.supervisor.launching import Launcher
+from tests.support.waiting import wait_until
 
 SIZE = 40 << 20
 HOLD = f"""
@@ -17,23 +17,17 @@ time.sleep(600)
 """
 
 
-async def test_what_it_started_counts_and_what_is_only_reserved_does_not() -> None:
-    with launcher() as units:
-        await units.open("holds", sys.executable, "-ISc", HOLD, "parent", HOLD, on_demand=False)
-        process = int((await units.unit("holds"))["process"])
-        wait_until(lambda: held_bytes(process, "parachute-holds.service") > 2 * SIZE, "both have written to all of it")
-        assert held_bytes(process, "parachute-holds.service") < 2 * (SIZE + (20 << 20))
+async def test_what_it_started_counts_and_what_is_only_reserved_does_not(units: Launcher) -> None:
+    await units.open("holds", sys.executable, "-ISc", HOLD, "parent", HOLD, on_demand=False)
+    process = int((await units.unit("holds"))["process"])
+    wait_until(lambda: held_bytes(process, "parachute-holds.service") > 2 * SIZE, "both have written to all of it")
+    assert held_bytes(process, "parachute-holds.service") < 2 * (SIZE + (20 << 20))
 
 
-async def test_only_sandboxes_that_run_are_counted() -> None:
-    with launcher() as units:
-        await _open_others(units)
-        assert await control.ask(units.home, "memory") == {"bytes": {}}
-
-
-async def _open_others(units: Launcher) -> None:
+async def test_only_sandboxes_that_run_are_counted(units: Launcher) -> None:
     await units.open("direct", "/bin/sleep", "600", on_demand=False)
     await open_echo(units, 5)
+    assert await units.ask("memory") == {"bytes": {}}
 
 
 def test_of_a_process_that_has_gone_nothing_is_left() -> None:

@@ -4,21 +4,13 @@ import asyncio
 import os
 import signal
 import socket
-from collections.abc import Iterator
 
 import psutil
-import pytest
 
-from tests.sandbox.boxes import marker
+from tests.sandbox.engines.sandboxes import marker
 from tests.supervisor.launcher_contract import ask, open_echo
-from tests.supervisor.launching import Launcher, launcher, wait_until, with_argument
-
-
-@pytest.fixture
-def units() -> Iterator[Launcher]:
-    """A supervisor without core."""
-    with launcher() as running:
-        yield running
+from tests.supervisor.launching import Launcher, with_argument
+from tests.support.waiting import wait_until
 
 
 async def test_a_unit_gets_nothing_that_was_said_to_the_supervisor(units: Launcher) -> None:
@@ -60,12 +52,12 @@ async def test_stopping_leaves_the_socket_and_starting_answers_those_who_waited(
 
 
 async def test_a_log_that_cannot_be_written_is_a_reason_and_a_further_try(units: Launcher) -> None:
-    log = units.home.logs / "echo.log"
+    log = units.home.logs / "unwritable.log"
     log.mkdir()
-    path = await open_echo(units, 5)
+    path = await open_echo(units, 5, "unwritable")
     answering = asyncio.create_task(ask(path))
-    async with asyncio.timeout(20):
-        while "could not be started" not in str((await units.unit("echo"))["reason"]):
+    async with asyncio.timeout(60):
+        while "could not be started" not in str((await units.unit("unwritable"))["reason"]):
             await asyncio.sleep(0.01)
     log.rmdir()
     assert (await answering).endswith(b" hello")

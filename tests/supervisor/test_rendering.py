@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from parachute.errors import InvalidInput
-from parachute.settings.home import Home
+from parachute.base.errors import InvalidInput
+from parachute.config.settings.home import Home
 from parachute.supervisor import installed, units
 from parachute.supervisor.models import Confinement, Unit
 from parachute.supervisor.rendering import confine, render
@@ -172,7 +172,9 @@ def test_a_supervisor_with_its_own_children_loads_no_dbus() -> None:
 
 def _module(name: str) -> Unit:
     listen = (HOME.root / "run" / "module" / name / "host" / "host.sock",)
-    return Unit(f"module@{name}", (sys.executable, "-m", "parachute.host", name), listen=listen, on_demand=True)
+    return Unit(
+        f"module@{name}", (sys.executable, "-m", "parachute.modules.host_process", name), listen=listen, on_demand=True
+    )
 
 
 def _sandbox(session: str) -> Unit:

@@ -1,26 +1,30 @@
 """`/supervisor/*` on its own port: who may ask for what, and what it answers when core is down."""
 
 import asyncio
+import contextlib
 import json
-from collections.abc import AsyncIterator
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from parachute.errors import Unavailable
-from parachute.keys.models import Scope
-from parachute.keys.service import Keys
+from parachute.base.budget import SUPERVISOR, Limits
+from parachute.base.errors import Unavailable
+from parachute.config.settings.home import Home
+from parachute.security.keys.models import Scope
+from parachute.security.keys.service import Keys
 from parachute.supervisor.web import SupervisorWeb
-from tests.support.computer import free_port
+from tests.support.connections import read_to_end
 
 
 @dataclass
 class Supervised:
     """What the web side needs of a supervisor: a summary, and operations, which are noted."""
 
-    port: int
+    port: int = 0
     running: bool = True
     asked: list[str] = field(default_factory=list)
     problem: Exception | None = None
@@ -52,10 +56,7 @@ class Web:
         writer.write(data)
         if end:
             writer.write_eof()
-        try:
-            answer = await asyncio.wait_for(reader.read(), 20)
-        except ConnectionResetError:
-            answer = b""
+        answer = await read_to_end(reader)
         writer.close()
         if not answer:
             return 0, {}
@@ -69,26 +70,60 @@ class Web:
         return await self.send("\r\n".join(lines).encode())
 
 
-@pytest.fixture
-async def web(tmp_path: Path) -> AsyncIterator[Web]:
+@contextlib.asynccontextmanager
+async def serving(folder: Path, limits: Limits = SUPERVISOR) -> AsyncIterator[Web]:
     """A served port with two keys."""
-    keys = Keys(tmp_path)
+    keys = Keys(folder)
     _, admin = keys.create("admin")
     _, reader = keys.create("reader", [Scope("*", frozenset({"read", "write"}))])
-    supervised, port = Supervised(free_port()), free_port()
-    from parachute.settings.home import Home
-
-    server = await SupervisorWeb(Home(tmp_path), supervised, port).serve()  # type: ignore[arg-type]
-    yield Web(supervised, port, admin, reader)
+    supervised = Supervised()
+    server = await SupervisorWeb(Home(folder), supervised, limits).serve(0)  # type: ignore[arg-type]
+    yield Web(supervised, server.sockets[0].getsockname()[1], admin, reader)
     server.close()
     await server.wait_closed()
     keys.close()
+
+
+@pytest.fixture
+async def web(tmp_path: Path) -> AsyncIterator[Web]:
+    """A served port."""
+    async with serving(tmp_path) as served:
+        yield served
+
+
+@contextlib.asynccontextmanager
+async def main_server(
+    web: Web, answer: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+) -> AsyncIterator[None]:
+    """A server that answers as the main one, on a port that is free."""
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.closing(writer):
+            await answer(reader, writer)
+
+    async with await asyncio.start_server(connected, "127.0.0.1", 0) as server:
+        web.supervised.port = server.sockets[0].getsockname()[1]
+        yield
 
 
 async def test_the_status_is_open_to_this_machine(web: Web) -> None:
     status, answer = await web.ask("GET", "/supervisor/status")
     assert (status, answer["main_server_healthy"]) == (200, True)
     assert (await web.ask("GET", "/supervisor/status?x=1", host=f"127.0.0.1:{web.port}"))[0] == 200
+
+
+async def test_no_more_connections_are_held_than_the_budget_has(tmp_path: Path) -> None:
+    limits = Limits(connections=3, connections_of_all=4, reserved=1)
+    async with serving(tmp_path, limits) as web:
+        silent = []
+        # One after the other: those that say nothing have ten seconds, and a slow machine counts them late.
+        while (await web.ask("GET", "/supervisor/status"))[0]:
+            silent.append(await asyncio.open_connection("127.0.0.1", web.port))
+        assert len(silent) >= limits.connections_of_all
+        for _, writer in silent:
+            writer.close()
+        while not (await web.ask("GET", "/supervisor/status"))[0]:
+            pass
 
 
 async def test_other_names_and_web_pages_are_refused(web: Web) -> None:
@@ -154,21 +189,32 @@ async def test_the_models_come_from_core_with_the_callers_key(web: Web) -> None:
         writer.write(b'HTTP/1.1 200 OK\r\ncontent-length: 14\r\n\r\n{"models": []}')
         writer.close()
 
-    async with await asyncio.start_server(core, "127.0.0.1", web.supervised.port):
+    async with main_server(web, core):
         assert await web.ask("GET", "/supervisor/models?show_all=1", x_api_key=web.reader) == (200, {"models": []})
     assert received.startswith(b"GET /supervisor/models?show_all=1 HTTP/1.1\r\n")
     assert f"x-api-key: {web.reader}\r\n".encode() in received
 
 
 async def test_models_when_core_does_not_answer(web: Web) -> None:
-    assert (await web.ask("GET", "/supervisor/models"))[0] == 502
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        web.supervised.port = unused.getsockname()[1]
+        assert (await web.ask("GET", "/supervisor/models"))[0] == 502
 
     async def core(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nshort")
         writer.close()
 
-    async with await asyncio.start_server(core, "127.0.0.1", web.supervised.port):
+    async with main_server(web, core):
+        assert (await web.ask("GET", "/supervisor/models"))[0] == 502
+
+    async def talkative(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b'HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n{"models": "%s"}' % (b"x" * 2_000_000))
+        writer.close()
+
+    async with main_server(web, talkative):
         assert (await web.ask("GET", "/supervisor/models"))[0] == 502
     web.supervised.running = False
     assert (await web.ask("GET", "/supervisor/models"))[0] == 503

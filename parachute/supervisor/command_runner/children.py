@@ -1,4 +1,4 @@
-"""Running git and pip: bounded in time, in output and in what they write, and never longer than we run ourselves."""
+"""Run git and pip, bounded in time, output and written bytes; they end with this process."""
 
 import errno
 import os
@@ -14,13 +14,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from parachute.errors import InvalidInput, Unavailable
-from parachute.modules.child import NOT_FOUND
-from parachute.programs.starting import outside
+import parachute_runner
 
+from parachute.base.errors import InvalidInput, Unavailable
+from parachute.base.folders import Folder, TooMany
+from parachute.supervisor.command_runner.child import NOT_FOUND
+from parachute.supervisor.command_runner.starting import outside
+
+_CHILD = str(Path(__file__).with_name("child.py"))
+_RUNNER = str(Path(parachute_runner.__path__[0]).parent)
 _OUTPUT = 64 * 1024
 _TICK = 0.2
 _LAST_SECONDS = 10.0
+_MOST = 1_000_000
 
 _NETWORK = (
     *("http_proxy", "https_proxy", "no_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY"),
@@ -30,14 +36,46 @@ _NETWORK = (
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """How a program ended; `output` is the last 64 KiB of what it wrote on both streams."""
+    """The exit of a program; `output` is the last 64 KiB of what it wrote on both streams."""
 
     code: int
     output: str
 
 
+class Output:
+    """The last 64 KiB of what a program writes; its lines go to `said` as they come."""
+
+    def __init__(self, said: Callable[[str], None]) -> None:
+        self._said = said
+        self._kept = b""
+        self._line = b""
+
+    @property
+    def text(self) -> str:
+        """The last of it."""
+        return self._kept.decode(errors="replace")
+
+    def add(self, data: bytes) -> None:
+        """Take what was read."""
+        self._kept = (self._kept + data)[-_OUTPUT:]
+        # Progress is written over the line before, with a carriage return.
+        *whole, line = re.split(rb"[\r\n]", self._line + data)
+        self._line = line[-_OUTPUT:]
+        for each in whole:
+            if text := each.decode(errors="replace").strip():
+                self._said(text)
+
+
+def owned(program: list[str], largest: int = -1) -> list[str]:
+    """The command line of a program that ends with this process, and writes no file of more than `largest` bytes (-1: any).
+
+    Start it in a session of its own: neither a question nor Ctrl-C of our terminal reaches it then, we end it ourselves.
+    """
+    return [sys.executable, "-IS", _CHILD, _RUNNER, str(os.getpid()), str(largest), *outside(program)]
+
+
 def environment(*names: str, **values: str) -> dict[str, str]:
-    """What a program gets to know: how to reach the network, the named variables of ours, and `values`."""
+    """The environment of a program: how to reach the network, the named variables of ours, and `values`."""
     taken = {name: os.environ[name] for name in ("PATH", *_NETWORK, *names) if name in os.environ}
     return {**taken, "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", **values}
 
@@ -59,19 +97,16 @@ def run(
 
     Errors: Unavailable if the program is not there or takes longer, InvalidInput if it writes more.
     """
-    command = [sys.executable, "-I", "-m", "parachute.modules.child", str(os.getpid()), str(largest)]
-    command += outside(program)
     reader, writer = os.pipe()
     with open(reader, "rb", buffering=0) as lines, ExitStack() as stack:  # noqa: PTH123 - a descriptor
         stack.callback(os.close, writer)
         process = subprocess.Popen(
-            command,
+            owned(program, largest),
             cwd=folder,
             env=dict(variables),
             stdin=subprocess.DEVNULL,
             stdout=stack.enter_context(output.open("wb")) if output else writer,
             stderr=writer,
-            # Neither a question nor Ctrl-C of our terminal reaches it: we end it ourselves.
             start_new_session=True,
         )
         try:
@@ -79,12 +114,12 @@ def run(
             text = _follow(lines, program[0], seconds, largest, watched, said)
             code = process.wait(_LAST_SECONDS)
         except subprocess.TimeoutExpired as error:
-            raise _too_slow(program[0], seconds) from error
+            raise too_slow(program[0], seconds) from error
         finally:
             _end(process)
     name = Path(program[0]).name
     if code == NOT_FOUND and not text:
-        raise Unavailable(f"The program {name} is not installed.", f"Install it: sudo apt-get install {name}")
+        raise not_installed(name)
     if code and os.strerror(errno.EFBIG) in text:
         raise _too_large(name, largest)
     return Finished(code, text)
@@ -98,7 +133,7 @@ def _follow(
     watched: Path | None,
     said: Callable[[str], None],
 ) -> str:
-    kept, line = b"", b""
+    written = Output(said)
     deadline = time.monotonic() + seconds
     measured = 0.0
     with selectors.DefaultSelector() as selector:
@@ -107,17 +142,11 @@ def _follow(
             if selector.select(_TICK):
                 data = lines.read(65536)
                 if not data:
-                    return kept.decode(errors="replace")
-                kept = (kept + data)[-_OUTPUT:]
-                # Progress is written over the line before, with a carriage return.
-                *whole, line = re.split(rb"[\r\n]", line + data)
-                line = line[-_OUTPUT:]
-                for each in whole:
-                    if text := each.decode(errors="replace").strip():
-                        said(text)
+                    return written.text
+                written.add(data)
             now = time.monotonic()
             if now > deadline:
-                raise _too_slow(program, seconds)
+                raise too_slow(program, seconds)
             if watched is not None and now - measured > _TICK:
                 measured = now
                 if folder_bytes(watched) > largest:
@@ -127,10 +156,11 @@ def _follow(
 def folder_bytes(folder: Path) -> int:
     """Bytes of all files in a folder; those that vanish meanwhile count nothing."""
     total = 0
-    for place, _, names in os.walk(folder):
-        for name in names:
-            with suppress(OSError):
-                total += os.lstat(os.path.join(place, name)).st_size  # noqa: PTH118 - thousands of files
+    with suppress(OSError, TooMany), Folder.open(folder) as root:
+        for _, _, entries in root.walk(most=_MOST, unreadable=lambda *_: None):
+            for entry in entries:
+                with suppress(OSError):
+                    total += entry.stat(follow_symlinks=False).st_size
     return total
 
 
@@ -142,7 +172,13 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
         process.wait()
 
 
-def _too_slow(program: str, seconds: float) -> Unavailable:
+def not_installed(name: str, hint: str | None = None) -> Unavailable:
+    """The error of a program that is not there."""
+    return Unavailable(f"The program {name} is not installed.", hint or f"Install it: sudo apt-get install {name}")
+
+
+def too_slow(program: str, seconds: float) -> Unavailable:
+    """The error of a program that takes longer than it may."""
     return Unavailable(f"{Path(program).name} was not done within {seconds:.0f} seconds.", "Try again later.")
 
 

@@ -1,6 +1,6 @@
-"""What core starts in place of a program: `stand_in.py SOCKET leaves|ends PROGRAM [ARGUMENT...]`.
+"""The client of the command runner: `client.py SOCKET leaves|ends PROGRAM [ARGUMENT...]`, started in place of a program.
 
-It hands its streams over to the unit `programs`, which starts the program, and exits as that does.
+It passes its streams to the unit `programs`, which starts the program, and exits as the program does.
 """
 
 import array
@@ -12,18 +12,18 @@ import struct
 import sys
 
 _UNREACHABLE = 69
-_KEPT_FROM_IT = {
+_NOT_PASSED = {
     "INVOCATION_ID",
     "JOURNAL_STREAM",
     "NOTIFY_SOCKET",
     "PARACHUTE_PROGRAMS",
-}  # they are about this process
+}  # of this process alone
 
 
 def main() -> int:
     """The exit code of the program, 69 when nobody starts it."""
     address, how, *command = sys.argv[1:]
-    environment = {name: value for name, value in os.environ.items() if name not in _KEPT_FROM_IT}
+    environment = {name: value for name, value in os.environ.items() if name not in _NOT_PASSED}
     header = {
         "command": command,
         "environment": environment,
@@ -42,7 +42,7 @@ def main() -> int:
         except OSError as error:
             answer, reason = b"", error.strerror or "it ended"
     if not answer.isdigit():
-        sys.stderr.write(f"The service that starts programs for core does not answer: {reason}\n")
+        sys.stderr.write(f"The command runner does not answer: {reason}\n")
         sys.stderr.flush()
         return _UNREACHABLE
     return int(answer)

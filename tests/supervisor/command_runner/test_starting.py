@@ -14,9 +14,9 @@ import parachute_runner
 import psutil
 import pytest
 
-from parachute.errors import InvalidInput, Unavailable
-from parachute.modules import children
-from parachute.programs.starting import SERVER, SOCKET, outside
+from parachute.base.errors import InvalidInput, Unavailable
+from parachute.supervisor.command_runner import children
+from parachute.supervisor.command_runner.starting import SERVER, SOCKET, outside
 
 _PASS_ON = "import os, sys; os.dup2(int(sys.argv[1]), 3); os.execv(sys.argv[2], sys.argv[2:])"
 FOLDER = str(Path(parachute_runner.__path__[0]).parent)
@@ -108,7 +108,7 @@ def test_whoever_is_ended_here_has_ended_there_with_all_it_started(service: Serv
     there = service.programs()
     assert len(there) > 2
     standing_in.kill()
-    _, alive = psutil.wait_procs(there, timeout=20)
+    _, alive = psutil.wait_procs(there, timeout=60)
     assert not alive
     assert standing_in.stdout.read() == ""
     standing_in.stdout.close()
@@ -163,7 +163,7 @@ runpy.run_path({str(SERVER)!r}, run_name="__main__")
             refused = shell("echo never")
             assert (refused.returncode, refused.stdout) == (69, "")
             assert shell("echo again").stdout == "again\n"
-            assert first.communicate("end\n", timeout=20)[0] == "end\n"
+            assert first.communicate("end\n", timeout=60)[0] == "end\n"
             assert first.returncode == 0
         finally:
             running.process.kill()
@@ -174,14 +174,14 @@ def test_without_the_service_nothing_runs_and_somebody_says_so(monkeypatch: pyte
     monkeypatch.setenv(SOCKET, str(tmp_path / "nobody"))
     done = shell("echo never")
     assert (done.returncode, done.stdout) == (69, "")
-    assert done.stderr == "The service that starts programs for core does not answer: No such file or directory\n"
+    assert done.stderr == "The command runner does not answer: No such file or directory\n"
 
 
 @pytest.mark.usefixtures("service")
 def test_git_and_pip_have_their_bounds_there_too(tmp_path: Path) -> None:
     variables = {"PATH": os.environ["PATH"]}
 
-    def run(*program: str, largest: int = 1 << 20, seconds: float = 20) -> children.Finished:
+    def run(*program: str, largest: int = 1 << 20, seconds: float = 60) -> children.Finished:
         return children.run(list(program), folder=tmp_path, variables=variables, seconds=seconds, largest=largest)
 
     assert run("git", "--version").output.startswith("git version")
