@@ -1,1 +1,1 @@
-"""The way in over HTTP: which names, pages, peers and callers are let through, and how errors look."""
+"""The way in over HTTP: connections, access, discovery and first boot."""

@@ -5,20 +5,20 @@ from dataclasses import replace
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from parachute.errors import NotAllowed, ParachuteError
-from parachute.keys.cli_token import CliToken
-from parachute.keys.document import KeysUnreadable
-from parachute.keys.models import FULL_ACCESS, READ_AND_WRITE, Caller
-from parachute.keys.peers import Peers
-from parachute.keys.service import Keys
-from parachute.web.credentials import Recognition, WrongCredential, presented_credential
-from parachute.web.exposure import check_exposure
-from parachute.web.headers import CallHeaders, read_headers
-from parachute.web.hosts import HostAllowList
-from parachute.web.origins import OriginPolicy
-from parachute.web.proxies import Client, ProxyPolicy
-from parachute.web.refusals import refuse
-from parachute.web.routing import Need, needed
+from parachute.base.errors import NotAllowed, ParachuteError
+from parachute.security.keys.cli_token import CliToken
+from parachute.security.keys.document import KeysUnreadable
+from parachute.security.keys.models import FULL_ACCESS, READ_AND_WRITE, Caller
+from parachute.security.keys.peers import Peers
+from parachute.security.keys.service import Keys
+from parachute.web.access.credentials import Recognition, WrongCredential, presented_credential
+from parachute.web.access.exposure import check_exposure
+from parachute.web.access.headers import CallHeaders, read_headers
+from parachute.web.access.hosts import HostAllowList
+from parachute.web.access.origins import OriginPolicy
+from parachute.web.access.proxies import Client, ProxyPolicy
+from parachute.web.access.routing import Need, needed
+from parachute.web.http.refusals import refuse
 
 _ANONYMOUS = Caller("anonymous", "anonymous")
 _ANONYMOUS_BROWSER = Caller("anonymous", "anonymous", is_browser=True)
@@ -36,11 +36,12 @@ class KeyNeeded(ParachuteError):
 
 
 class AccessMiddleware:
-    """Lets a request through with its `Caller` in `scope["state"]["caller"]`, or refuses it.
+    """Let a request through with its `Caller` in `scope["state"]["caller"]`, or refuse it.
 
-    The address it came from goes to `scope["state"]["client_address"]`. `bind` is the address that the server listens
-    on, `local_admin` whether programs of our own user may do everything without a key, `awaits_set_up` that the first key
-    is still to come, `peers` says whose programs call from this computer, `refused` hears from where a wrong key came; the server must leave the peer as it is (uvicorn: `proxy_headers=False`). Errors: NotSafe,
+    The address it came from goes to `scope["state"]["client_address"]`, `peers` to `scope["state"]["peers"]`. `bind` is the
+    address that the server listens on, `local_admin` whether programs of our own user may do everything without a key,
+    `awaits_set_up` that the first key is still to come, `peers` says whose programs call from this computer, `refused` hears
+    from where a wrong key came; the server must leave the peer as it is (uvicorn: `proxy_headers=False`). Errors: NotSafe,
     InvalidInput, KeysUnreadable for settings that would not hold.
     """
 
@@ -79,7 +80,8 @@ class AccessMiddleware:
             except ParachuteError as refusal:
                 await refuse(scope, send, refusal)
                 return
-            scope["state"] = {**scope.get("state", {}), "caller": caller, "client_address": client.address}
+            known = {"caller": caller, "client_address": client.address, "peers": self._peers}
+            scope["state"] = {**scope.get("state", {}), **known}
             if caller.key is not None:
                 send = self._while_valid(caller.key, send)
         elif scope["type"] != "lifespan":
@@ -88,7 +90,7 @@ class AccessMiddleware:
         await self.app(scope, receive, send)
 
     def _while_valid(self, key: str, send: Send) -> Send:
-        """Ends a stream when its key is revoked; an answer that says how long it is ends by itself."""
+        """End a stream when its key is revoked; an answer that says how long it is ends by itself."""
         is_stream, is_over = True, False
 
         async def send_while_valid(message: Message) -> None:

@@ -1,10 +1,10 @@
-"""What a caller shows to be recognised, in the three forms that the apps use."""
+"""The credential of a caller, in the three forms that the apps use."""
 
-from parachute.errors import ParachuteError
-from parachute.keys.cli_token import PREFIX as CLI_PREFIX
-from parachute.keys.cli_token import CliToken
-from parachute.keys.models import FULL_ACCESS, Caller
-from parachute.keys.service import Keys
+from parachute.base.errors import ParachuteError
+from parachute.security.keys.cli_token import PREFIX as CLI_PREFIX
+from parachute.security.keys.cli_token import CliToken
+from parachute.security.keys.models import FULL_ACCESS, Caller
+from parachute.security.keys.service import Keys
 
 
 class WrongCredential(ParachuteError):
@@ -34,7 +34,7 @@ def presented_credential(single_headers: dict[bytes, bytes]) -> str | None:
 
 
 class Recognition:
-    """Tells whose key it is."""
+    """Authentication of a caller by key or token."""
 
     def __init__(self, keys: Keys, cli_token: CliToken) -> None:
         self.keys = keys

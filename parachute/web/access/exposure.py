@@ -1,10 +1,10 @@
-"""Whether the server may listen where it is told to: never open to a network without a key."""
+"""The check of the address to listen on: never open to a network without a key."""
 
 from typing import Literal, TypeGuard, get_args
 
-from parachute.addresses import is_loopback
-from parachute.errors import ParachuteError
-from parachute.keys.service import Keys
+from parachute.base.addresses import is_loopback
+from parachute.base.errors import ParachuteError
+from parachute.security.keys.service import Keys
 
 AuthMode = Literal["remote", "always", "disabled"]
 
@@ -17,7 +17,7 @@ class NotSafe(ParachuteError):
 
 
 def is_auth_mode(word: str) -> TypeGuard[AuthMode]:
-    """Whether the word is one of remote, always and disabled."""
+    """Return whether the word is one of remote, always and disabled."""
     return word in get_args(AuthMode)
 
 

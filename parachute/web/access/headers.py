@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 from starlette.types import Scope
 
-from parachute.errors import InvalidInput
-from parachute.web.proxies import PROXY_MARK_PREFIX, PROXY_MARKS
+from parachute.base.errors import InvalidInput
+from parachute.web.access.proxies import PROXY_MARK_PREFIX, PROXY_MARKS
 
 _SINGLE = frozenset((b"host", b"origin", b"x-api-key", b"authorization", b"sec-fetch-site"))
 _BROWSER_MARKS = frozenset((b"origin", b"referer", b"cookie", b"sec-fetch-site"))

@@ -6,9 +6,9 @@ import socket
 import time
 from collections.abc import Awaitable, Callable, Iterable
 
-from parachute.addresses import Address, own_addresses, parse_address
-from parachute.discovery.avahi import announced_name
-from parachute.errors import InvalidInput, NotAllowed
+from parachute.base.addresses import Address, own_addresses, parse_address
+from parachute.base.errors import InvalidInput, NotAllowed
+from parachute.web.discovery.avahi import announced_name
 
 _HOST = re.compile(r"(\[[0-9a-fA-F:.]{2,45}\]|[A-Za-z0-9._-]{1,255})(?::([0-9]{1,5}))?", re.ASCII)
 _NAME = re.compile(r"[a-z0-9]([a-z0-9._-]{0,253}[a-z0-9])?")
@@ -32,9 +32,9 @@ class HostNotListed(NotAllowed):
 
 
 class HostAllowList:
-    """Decides by the Host header; its port does not matter, as the connection has reached us on ours.
+    """Allow-list for the Host header; its port does not matter, as the connection has reached us on ours.
 
-    `announced` tells the name that we were given on the local network when ours was taken. Errors: InvalidInput for a
+    `announced` returns the name that we were given on the local network when ours was taken. Errors: InvalidInput for a
     configured name that is none.
     """
 
@@ -61,7 +61,7 @@ class HostAllowList:
         self._refresh()
 
     async def admit(self, host: bytes | None, server: str | None = None) -> bool:
-        """As `check`, and also let the name pass under which we are announced on the local network."""
+        """Check the host, and accept the name under which we are announced on the local network."""
         try:
             return self.check(host, server)
         except HostNotListed:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from parachute.errors import InvalidInput, NotAllowed
+from parachute.base.errors import InvalidInput, NotAllowed
 
 _ORIGIN = re.compile(r"([a-z][a-z0-9+.-]{0,31})://(\[[0-9a-f:.]{2,45}\]|[a-z0-9._-]{1,255})(?::([0-9]{1,5}))?")
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
@@ -18,7 +18,7 @@ class OriginNotAllowed(NotAllowed):
 
 
 class OriginPolicy:
-    """Decides by Origin and Sec-Fetch-Site; errors: InvalidInput for a configured origin that is none."""
+    """Policy for Origin and Sec-Fetch-Site; errors: InvalidInput for a configured origin that is none."""
 
     def __init__(self, origins: Iterable[str] = ()) -> None:
         self._configured = {_configured(origin) for origin in origins}

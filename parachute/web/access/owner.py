@@ -1,16 +1,14 @@
-"""Whether a request comes from the owner of this computer, for what gives somebody the owner's own rights."""
-
-import asyncio
+"""The owner as a caller, for what gives somebody the owner's own rights."""
 
 from fastapi import Request
 
-from parachute.errors import NotAllowed
-from parachute.keys.models import Caller
-from parachute.keys.peers import is_own_process
+from parachute.base.errors import NotAllowed
+from parachute.security.keys.models import Caller
+from parachute.security.keys.peers import Peers
 
 
 async def is_owner(request: Request) -> bool:
-    """Whether the caller has admin rights, or is a program of our own user.
+    """Return whether the caller has admin rights, or is a program of our own user.
 
     A local web page, another user of this machine and a key without admin rights may chat, and must not run code as the owner.
     """
@@ -18,8 +16,10 @@ async def is_owner(request: Request) -> bool:
     caller: Caller = scope["state"]["caller"]
     if caller.may("chat", "admin"):
         return True
-    is_program = caller.kind == "local" and not caller.is_browser
-    return is_program and await asyncio.to_thread(is_own_process, scope.get("client"), scope.get("server"))
+    if caller.kind != "local" or caller.is_browser:
+        return False
+    peers: Peers = scope["state"]["peers"]
+    return bool(await peers.is_own(scope.get("client"), scope.get("server")))
 
 
 async def require_owner(request: Request, what: str) -> None:

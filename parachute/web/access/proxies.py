@@ -1,12 +1,12 @@
-"""Where a request really comes from when reverse proxies may stand between."""
+"""The origin of a request behind reverse proxies."""
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_network
 
-from parachute.addresses import Address, parse_address
-from parachute.errors import InvalidInput
+from parachute.base.addresses import Address, parse_address
+from parachute.base.errors import InvalidInput
 
 # One element of RFC 7239's Forwarded: for=1.2.3.4, for="1.2.3.4:80", for="[2001:db8::1]:80", for=unknown.
 _FOR = re.compile(r"(?:^|;)\s*for\s*=\s*\"?(\[[^\]]*\]|[^:;\",]*)", re.IGNORECASE)
@@ -22,7 +22,7 @@ PROXY_MARK_PREFIX = b"x-forwarded-"
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """Where a request came from.
+    """The client of a request.
 
     `address` is the caller's own as far as it is known; `is_local` is true only for a direct loopback connection, and
     `is_vouched` only for what a configured proxy passed on. `is_other_user` is for a direct one that is not the owner's.
@@ -36,7 +36,7 @@ class Client:
 
 
 class ProxyPolicy:
-    """Believes forwarded headers from configured proxies only; errors: InvalidInput for one that is no address.
+    """Policy for forwarded headers: those of configured proxies count; errors: InvalidInput for one that is no address.
 
     A request through a proxy is never local, whatever the headers say: a proxy that passes on what a stranger
     wrote into them would make everyone local.
@@ -46,7 +46,7 @@ class ProxyPolicy:
         self._trusted = tuple(_network(text) for text in trusted_proxies)
 
     def client(self, peer: str | None, marks: Sequence[tuple[bytes, bytes]]) -> Client:
-        """Who sent a request that came from this peer with these proxy headers."""
+        """Return who sent a request that came from this peer with these proxy headers."""
         address = parse_address(peer) if peer else None
         if address is None:
             return Client(peer or "unknown", False, bool(marks))

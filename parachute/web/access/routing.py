@@ -1,10 +1,10 @@
-"""Which capability a request needs: one table, read from top to bottom."""
+"""The capability that a request needs: one table, read from top to bottom."""
 
 from dataclasses import dataclass
 from typing import Literal
 
-from parachute.errors import InvalidInput
-from parachute.keys.models import EVERY_MODULE, Capability
+from parachute.base.errors import InvalidInput
+from parachute.security.keys.models import EVERY_MODULE, Capability
 
 # everyone: no key is ever needed. loopback: none from this computer. callers: whoever holds the capability.
 # credential: only with a key or the command line's token, also from this computer.
@@ -15,7 +15,7 @@ _READING = frozenset(("GET", "HEAD"))
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What a request needs: this capability in this module, and who may come at all."""
+    """The need of a request: this capability in this module, and who may come at all."""
 
     module: str
     capability: Capability
@@ -53,7 +53,6 @@ RULES = (
     Rule("/api/modules/official", "modules", read="admin", write="admin"),
     Rule("/api/modules/{module}/approval", "modules", read="admin", write="admin"),
     Rule("/api/modules", "modules", write="admin"),
-    Rule("/api/settings", "settings", write="admin"),
     # Which server gets to see what is said to agents, and which key pays for it.
     Rule("/api/provider", "provider", write="admin", writers="credential"),
     # That a computer runs here, and what to do next.
@@ -63,35 +62,28 @@ RULES = (
     Rule("/setup/page.css", "setup", readers="everyone", is_exact=True),
     Rule("/setup/page.js", "setup", readers="everyone", is_exact=True),
     Rule("/api/setup", "setup", read="admin", write="admin", readers="credential", writers="credential"),
-    Rule("/api/config", "config", write="admin"),
     Rule("/api/sandbox", "sandbox", write="admin"),
     # Whoever may talk to agents may stop them all; that they work again is the owner's word, and no program's of this machine.
     Rule("/api/panic", "chat"),
     Rule("/api/resume", "panic", read="admin", write="admin", writers="credential"),
     # Each of these makes commands run outside of a sandbox, or lets strangers in.
-    Rule("/api/trust", "trust", write="admin"),
     Rule("/api/mcps", "mcps", write="admin"),
-    Rule("/api/plugins", "plugins", write="admin"),
     Rule("/api/hooks", "hooks", write="admin"),
     Rule("/api/events", "events", write="admin"),
-    Rule("/api/bots", "bots", write="admin"),
     # Who decides about a suggestion also needs `write` in the module that it is about: the route looks.
     Rule("/api/suggestions", "suggestions"),
+    Rule("/api/status", "status"),
+    Rule("/api/scheduler", "scheduler"),
+    Rule("/api/para", "para"),
     # Routes that belong to the conversations.
-    Rule("/api/prompt", "chat"),
-    Rule("/api/contexts", "chat"),
+    Rule("/api/chat", "chat"),
     # A workspace decides about folders, limits and the owner's own MCP servers.
     Rule("/api/workspaces", "chat", written="workspaces", write="admin"),
-    Rule("/api/import", "chat"),
     Rule("/api/claude-code", "chat"),
     Rule("/api/usage", "chat"),
     Rule("/api/ask", "chat"),
     # The app's own copy of the journal.
     Rule("/api/sync", "daily"),
-    # Routes that reach any file of the vault.
-    Rule("/api/ls", "vault"),
-    Rule("/api/read", "vault"),
-    Rule("/api/write", "vault"),
     Rule("/api/{module}", "{module}"),
     # Documentation, schema and whatever nobody has thought of.
     Rule("/", EVERY_MODULE, write="admin"),
@@ -114,7 +106,7 @@ _DEEPEST = max(len(segments) for segments, _ in _COMPILED)
 
 
 def needed(method: str, path: str) -> Need:
-    """What a request of this method to this decoded path needs; a path with `.` or `..` in it is InvalidInput."""
+    """Return what a request of this method to this decoded path needs; a path with `.` or `..` in it is InvalidInput."""
     # Whoever passes the path on to a file system or another server would see another path than this table.
     if "/./" in path or "/../" in path or path.endswith(("/.", "/..")) or "\\" in path or "\0" in path:
         raise InvalidInput(

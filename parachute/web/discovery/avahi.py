@@ -9,8 +9,8 @@ _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.local")
 _SECONDS = 2.0
 
 
-async def announced_name() -> str | None:
-    """Such as `parachute.local` or `parachute-2.local`, as Avahi says; None where there is no Avahi that answers."""
+async def announced_name(seconds: float = _SECONDS) -> str | None:
+    """Ask Avahi for the name, such as `parachute-2.local`; None where there is no Avahi that answers in time."""
     try:
         # Not at the top: a computer that is called by its address never needs it.
         from dbus_fast import BusType, Message, MessageType
@@ -24,7 +24,7 @@ async def announced_name() -> str | None:
     except DBusFastError:
         return None  # the address is none
     try:
-        async with asyncio.timeout(_SECONDS):
+        async with asyncio.timeout(seconds):
             await bus.connect()
             question = Message(
                 destination="org.freedesktop.Avahi",

@@ -1,9 +1,9 @@
-"""Under which addresses another device reaches the computer, and its set-up page."""
+"""The addresses under which another device reaches the computer and its set-up page."""
 
 import socket
 from collections.abc import Iterable
 
-from parachute.addresses import Address, is_loopback, own_addresses, parse_address
+from parachute.base.addresses import Address, is_loopback, own_addresses, parse_address
 
 PATH = "/setup"
 # Addresses of documentation (RFC 5737, 3849): asking the kernel for the way there sends nothing.

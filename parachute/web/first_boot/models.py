@@ -1,11 +1,11 @@
-"""How far the setting up of this computer has come."""
+"""The progress of setting this computer up."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What `setup.json` says: times as the API writes them, `boot` the identity of the boot in which the key was made."""
+    """The content of `setup.json`: times as the API writes them, `boot` the identity of the boot in which the key was made."""
 
     key: str | None = None
     boot: str | None = None

@@ -1,4 +1,4 @@
-"""What a person sees who stands before a new computer: address, key, and both as a code for a phone's camera."""
+"""The console of a new computer: address, key, and both as a QR code for a phone's camera."""
 
 import textwrap
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import segno
 
-from parachute.addresses import parse_address
+from parachute.base.addresses import parse_address
 
 WIDTH, HEIGHT = 80, 24
 """Of a console with 25 lines; the last one is left for the cursor."""
@@ -18,7 +18,7 @@ _BLOCKS = {(True, True): "█", (True, False): "▀", (False, True): "▄", (Fal
 
 @dataclass(frozen=True, slots=True)
 class Welcome:
-    """What is to be shown: URLs of the set-up page, the best first, and the key."""
+    """The content of the screen: URLs of the set-up page, the best first, and the key."""
 
     urls: list[str]
     secret: str
@@ -44,24 +44,24 @@ def code_lines(text: str) -> list[str]:
 
 
 def console_lines(welcome: Welcome) -> list[str]:
-    """A whole screen: the code on the left, and beside it what it holds for those who type."""
+    """A whole screen: the code on the left, and on the right its content for those who type."""
     code = code_lines(welcome.link)
     space = WIDTH - len(code[0]) - _GAP
-    beside = ["Parachute Computer", "", *_wrapped("To set it up, scan this code with your phone.", space), ""]
-    beside += _wrapped("Or open one of these in a browser on the same network:", space)
+    right_side = ["Parachute Computer", "", *_wrapped("To set it up, scan this code with your phone.", space), ""]
+    right_side += _wrapped("Or open one of these in a browser on the same network:", space)
     for url in welcome.urls:
-        beside += _wrapped(url, space)
+        right_side += _wrapped(url, space)
     half = (len(welcome.secret) + 1) // 2
-    beside += ["", *_wrapped("and enter this key, both lines as one:", space)]
-    beside += [welcome.secret[:half], welcome.secret[half:], ""]
-    beside += _wrapped(
+    right_side += ["", *_wrapped("and enter this key, both lines as one:", space)]
+    right_side += [welcome.secret[:half], welcome.secret[half:], ""]
+    right_side += _wrapped(
         "Anyone who can see this screen can set up the computer. The key ends when set-up is done.", space
     )
     blank = " " * len(code[0])
-    height = max(len(code), len(beside))
+    height = max(len(code), len(right_side))
     code += [blank] * (height - len(code))
-    beside += [""] * (height - len(beside))
-    return [f"{left}{' ' * _GAP}{right}".rstrip() for left, right in zip(code, beside, strict=True)]
+    right_side += [""] * (height - len(right_side))
+    return [f"{left}{' ' * _GAP}{right}".rstrip() for left, right in zip(code, right_side, strict=True)]
 
 
 def _wrapped(text: str, space: int) -> list[str]:

@@ -3,20 +3,20 @@
 from dataclasses import replace
 from pathlib import Path
 
-from parachute.clock import now
-from parachute.errors import Conflict
-from parachute.files import locked
-from parachute.first_boot.models import Invitation, Progress
-from parachute.first_boot.store import ProgressStore
-from parachute.keys.models import FIRST_BOOT, Caller, Key
-from parachute.keys.service import Keys
+from parachute.base.clock import now
+from parachute.base.errors import Conflict
+from parachute.base.files import locked
+from parachute.security.keys.models import FIRST_BOOT, Caller, Key
+from parachute.security.keys.service import Keys
+from parachute.web.first_boot.models import Invitation, Progress
+from parachute.web.first_boot.store import ProgressStore
 
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 _AGAIN = "`parachute first-boot --again` on the computer itself makes a new key."
 
 
 def current_boot() -> str | None:
-    """What tells this boot of the machine from the others; None where the system does not say."""
+    """Return the identity of this boot of the machine; None where the system does not say."""
     try:
         return _BOOT.read_text(encoding="ascii").strip()
     except OSError:
@@ -32,7 +32,7 @@ class FirstBoot:
 
     @property
     def is_open(self) -> bool:
-        """Whether the computer waits for being set up; errors: SetupUnreadable, KeysUnreadable.
+        """Return whether the computer waits for being set up; errors: SetupUnreadable, KeysUnreadable.
 
         One that got its keys in another way does not, and neither does one that has lost them.
         """

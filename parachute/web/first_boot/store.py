@@ -5,9 +5,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from parachute.errors import ParachuteError
-from parachute.files import atomic_write, read_regular
-from parachute.first_boot.models import Progress
+from parachute.base.errors import ParachuteError
+from parachute.base.files import atomic_write, read_regular
+from parachute.web.first_boot.models import Progress
 
 _LIMIT = 4096
 
@@ -20,13 +20,13 @@ class SetupUnreadable(ParachuteError):
 
 
 class ProgressStore:
-    """Reads and replaces the file; whoever changes it holds `locked(store.path)`."""
+    """Storage of the progress; whoever changes it holds `locked(store.path)`."""
 
     def __init__(self, home: Path) -> None:
         self.path = home / "setup.json"
 
     def read(self) -> Progress | None:
-        """What the file says, None if there is none; error: SetupUnreadable."""
+        """Return the progress in the file, None if there is none; error: SetupUnreadable."""
         try:
             return _parsed(json.loads(read_regular(self.path, _LIMIT)))
         except FileNotFoundError:

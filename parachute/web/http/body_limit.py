@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from parachute.base.budget import PUBLIC, VALUES, Budget, has_few_values
-from parachute.errors import ParachuteError
-from parachute.web.refusals import refuse
+from parachute.base.errors import ParachuteError
+from parachute.web.http.refusals import refuse
 
 DEFAULT_LIMIT = 20 * 1024 * 1024
 
@@ -37,7 +37,7 @@ class BodyTooLarge(ParachuteError):
 
 
 class BodyLimitMiddleware:
-    """Answers 413 when a body goes over `limit` bytes, or over that of the longest prefix of the path in `limits`.
+    """Answer 413 when a body goes over `limit` bytes, or over that of the longest prefix of the path in `limits`.
 
     A body that may have LARGEST_KEPT at the most is received as a whole first: no application sees one that is too much.
     """

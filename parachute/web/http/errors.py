@@ -1,4 +1,4 @@
-"""How errors of routes look to a client: one JSON object whose `detail` is a sentence."""
+"""Error responses of routes: one JSON object whose `detail` is a sentence."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -10,9 +10,9 @@ from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute, Match
 
-from parachute.disk_errors import disk_error
-from parachute.errors import ParachuteError
-from parachute.web.refusals import encoded, error_body
+from parachute.base.disk_errors import disk_error
+from parachute.base.errors import ParachuteError
+from parachute.web.http.refusals import body_of
 
 log = logging.getLogger(__name__)
 
@@ -54,7 +54,7 @@ async def _parachute_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, ParachuteError)
     if error.status >= 500:
         log.warning("%s %s: %s", request.method, request.url.path, error)
-    return Response(encoded(error_body(error)), error.status, media_type="application/json")
+    return Response(body_of(error), error.status, media_type="application/json")
 
 
 async def _validation_error(request: Request, error: Exception) -> Response:

@@ -19,7 +19,7 @@ _HEADERS = [
 
 
 class EventStream(Response):
-    """Sends each (seq, event) as one line of JSON with its `seq`; ends quietly when the reader leaves."""
+    """Send each (seq, event) as one line of JSON with its `seq`; the stream ends quietly when the reader leaves."""
 
     def __init__(self, events: AsyncIterator[tuple[int, Mapping[str, Any]]]) -> None:
         super().__init__()
@@ -54,7 +54,7 @@ class EventStream(Response):
 
 
 def encoded(event: Mapping[str, Any]) -> bytes:
-    """An event as one line of JSON that every program can read."""
+    """Encode an event as one line of JSON that every program can read."""
     try:
         text = json.dumps(event, ensure_ascii=False, allow_nan=False)
     except ValueError:

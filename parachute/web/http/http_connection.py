@@ -7,22 +7,22 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from parachute.addresses import parse_address
 from parachute.base import budget
+from parachute.base.addresses import parse_address
 from parachute.base.budget import Budget, Limits
 
 _PIECE = 16 * 1024
 """Bytes that the parser gets at a time: so much more than allowed it may keep of a header that has no end."""
 
-_LOOK_SECONDS = 1.0
+_CHECK_SECONDS = 1.0
 
 
 class _TooMuch(Exception):
-    """Ends the parsing; the connection knows why."""
+    """End of the parsing; the connection knows why."""
 
 
-class Door:
-    """The connections of one listening socket, or of several alike, with what they have together.
+class ConnectionLimiter:
+    """Limits of the connections of one listening socket, or of several alike, together.
 
     Where there is no room, the connection that has waited longest for its request makes some; one whose request is being
     answered is left alone.
@@ -30,11 +30,12 @@ class Door:
 
     def __init__(self, limits: Limits) -> None:
         self.budget = Budget(limits)
+        self._header_seconds = limits.header_seconds
         self._heads: dict[HttpConnection, float] = {}
         self._bodies: dict[HttpConnection, float] = {}
         self._timer: asyncio.TimerHandle | None = None
 
-    def enter(self, connection: "HttpConnection") -> bool:
+    def admit(self, connection: "HttpConnection") -> bool:
         """Count a connection, if there is room or room can be made."""
         peer, trusted = connection.peer, connection.is_trusted
         if not self.budget.connect(peer, trusted=trusted):
@@ -48,28 +49,28 @@ class Door:
         self.expect_head(connection)
         return True
 
-    def leave(self, connection: "HttpConnection") -> None:
-        """A connection that had entered is over."""
+    def release(self, connection: "HttpConnection") -> None:
+        """Forget an admitted connection that has ended."""
         self.budget.disconnect(connection.peer)
         self.expect_nothing(connection)
 
     def expect_head(self, connection: "HttpConnection") -> None:
-        """From now on the connection has its time for a header."""
+        """Start the time that the connection has for a header."""
         self._heads.pop(connection, None)
-        self._expect(self._heads, connection, budget.HEADER_SECONDS)
+        self._expect(self._heads, connection, self._header_seconds)
 
     def expect_body(self, connection: "HttpConnection") -> None:
-        """From now on the connection has its time for a body."""
+        """Start the time that the connection has for a body."""
         self._heads.pop(connection, None)
         self._expect(self._bodies, connection, budget.BODY_SECONDS)
 
     def expect_nothing(self, connection: "HttpConnection") -> None:
-        """The connection owes us nothing."""
+        """End the time limits of the connection."""
         self._heads.pop(connection, None)
         self._bodies.pop(connection, None)
 
     def received(self, connection: "HttpConnection", size: int) -> None:
-        """So much of a body has come."""
+        """Extend the time for a body by the bytes that have come."""
         if connection in self._bodies:
             later = self._bodies[connection] + size / budget.BODY_RATE
             self._bodies[connection] = min(later, connection.loop.time() + budget.BODY_SECONDS)
@@ -78,9 +79,9 @@ class Door:
         loop = connection.loop
         where[connection] = loop.time() + seconds
         if self._timer is None:
-            self._timer = loop.call_later(_LOOK_SECONDS, self._look, loop)
+            self._timer = loop.call_later(_CHECK_SECONDS, self._check, loop)
 
-    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _check(self, loop: asyncio.AbstractEventLoop) -> None:
         now = loop.time()
         for connection, deadline in list(self._heads.items()):
             if deadline > now:
@@ -88,22 +89,22 @@ class Door:
             connection.end(HTTPStatus.REQUEST_TIMEOUT)
         for connection, deadline in list(self._bodies.items()):
             if connection.flow.read_paused:
-                self._bodies[connection] = deadline + _LOOK_SECONDS
+                self._bodies[connection] = deadline + _CHECK_SECONDS
             elif deadline <= now:
                 connection.end(HTTPStatus.REQUEST_TIMEOUT)
         waits = self._heads or self._bodies
-        self._timer = loop.call_later(_LOOK_SECONDS, self._look, loop) if waits else None
+        self._timer = loop.call_later(_CHECK_SECONDS, self._check, loop) if waits else None
 
 
 class HttpConnection(HttpToolsProtocol):
     """One connection; `peer` is who it counts for: on a network the address of the other end."""
 
-    def __init__(self, door: Door, peer: Hashable = None, **options: Any) -> None:
+    def __init__(self, limiter: ConnectionLimiter, peer: Hashable = None, **options: Any) -> None:
         super().__init__(**options)
         self.peer = peer
         self.is_trusted = False
-        self._door = door
-        self._entered = False
+        self._limiter = limiter
+        self._admitted = False
         self._over = False
         self._in_body = False
         self._pending = 0
@@ -112,22 +113,22 @@ class HttpConnection(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         if self.peer is None:
-            self.peer, self.is_trusted = _neighbour(transport.get_extra_info("peername"))
-        self._entered = self._door.enter(self)
-        if not self._entered:
+            self.peer, self.is_trusted = _peer_of(transport.get_extra_info("peername"))
+        self._admitted = self._limiter.admit(self)
+        if not self._admitted:
             self.transport = transport
             self._answer(HTTPStatus.SERVICE_UNAVAILABLE)
             return
         super().connection_made(transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._leave()
+        self._release()
         if self.flow is not None:
             super().connection_lost(exc)
 
     def end(self, status: HTTPStatus | None = None) -> None:
         """End the connection, with a last word if its request has none."""
-        self._leave()
+        self._release()
         if status is None or not (self._pending or self._in_body):
             self.transport.abort()
         elif not self.transport.is_closing():
@@ -169,26 +170,26 @@ class HttpConnection(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._in_body = True
         self._pending = 0
-        self._door.expect_body(self)
+        self._limiter.expect_body(self)
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
         self._pending = 0
-        self._door.received(self, len(body))
+        self._limiter.received(self, len(body))
         super().on_body(body)
 
     def on_message_complete(self) -> None:
         self._in_body = False
         self._pending = 0
-        self._door.expect_nothing(self)
+        self._limiter.expect_nothing(self)
         super().on_message_complete()
         if self.cycle is not None and self.cycle.response_complete:
-            self._door.expect_head(self)
+            self._limiter.expect_head(self)
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
         if not self._in_body and not self.transport.is_closing():
-            self._door.expect_head(self)
+            self._limiter.expect_head(self)
 
     def _refuse(self, status: HTTPStatus) -> None:
         self._problem = status
@@ -205,10 +206,10 @@ class HttpConnection(HttpToolsProtocol):
         )
         self.transport.close()
 
-    def _leave(self) -> None:
-        if self._entered and not self._over:
+    def _release(self) -> None:
+        if self._admitted and not self._over:
             self._over = True
-            self._door.leave(self)
+            self._limiter.release(self)
 
 
 _SENTENCES = {
@@ -219,8 +220,8 @@ _SENTENCES = {
 }
 
 
-def _neighbour(peername: Any) -> tuple[Hashable, bool]:
-    """Who the other end of a connection counts as, and whether it is on this machine."""
+def _peer_of(peername: Any) -> tuple[Hashable, bool]:
+    """Return the peer that the other end of a connection counts as, and whether it is on this machine."""
     address = parse_address(peername[0]) if isinstance(peername, tuple) and peername else None
     if address is None:
         return "unknown", False

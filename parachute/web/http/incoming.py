@@ -1,8 +1,10 @@
 """The body of a request as it arrives, and the moment at which the client goes away."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, MutableMapping
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
 
 _DRAIN_LIMIT = 64 * 1024 * 1024
 """Bytes of a body that nobody wants; more than this is not waited for."""
@@ -15,7 +17,7 @@ class Gone(Exception):
 
 
 class Incoming:
-    """Reads what an ASGI server receives; `has_body` as the headers say."""
+    """The incoming side of a request of an ASGI server; `has_body` as the headers say."""
 
     def __init__(self, receive: Callable[[], Awaitable[MutableMapping[str, Any]]], has_body: bool) -> None:
         self.has_body = has_body
@@ -54,3 +56,17 @@ class Incoming:
         await self._complete.wait()
         while not self._left and (await self._receive())["type"] != "http.disconnect":
             pass
+
+
+async def while_connected(work: Coroutine[Any, Any, Result], gone: Coroutine[Any, Any, object]) -> Result:
+    """Return the result of `work`, or cancel it when `gone` returns, since nobody waits for it; error: Gone then."""
+    tasks = working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(gone)
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            return working.result()
+        raise Gone
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(working, leaving, return_exceptions=True)

@@ -1,25 +1,20 @@
-"""How a request is turned away before any route has seen it."""
+"""Refusals of requests before any route has seen them."""
 
 import json
 
 from starlette.types import Scope, Send
 
-from parachute.errors import ParachuteError
+from parachute.base.errors import ParachuteError
 
 
-def error_body(error: ParachuteError) -> dict[str, object]:
-    """The JSON object that an error is shown as; `detail` is the sentence alone, what to do next stands in `hint`."""
-    return {**error.fields, "detail": error.message, "key": error.key, "hint": error.hint}
-
-
-def encoded(body: dict[str, object]) -> bytes:
-    """The body as JSON; fields that JSON does not know are shown as text."""
-    return json.dumps(body, ensure_ascii=False, default=str).encode(errors="replace")
+def body_of(error: ParachuteError) -> bytes:
+    """The error as JSON; fields that JSON does not know are shown as text."""
+    return json.dumps(error.as_json(), ensure_ascii=False, default=str).encode(errors="replace")
 
 
 async def refuse(scope: Scope, send: Send, error: ParachuteError) -> None:
     """Answer a request or the opening of a websocket with the error."""
-    body = encoded(error_body(error))
+    body = body_of(error)
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),

@@ -1,16 +1,17 @@
-"""Saying in one sentence why the application cannot start."""
-
-from typing import Any
+"""The error of a failed start, in one sentence."""
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from parachute.base.errors import ParachuteError
+from parachute.base.services import ServiceRegistry
+
 
 class StartupMiddleware:
-    """Puts the sentence in `state.failure` in the place of the traceback that the server would log."""
+    """Replace the traceback of a failed start with the error that the start has left among the services."""
 
-    def __init__(self, app: ASGIApp, state: Any) -> None:
+    def __init__(self, app: ASGIApp, services: ServiceRegistry) -> None:
         self.app = app
-        self._state = state
+        self._services = services
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass everything on, but for the message that the start has failed."""
@@ -19,7 +20,7 @@ class StartupMiddleware:
             return
 
         async def telling(message: Message) -> None:
-            failure = getattr(self._state, "failure", None)
+            failure = self._services.find(ParachuteError)
             if message["type"] == "lifespan.startup.failed" and failure is not None:
                 message = {**message, "message": str(failure)}
             await send(message)

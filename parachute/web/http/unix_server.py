@@ -12,7 +12,7 @@ from starlette.types import ASGIApp
 from uvicorn.server import ServerState
 
 from parachute.base.budget import Limits
-from parachute.web.http_connection import Door, HttpConnection
+from parachute.web.http.http_connection import ConnectionLimiter, HttpConnection
 
 # The loop accepts as many before it gives any of them to a protocol, and closes those that are too many some rounds later.
 _ACCEPTED_AT_ONCE = 16
@@ -21,7 +21,7 @@ _WAITING = 128
 
 @dataclass(slots=True)
 class UnixListener:
-    """One open socket; `close` ends its connections and running requests too."""
+    """One open socket; `close` and `break_off` end its connections and running requests too."""
 
     path: Path
     server: asyncio.Server
@@ -29,23 +29,37 @@ class UnixListener:
 
     def close(self) -> None:
         """Stop answering, at once."""
-        self.server.close()
+        self._stop_listening()
         for connection in list(self.state.connections):
             connection.shutdown()
         for task in list(self.state.tasks):
             task.cancel()
+
+    async def break_off(self, seconds: float) -> None:
+        """Stop answering; requests that run learn of it as of a caller who has left, and have so long to end."""
+        # At once, without a thread: a new socket with the same path must not meet the remains of this one.
+        self._stop_listening()
+        for connection in list(self.state.connections):
+            connection.transport.abort()
+        if tasks := list(self.state.tasks):
+            _, late = await asyncio.wait(tasks, timeout=seconds)
+            for task in late:
+                task.cancel()
+
+    def _stop_listening(self) -> None:
+        self.server.close()
         with contextlib.suppress(OSError):  # what a read-only disk keeps is removed when the next one is opened
             self.path.unlink(missing_ok=True)
 
 
 class UnixServer:
-    """Opens sockets on which `app` answers; what is given to `open` arrives in `scope["state"]`.
+    """A server of many sockets on which `app` answers; what is given to `open` arrives in `scope["state"]`.
 
     `limits` are for whoever is behind one socket, and for all of them together.
     """
 
     def __init__(self, app: ASGIApp, limits: Limits) -> None:
-        self.door = Door(limits)
+        self.limiter = ConnectionLimiter(limits)
         self._config = uvicorn.Config(
             app,
             lifespan="off",
@@ -64,7 +78,9 @@ class UnixServer:
         connections = ServerState()
 
         def protocol() -> asyncio.Protocol:
-            return HttpConnection(self.door, str(path), config=self._config, server_state=connections, app_state=state)
+            return HttpConnection(
+                self.limiter, str(path), config=self._config, server_state=connections, app_state=state
+            )
 
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:

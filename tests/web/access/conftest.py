@@ -1,23 +1,33 @@
+import asyncio
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from parachute.keys.cli_token import CliToken
-from parachute.keys.service import Keys
+from parachute.security.keys.cli_token import CliToken
+from parachute.security.keys.service import Keys
 from tests.support.trust import home, keys
+from tests.support.waiting import wait_until
 
 from .gate import Gate, Server
 
 __all__ = ["home", "keys"]
 
 
+@pytest.fixture(scope="session")
+def loop() -> Iterator[asyncio.AbstractEventLoop]:
+    """Where requests run that the test makes up."""
+    made = asyncio.new_event_loop()
+    yield made
+    made.run_until_complete(made.shutdown_default_executor())
+    made.close()
+
+
 @pytest.fixture
-def gate(home: Path, keys: Keys) -> Callable[..., Gate]:
+def gate(home: Path, keys: Keys, loop: asyncio.AbstractEventLoop) -> Callable[..., Gate]:
     """Makes the gate with the given settings before an application that says who called."""
-    return lambda **settings: Gate(keys, CliToken(home), settings)
+    return lambda **settings: Gate(keys, CliToken(home), settings, loop)
 
 
 @pytest.fixture
@@ -30,15 +40,11 @@ def serve() -> Iterator[Callable[..., Server]]:
         thread = threading.Thread(target=server.run)
         thread.start()
         running.append((server, thread))
-        deadline = time.monotonic() + 20
-        while not server.is_started:
-            assert thread.is_alive()
-            assert time.monotonic() < deadline
-            time.sleep(0.005)
+        wait_until(lambda: server.is_started or not thread.is_alive(), "the server listens")
+        assert thread.is_alive()
         return server
 
     yield start
     for server, thread in running:
         server.stop()
-        thread.join(20)
-        assert not thread.is_alive()
+        thread.join()

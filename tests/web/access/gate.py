@@ -10,10 +10,10 @@ from typing import Any
 import uvicorn
 from starlette.types import Message, Receive, Scope, Send
 
-from parachute.keys.cli_token import CliToken
-from parachute.keys.peers import Peer, Peers
-from parachute.keys.service import Keys
-from parachute.web.access import AccessMiddleware
+from parachute.security.keys.cli_token import CliToken
+from parachute.security.keys.peers import Peer, Peers
+from parachute.security.keys.service import Keys
+from parachute.web.access.access import AccessMiddleware
 
 LOOPBACK = ("127.0.0.1", 50000)
 REMOTE = ("192.168.1.77", 50000)
@@ -71,12 +71,15 @@ class UntoldPeers(Peers):
 class Gate:
     """The middleware before `who_called`: `app` for real connections, `call` for made up ones."""
 
-    def __init__(self, keys: Keys, cli_token: CliToken, settings: dict[str, Any]) -> None:
+    def __init__(
+        self, keys: Keys, cli_token: CliToken, settings: dict[str, Any], loop: asyncio.AbstractEventLoop
+    ) -> None:
         self.keys = keys
         self.cli_token = cli_token
         self.app = AccessMiddleware(who_called, keys=keys, cli_token=cli_token, **settings)
         untold: dict[str, Any] = {"peers": UntoldPeers(), **settings}
         self._untold = AccessMiddleware(who_called, keys=keys, cli_token=cli_token, **untold)
+        self._loop = loop
 
     def call(
         self,
@@ -102,8 +105,7 @@ class Gate:
             "server": server,
             "scheme": scheme,
         }
-        sent = asyncio.run(drive(self._untold, scope))
-        return answer_of(sent)
+        return answer_of(self._loop.run_until_complete(drive(self._untold, scope)))
 
 
 async def drive(app: Any, scope: Scope, messages: list[Message] | None = None) -> list[Message]:
@@ -152,7 +154,7 @@ class Server:
 
     def call(self, method: str, path: str, headers: dict[str, str] | None = None, body: bytes | None = None) -> Answer:
         """Send one request over a connection of its own."""
-        connection = http.client.HTTPConnection(self.host, self.port, timeout=20)
+        connection = http.client.HTTPConnection(self.host, self.port)
         try:
             connection.request(method, path, body, headers or {})
             response = connection.getresponse()

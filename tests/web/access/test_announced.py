@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from parachute.errors import ParachuteError
-from parachute.web.hosts import HostAllowList, HostNotListed
+from parachute.base.errors import ParachuteError
+from parachute.web.access.hosts import HostAllowList, HostNotListed
 
 from .gate import REMOTE, Gate
 

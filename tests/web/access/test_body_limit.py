@@ -10,8 +10,8 @@ from pydantic import BaseModel
 from starlette.testclient import TestClient
 from starlette.types import Message, Receive, Scope, Send
 
-from parachute.web.body_limit import DEFAULT_LIMIT, LARGEST_KEPT, BodyLimitMiddleware
-from parachute.web.errors import install_error_handlers
+from parachute.web.http.body_limit import DEFAULT_LIMIT, LARGEST_KEPT, BodyLimitMiddleware
+from parachute.web.http.errors import install_error_handlers
 
 from .gate import Server, answer_of, drive
 
@@ -128,7 +128,7 @@ def test_an_answer_that_has_begun_is_not_replaced() -> None:
 
 def test_fifty_megabytes_are_refused_before_they_are_sent(serve: Callable[..., Server]) -> None:
     server = serve(BodyLimitMiddleware(application()))
-    with socket.create_connection((server.host, server.port), timeout=20) as connection:
+    with socket.create_connection((server.host, server.port)) as connection:
         length = 50 * 1024 * 1024
         assert length > DEFAULT_LIMIT
         connection.sendall(f"POST /raw HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n".encode())

@@ -8,8 +8,8 @@ from fastapi import FastAPI, HTTPException, Query
 from pydantic import BaseModel, Field, field_validator
 from starlette.testclient import TestClient
 
-from parachute.errors import Conflict, NotFound, Unavailable
-from parachute.web.errors import install_error_handlers
+from parachute.base.errors import Conflict, NotFound, Unavailable
+from parachute.web.http.errors import install_error_handlers
 
 
 class Message(BaseModel):

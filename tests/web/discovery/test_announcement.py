@@ -3,7 +3,6 @@
 import asyncio
 import shutil
 import subprocess
-import sys
 import xml.etree.ElementTree as ElementTree
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -14,8 +13,12 @@ from dbus_fast import BusType, Message
 from dbus_fast.aio import MessageBus
 
 from parachute import __version__
-from parachute.discovery.announcement import service_file
-from parachute.discovery.avahi import announced_name
+from parachute.web.discovery.announcement import service_file
+from parachute.web.discovery.avahi import announced_name
+from tests.support.terminal import Terminal
+
+LONG = 100.0
+"""Seconds in which a busy machine starts to answer."""
 
 
 def test_the_file_says_service_port_version_and_path() -> None:
@@ -35,12 +38,8 @@ def test_the_file_says_service_port_version_and_path() -> None:
     ]
 
 
-def test_the_command_prints_it_with_the_port_that_is_set(tmp_path: Path) -> None:
-    environment = {"PARACHUTE_HOME": str(tmp_path), "PARACHUTE_PORT": "8080", "PATH": "/usr/bin:/bin"}
-    printed = subprocess.run(
-        [sys.executable, "-m", "parachute.cli", "service", "avahi"], env=environment, capture_output=True, check=True
-    )
-    assert printed.stdout.decode() == service_file(8080)
+def test_the_command_prints_it_with_the_port_that_is_set(parachute: Terminal) -> None:
+    assert parachute.ok("service", "avahi", PARACHUTE_PORT="8080") == service_file(8080)
 
 
 async def test_without_a_bus_there_is_no_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -60,7 +59,7 @@ async def test_a_bus_that_says_nothing_is_waited_for_shortly(monkeypatch: pytest
     server = await asyncio.start_unix_server(silent, tmp_path / "bus")
     async with server:
         monkeypatch.setenv("DBUS_SYSTEM_BUS_ADDRESS", f"unix:path={tmp_path}/bus")
-        assert await announced_name() is None
+        assert await announced_name(0.05) is None
         await left.wait()
 
 
@@ -115,8 +114,8 @@ async def test_its_answer_is_believed_if_it_is_a_name(
     bus: str, signature: str, body: list[object], name: str | None
 ) -> None:
     async with avahi(bus, signature, body):
-        assert await announced_name() == name
+        assert await announced_name(LONG) == name
 
 
 async def test_a_bus_without_avahi_has_no_name(bus: str) -> None:
-    assert await announced_name() is None
+    assert await announced_name(LONG) is None

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from parachute.discovery.avahi import announced_name
+from parachute.web.discovery.avahi import announced_name
 
 
 @pytest.mark.parametrize("address", ["garbage", ":", "launchd:x=y", "unix:path=/nonexistent", "unix:path=/dev/null"])
@@ -32,5 +32,5 @@ async def test_a_bus_that_does_not_let_us_in_tells_no_name(monkeypatch: pytest.M
         server = await asyncio.start_unix_server(answer, path)
         async with server:
             monkeypatch.setenv("DBUS_SYSTEM_BUS_ADDRESS", f"unix:path={path}")
-            assert await announced_name() is None
+            assert await announced_name(100) is None
     assert asked == 1

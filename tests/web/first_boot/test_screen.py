@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 import segno
 
-from parachute.first_boot.addresses import page_addresses
-from parachute.first_boot.screen import HEIGHT, WIDTH, Welcome, code_lines, console_lines
-from parachute.keys.service import Keys
+from parachute.security.keys.service import Keys
+from parachute.web.first_boot.addresses import page_addresses
+from parachute.web.first_boot.screen import HEIGHT, WIDTH, Welcome, code_lines, console_lines
+from tests.support.terminal import Terminal
 
 SECRET = "para_" + "Ab-_9" * 8 + "xyz"
 URLS = ["http://parachute.local:3333/setup", "http://192.168.178.123:3333/setup"]
@@ -61,16 +62,16 @@ def test_the_code_needs_no_names_where_there_is_an_address() -> None:
 
 
 def test_addresses_are_those_that_others_reach() -> None:
-    assert page_addresses("127.0.0.1", 3333, "box.local") == ["http://127.0.0.1:3333/setup"]
+    assert page_addresses("127.0.0.1", 3333, "home.local") == ["http://127.0.0.1:3333/setup"]
     assert page_addresses("localhost", 3333, None) == ["http://localhost:3333/setup"]
-    assert page_addresses("192.168.1.5", 80, "box.local") == [
-        "http://box.local:80/setup",
+    assert page_addresses("192.168.1.5", 80, "home.local") == [
+        "http://home.local:80/setup",
         "http://192.168.1.5:80/setup",
     ]
     assert page_addresses("2001:db8::5", 3333, None) == ["http://[2001:db8::5]:3333/setup"]
     for host in ("0.0.0.0", "::", ""):
-        found = page_addresses(host, 3333, "box.local")
-        assert found[0] == "http://box.local:3333/setup"
+        found = page_addresses(host, 3333, "home.local")
+        assert found[0] == "http://home.local:3333/setup"
         assert not [url for url in found if "127.0.0.1" in url or "[::1]" in url or "0.0.0.0" in url or "fe80" in url]
 
 
@@ -85,33 +86,26 @@ def environment(tmp_path: Path) -> dict[str, str]:
     }
 
 
-def said(environment: dict[str, str], *options: str) -> str:
-    """What the command prints into a pipe."""
-    return subprocess.run(
-        [*COMMAND, *options], env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=True
-    ).stdout.decode()
-
-
 def keys_of(environment: dict[str, str]) -> Keys:
     return Keys(Path(environment["PARACHUTE_HOME"]))
 
 
-def test_into_a_pipe_it_is_plain(environment: dict[str, str]) -> None:
-    lines = said(environment).splitlines()
+def test_into_a_pipe_it_is_plain_and_json_says_all_of_it(parachute: Terminal, tmp_path: Path) -> None:
+    def said(*options: str) -> str:
+        return parachute.ok("first-boot", *options, DBUS_SYSTEM_BUS_ADDRESS=f"unix:path={tmp_path}/nowhere")
+
+    lines = said().splitlines()
     assert [line.split()[0] for line in lines] == ["Page", "Key"]
     assert lines[0].split()[1] == "http://127.0.0.1:3333/setup"
-    assert keys_of(environment).authenticate(lines[1].split()[1])
-
-
-def test_json_says_all_of_it(environment: dict[str, str]) -> None:
-    shown = json.loads(said(environment, "--json"))
+    assert keys_of(parachute.environment).authenticate(lines[1].split()[1])
+    shown = json.loads(said("--json"))
     assert shown["link"] == f"{shown['urls'][0]}#key={shown['key']}"
     assert (shown["done"], shown["reason"], shown["name"]) == (False, None, None)
-    keys_of(environment).create("Phone")
-    (Path(environment["PARACHUTE_HOME"]) / "setup.json").unlink()
-    shown = json.loads(said(environment, "--json"))
+    keys_of(parachute.environment).create("Phone")
+    (parachute.home / "setup.json").unlink()
+    shown = json.loads(said("--json"))
     assert (shown["done"], shown["key"], shown["link"]) == (True, None, None)
-    assert json.loads(said(environment, "--json", "--again"))["key"]
+    assert json.loads(said("--json", "--again"))["key"]
 
 
 def test_a_console_is_filled(environment: dict[str, str]) -> None:

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from parachute.app import create
-from parachute.errors import ParachuteError
-from parachute.first_boot.service import FirstBoot
-from parachute.keys.document import KeysUnreadable
-from parachute.keys.service import Keys
-from parachute.settings.home import Home
-from parachute.settings.models import Settings
+from parachute.base.errors import ParachuteError
+from parachute.config.settings.home import Home
+from parachute.config.settings.models import Settings
+from parachute.security.keys.document import KeysUnreadable
+from parachute.security.keys.service import Keys
+from parachute.server.app import create
 from parachute.supervisor.credentials import Credentials
-from parachute.web.exposure import NotSafe
+from parachute.web.access.exposure import NotSafe
+from parachute.web.first_boot.service import FirstBoot
 
 
 def new(home: Home) -> None:

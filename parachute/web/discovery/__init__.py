@@ -1,0 +1,1 @@
+"""The computer's name and service on the local network (Avahi)."""

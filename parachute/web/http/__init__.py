@@ -1,0 +1,1 @@
+"""HTTP connections of peers that nobody trusts: limits, bodies, event streams and errors."""

@@ -1,0 +1,37 @@
+"""Every route has its line in the table of capabilities, and every line has a route."""
+
+import pytest
+
+from parachute.modules.runtime.proxy import ALIASES
+from parachute.server.routes import ROUTERS
+from parachute.server.status.api import router as status
+from parachute.server.status.panic_api import router as panic
+from parachute.web.access.routing import RULES, Rule, needed
+
+PATHS = sorted({route.path for router in (*ROUTERS, status, panic) for route in router.routes})  # type: ignore[attr-defined]
+ANY = {"/api/{module}", "/"}
+"""Lines for whatever has none of its own: routes of modules, and paths that nobody has thought of."""
+
+
+def has_path(rule: Rule, path: str) -> bool:
+    if rule.is_exact:
+        return path == rule.path
+    pairs = list(zip(rule.path.split("/"), path.split("/"), strict=False))
+    is_below = len(path.split("/")) >= len(rule.path.split("/"))
+    return is_below and all(expected in ("{module}", part) for expected, part in pairs)
+
+
+def test_every_route_has_a_line_of_its_own() -> None:
+    assert len(PATHS) > 60
+    lines = [rule for rule in RULES if rule.path not in ANY or rule.is_exact]
+    assert [path for path in PATHS if not any(has_path(rule, path) for rule in lines)] == []
+
+
+def test_every_line_has_a_route() -> None:
+    paths = [*PATHS, *(f"/api/{alias}" for alias in ALIASES)]
+    assert [rule.path for rule in RULES if not any(has_path(rule, path) for path in paths)] == []
+
+
+@pytest.mark.parametrize("path", ["/openapi.json", "/nobody/knows", "/api", "/api/"])
+def test_what_nobody_has_thought_of_needs_rights_in_every_module(path: str) -> None:
+    assert (needed("GET", path).module, needed("POST", path).capability) == ("*", "admin")
