@@ -1,1 +1,1 @@
-"""What happened, told to whoever wants to know."""
+"""Events and what they start: the event bus, hooks, the scheduler and the file watcher."""

@@ -2,20 +2,15 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Query
 
-from parachute.events.service import Events
+from parachute.base.services import provided
+from parachute.events.bus.service import Events
 
 router = APIRouter(prefix="/api/events", tags=["events"])
 
 
-def events(request: Request) -> Events:
-    """The application's events."""
-    service: Events = request.app.state.events
-    return service
-
-
-EventsDependency = Annotated[Events, Depends(events)]
+EventsDependency = Annotated[Events, Depends(provided(Events))]
 
 
 @router.get("/dead-letters")

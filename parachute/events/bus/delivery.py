@@ -1,4 +1,4 @@
-"""Bringing events to one subscriber, one after the other, until it has taken them."""
+"""Deliver events to one subscriber, in order, until it has taken each."""
 
 import asyncio
 import contextlib
@@ -6,9 +6,9 @@ import logging
 import time
 from collections.abc import Callable
 
-from parachute.errors import ParachuteError
-from parachute.events.models import Deliver, Limits, Waiting
-from parachute.events.store import EventStore
+from parachute.base.errors import ParachuteError
+from parachute.events.bus.models import Deliver, Limits, Waiting
+from parachute.events.bus.store import EventStore
 
 log = logging.getLogger(__name__)
 
@@ -17,7 +17,7 @@ _STORE_SECONDS = 5.0
 
 
 class Delivery:
-    """The one task that delivers to a subscriber; an event is taken, or a dead letter, before the next one is tried."""
+    """The task that delivers to a subscriber; an event is taken, or a dead letter, before the next one is tried."""
 
     def __init__(
         self, subscriber: str, deliver: Deliver, store: EventStore, limits: Limits, done: Callable[[Waiting], None]
@@ -29,14 +29,14 @@ class Delivery:
         self._done = done
         self._wake = asyncio.Event()
         self._hurry = asyncio.Event()
-        self._task = asyncio.create_task(self._deliver_for_ever(), name=f"events for {subscriber}")
+        self._task = asyncio.create_task(self._run(), name=f"events for {subscriber}")
 
     def wake(self) -> None:
-        """There is something new."""
+        """Deliver a new event."""
         self._wake.set()
 
     def hurry(self) -> None:
-        """Try at once what waits for its next try."""
+        """Retry at once."""
         self._wake.set()
         self._hurry.set()
 
@@ -46,7 +46,7 @@ class Delivery:
         with contextlib.suppress(asyncio.CancelledError):
             await self._task
 
-    async def _deliver_for_ever(self) -> None:
+    async def _run(self) -> None:
         waited = False
         while True:
             self._wake.clear()

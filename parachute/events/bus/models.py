@@ -1,12 +1,15 @@
-"""Events, who hears of them, and what is allowed in both."""
+"""Events, their ids, their subscribers, and the limits of both."""
 
 import json
 import re
+import secrets
+import time
+import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from parachute.errors import InvalidInput
+from parachute.base.errors import InvalidInput
 
 DATA_LIMIT = 256 * 1024
 """Bytes of an event's data as JSON: an event says what happened, and where the rest can be read."""
@@ -15,6 +18,26 @@ _NAME = re.compile(r"[a-z][a-z0-9_-]*(\.[a-z0-9_-]+)+")
 _PATTERN = re.compile(r"[a-z][a-z0-9_-]*(\.[a-z0-9_-]+)*\.\*")
 _NAME_CHARACTERS = 100
 _PATTERNS = 100
+_COUNTER_BITS = 12
+
+
+class Identifiers:
+    """Makes UUIDs of version 7 (RFC 9562): milliseconds, a counter, and 62 random bits; each sorts after the one before."""
+
+    def __init__(self) -> None:
+        self._last = 0  # milliseconds and counter together, as one number
+
+    def follow(self, identifier: str) -> None:
+        """Make only ids that sort after this one, which an earlier process made."""
+        value = uuid.UUID(identifier).int
+        self._last = max(self._last, value >> 80 << _COUNTER_BITS | value >> 64 & 0xFFF)
+
+    def new(self) -> str:
+        """The next id."""
+        # The counter runs over into the milliseconds: then the id is a little ahead of the clock.
+        self._last = max(self._last + 1, time.time_ns() // 1_000_000 << _COUNTER_BITS)
+        moment, counter = self._last >> _COUNTER_BITS, self._last & 0xFFF
+        return str(uuid.UUID(int=moment << 80 | 7 << 76 | counter << 64 | 2 << 62 | secrets.randbits(62)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +73,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What is kept, and how a delivery is repeated; seconds and bytes.
+    """Limits of storage, and delays of retries; seconds and bytes.
 
     `backlog` and `backlog_bytes` are per subscriber. A failed try is repeated after `first_seconds`, and then twice as
     long each time up to `most_seconds`; after `tries` it is a dead letter.
@@ -103,7 +126,7 @@ def checked_patterns(patterns: Sequence[str]) -> tuple[str, ...]:
 
 
 def matches(patterns: Sequence[str], name: str) -> bool:
-    """Whether one of the patterns stands for this name."""
+    """True if one of the patterns matches this name."""
     return any(name.startswith(each[:-1]) if each.endswith(".*") else name == each for each in patterns)
 
 

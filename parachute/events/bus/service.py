@@ -1,4 +1,4 @@
-"""Publishing events: listeners in core hear at once, subscribers at least once, also after a restart."""
+"""Publish events: to listeners in the server at once, to subscribers at least once, also after a restart."""
 
 import asyncio
 import contextlib
@@ -8,15 +8,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from parachute.audit.service import Audit
-from parachute.clock import now
-from parachute.errors import InvalidInput, NotFound, Unavailable
-from parachute.events.delivery import Delivery
-from parachute.events.identifiers import Identifiers
-from parachute.events.models import (
+from parachute.base.clock import now
+from parachute.base.errors import InvalidInput, NotFound, Unavailable
+from parachute.events.bus.delivery import Delivery
+from parachute.events.bus.models import (
     DeadLetter,
     Deliver,
     Event,
+    Identifiers,
     Limits,
     Listener,
     Waiting,
@@ -25,7 +24,8 @@ from parachute.events.models import (
     encoded,
     matches,
 )
-from parachute.events.store import EventStore
+from parachute.events.bus.store import EventStore
+from parachute.security.audit.service import Audit
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ _PRUNE_EVENTS = 500
 
 @dataclass(slots=True)
 class _Subscriber:
-    """Somebody who is delivered to; `patterns` may be a function, which is asked at each event."""
+    """A subscriber; `patterns` may be a function, which is called for each event."""
 
     kind: str
     patterns: tuple[str, ...] | Callable[[], Sequence[str]]
@@ -50,12 +50,12 @@ class _Subscriber:
     delivery: Delivery | None = None
 
     def wants(self, name: str) -> bool:
-        """Whether an event is for this subscriber."""
+        """True if an event is for this subscriber."""
         return matches(self.patterns() if callable(self.patterns) else self.patterns, name)
 
 
 class Events:
-    """The bus. Without a store only listeners inside core hear; `start` comes before the first subscriber."""
+    """The bus. Without a store there are only listeners in the server; `start` comes before the first subscriber."""
 
     def __init__(self, audit: Audit, store: EventStore | None = None, limits: Limits | None = None) -> None:
         self._audit = audit
@@ -71,7 +71,7 @@ class Events:
         self._pruning: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Take up who subscribed in an earlier process: for them events are kept until they are back."""
+        """Load the subscriptions of an earlier process: their events are stored until the subscribers are back."""
         if self._store is None:
             return
         if last := await self._store.last_id():
@@ -189,7 +189,7 @@ class Events:
         return len(revived)
 
     def backlog(self, name: str) -> int:
-        """How many events wait for a subscriber."""
+        """The number of events that wait for a subscriber."""
         subscriber = self._subscribers.get(name)
         return subscriber.waiting if subscriber else 0
 

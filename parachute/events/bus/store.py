@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
-from parachute.clock import as_text, now
-from parachute.database import Database
-from parachute.events.models import DeadLetter, Event, Limits, Waiting
+from parachute.base.clock import as_text, now
+from parachute.base.database import Database
+from parachute.events.bus.models import DeadLetter, Event, Limits, Waiting
 
 _TEXT_LIMIT = 500
 _EVENT = "e.id, e.name, e.source, e.data, e.timestamp"
@@ -65,7 +65,7 @@ class EventStore:
                 await connection.execute(f"DELETE FROM {table} WHERE subscriber = ?", (subscriber,))  # noqa: S608
 
     async def backlogs(self) -> dict[str, tuple[int, int]]:
-        """How many events wait for each subscriber, and their bytes."""
+        """The number and bytes of the events that wait for each subscriber."""
         rows = await self._database.rows(
             "SELECT subscriber, count(*), sum(size) FROM deliveries d JOIN events e ON e.id = d.event "
             "WHERE NOT is_dead GROUP BY subscriber"

@@ -1,27 +1,29 @@
-"""Watching the vault for as long as somebody listens."""
+"""Watch the vault while a module subscribes to its changes."""
 
 import asyncio
 import contextlib
 import logging
-import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+
+from parachute.base.errors import InvalidInput
+from parachute.base.folders import Folder
 
 log = logging.getLogger(__name__)
 
 Listener = Callable[[frozenset[str]], Awaitable[None]]
-"""Hears the paths within the vault that were added, changed or removed; a rename is two of them."""
+"""Called with the paths in the vault that were added, changed or removed; a rename is two of them."""
 
 _DEBOUNCE = 400
 _STEP = 50
-"""Milliseconds: changes are told together when nothing has changed for a step, at the latest after the debounce."""
+"""Milliseconds: changes are reported together when nothing has changed for a step, at the latest after the debounce."""
 
 _AGAIN_SECONDS = 60.0
 _MOST_PATHS = 10_000
 
 
 class VaultWatcher:
-    """Tells listeners of changes, the computer's own hidden folders at the top of the vault excepted.
+    """Reports changes to listeners, without those in hidden folders at the top of the vault.
 
     A listener may miss changes, as while the vault cannot be watched: what must not be missed is compared by mtime and size.
     """
@@ -31,17 +33,17 @@ class VaultWatcher:
         self._listeners: list[Listener] = []
         self._task: asyncio.Task[None] | None = None
         self.problem: str | None = None
-        """Why nothing is watched now, in a sentence."""
+        """The reason why nothing is watched now, as a sentence."""
 
     def listen(self, listener: Listener) -> None:
-        """Tell a listener from now on; the first one starts the watching."""
+        """Add a listener; the first one starts the watching."""
         if listener not in self._listeners:
             self._listeners.append(listener)
         if self._task is None:
             self._task = asyncio.create_task(self._watch_for_ever(), name="vault watcher")
 
     async def forget(self, listener: Listener) -> None:
-        """Tell a listener nothing more; without the last one nothing is watched."""
+        """Remove a listener; after the last one nothing is watched."""
         if listener in self._listeners:
             self._listeners.remove(listener)
         if not self._listeners:
@@ -69,14 +71,14 @@ class VaultWatcher:
                     self._vault, watch_filter=visible, debounce=_DEBOUNCE, step=_STEP, ignore_permission_denied=True
                 )
                 async for changes in watching:
-                    await self._tell(await asyncio.to_thread(self._paths, [path for _, path in changes]))
+                    await self._notify(await asyncio.to_thread(self._paths, [path for _, path in changes]))
             except Exception as error:
                 # Most often there are more folders than the kernel lets a user watch.
                 self.problem = f"Changes in {self._vault} are not noticed at once: {error}."
                 log.warning("%s A larger fs.inotify.max_user_watches may help.", self.problem)
             await asyncio.sleep(_AGAIN_SECONDS)
 
-    async def _tell(self, paths: frozenset[str]) -> None:
+    async def _notify(self, paths: frozenset[str]) -> None:
         for listener in list(self._listeners):
             try:
                 await listener(paths)
@@ -87,10 +89,15 @@ class VaultWatcher:
         found = {path for path in map(self._within, changed) if path is not None}
         # What was written into a new folder before the kernel watched that is in none of the changes.
         for folder in [path for path in found if (self._vault / path).is_dir()]:
-            for place, _, names in os.walk(self._vault / folder):
-                found.update(filter(None, (self._within(str(Path(place, name))) for name in names)))
-                if len(found) > _MOST_PATHS:
-                    break
+            with (
+                contextlib.suppress(OSError, InvalidInput),
+                Folder.open(self._vault) as vault,
+                vault.folder(folder) as top,
+            ):
+                for place, _, entries in top.walk(most=_MOST_PATHS, unreadable=lambda *_: None):
+                    prefix = f"{folder}/{place}" if place else folder
+                    files = (entry.name for entry in entries if not entry.is_dir(follow_symlinks=False))
+                    found.update(f"{prefix}/{name}" for name in files)
         return frozenset(sorted(found)[:_MOST_PATHS])
 
     def _within(self, path: str) -> str | None:

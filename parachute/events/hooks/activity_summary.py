@@ -2,7 +2,7 @@
 
 import sys
 
-from parachute.hooks.defaults.activity_summary import main
+from parachute.events.hooks.defaults.activity_summary import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -2,26 +2,20 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends
 
-from parachute.hooks.listing import as_json
-from parachute.hooks.service import Hooks
+from parachute.base.services import provided
+from parachute.events.hooks.service import Hooks, as_json
 
 router = APIRouter(prefix="/api/hooks", tags=["hooks"])
 
 
-def hooks(request: Request) -> Hooks:
-    """The application's hooks."""
-    service: Hooks = request.app.state.hooks
-    return service
-
-
-HooksDependency = Annotated[Hooks, Depends(hooks)]
+HooksDependency = Annotated[Hooks, Depends(provided(Hooks))]
 
 
 @router.get("")
 async def list_hooks(service: HooksDependency) -> dict[str, Any]:
-    """All hooks, and whether they went well lately."""
+    """All hooks, and the number of recent failures."""
     return {
         "hooks": as_json(await service.list()),
         "problems": list(service.problems()),
@@ -31,7 +25,7 @@ async def list_hooks(service: HooksDependency) -> dict[str, Any]:
 
 @router.get("/errors")
 async def hook_errors(service: HooksDependency) -> dict[str, Any]:
-    """What went wrong lately, newest first."""
+    """Recent failures of hooks, newest first."""
     return {
         "errors": [
             {"hook": each.hook, "message": each.message, "timestamp": each.timestamp, "event": each.event}

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from parachute.files import private_folder
-from parachute.hooks.models import BUILT_IN, WITHOUT_PROCESS, CannotRun
+from parachute.base.files import private_folder
+from parachute.events.hooks.models import ALIAS, BUILT_IN, WITHOUT_PROCESS, CannotRun
 
 _SHELL = frozenset("|&;<>()$`*?\n")
 _FILES_LIMIT = 64 * 1024 * 1024
@@ -60,7 +60,7 @@ class Command:
 
     @property
     def digest(self) -> str:
-        """What is approved."""
+        """The hash that is approved."""
         seen = [self.line, self.arguments[0], [[file.index, file.sha256] for file in self.files]]
         return f"sha256:{hashlib.sha256(json.dumps(seen).encode(errors='surrogatepass')).hexdigest()}"
 
@@ -162,7 +162,7 @@ def _stem(word: str) -> str:
 
 
 def _names(word: str) -> list[tuple[str | None, str]]:
-    """What in a word may name a file: all of it, what follows `--option=` or `-I`, or else the words of a text.
+    """The parts of a word that may name a file: all of it, what follows `--option=` or `-I`, or else the words of a text.
 
     `bash -c 'sh /p/x'` names `/p/x`, and so does `--file=/p/x`.
     """
@@ -200,8 +200,9 @@ def _read(index: int, path: Path, limit: int, prefix: str | None = "") -> File |
 
 
 def _module_file(name: str, folder: Path) -> Path:
-    """Where Python, running in a folder, would find a module; nothing is imported to find out."""
-    parts = name.split(".")
+    """The file in which Python, running in a folder, would find a module, without importing anything."""
+    real = f"{__package__}.{name.removeprefix(ALIAS)}" if name.startswith(ALIAS) else name
+    parts = real.split(".")
     if all(part.isidentifier() for part in parts):
         for entry in (str(folder), *sys.path):
             if not entry or not Path(entry).is_dir():

@@ -1,10 +1,10 @@
-"""What hooks of session.start add to what the agent knows, in the form that Claude Code's hooks have."""
+"""Context for the agent that hooks of session.start add, in the form that Claude Code's hooks have."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from parachute.errors import InvalidInput
-from parachute.hooks.models import Added
+from parachute.base.errors import InvalidInput
+from parachute.events.hooks.models import Added
 
 LIMIT = 16 * 1024
 """Bytes of what all hooks of one event add together."""
@@ -15,9 +15,9 @@ _NOTICE_CHARACTERS = 1000
 
 
 def added(hook: str, output: dict[str, Any], before: Sequence[Added]) -> Added | None:
-    """What the output of a hook adds: `{"additionalContext": "…"}`, also inside of `hookSpecificOutput`, or None.
+    """The addition in a hook's output: `{"additionalContext": "…"}`, also inside of `hookSpecificOutput`, or None.
 
-    `systemMessage` is for the person. Error: InvalidInput if it is no text, or if it does not fit beside what others have added before.
+    `systemMessage` is for the person. Error: InvalidInput if it is no text, or if it does not fit with what others have added before.
     """
     specific = output.get("hookSpecificOutput")
     text = output.get(_KEY, specific.get(_KEY) if isinstance(specific, dict) else None)
@@ -36,5 +36,5 @@ def added(hook: str, output: dict[str, Any], before: Sequence[Added]) -> Added |
 
 
 def joined(parts: Sequence[Added]) -> str:
-    """All that was added, each under the name of its hook."""
+    """All additions, each under the name of its hook."""
     return "\n\n".join(f'<from_hook name="{each.hook}">\n{each.text}\n</from_hook>' for each in parts if each.text)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from parachute.base.folders import Folder
-from parachute.prompts.approvals import ApprovedPrompts
+from parachute.security.approved_prompts import ApprovedPrompts
 
 FOLDER = "parachute"
 FILE = "memory.md"

@@ -1,9 +1,9 @@
-"""Hooks, what came of running them, and which events there are."""
+"""Hooks, their results, and the events of the computer itself."""
 
 from dataclasses import dataclass, field
 from typing import Any
 
-from parachute.errors import ParachuteError
+from parachute.base.errors import ParachuteError
 
 EVENTS: dict[str, dict[str, Any]] = {
     "session.start": {
@@ -33,7 +33,7 @@ MEANINGS: dict[str, str] = {
     "context.limit.approaching": "A conversation fills the share `threshold` of what the model can hold.",
     "brain.mention.detected": "The module `brain` has found an entity mentioned in a text.",
 }
-"""What the events of the computer itself mean."""
+"""The meanings of these events."""
 
 BLOCKABLE = frozenset(("session.start",))
 """Events whose hooks are asked before it happens, so that one can prevent it."""
@@ -50,6 +50,9 @@ SCRIPTS = {
 
 DEFAULTS = ("activity_summary", "flush_memory", "load_context", "summarise")
 """Hooks that come with the computer, each a file in `defaults`."""
+
+ALIAS = "parachute.hooks."
+"""The prefix in `hooks.yaml` of modules of this package (`parachute.aliases`)."""
 
 BUILT_IN = frozenset((*(f"parachute.hooks.defaults.{name}" for name in DEFAULTS), "parachute.hooks.activity_summary"))
 """Modules of this package that are hooks: they came with it, and need no approval of their own."""
@@ -76,19 +79,19 @@ class Hook:
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What a command did; `exit_code` is None when it was ended because its time was over."""
+    """The result of a command; `exit_code` is None when it was ended because its time was over."""
 
     exit_code: int | None
     stdout: str
     stderr: str
     duration_ms: int
     is_cut: bool = False
-    """Whether it wrote more than is kept."""
+    """True if it wrote more than is kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class HookFailure:
-    """Something that went wrong with a hook."""
+    """A failure of a hook."""
 
     hook: str
     event: str
@@ -98,7 +101,7 @@ class HookFailure:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What a hook, by its name, wants the agent to know, and the person."""
+    """A text for the agent and a notice for the person, from a hook."""
 
     hook: str
     text: str
@@ -107,7 +110,7 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class HookOutcome:
-    """What the hooks of an event said; where `blocked`, what they were asked about must not happen, for `reason`.
+    """The result of the hooks of an event; `blocked`: the event must not happen, for `reason`.
 
     `outputs` are their answers, `added` what of these is for the agent.
     """

@@ -1,4 +1,4 @@
-"""Running one command: JSON in, bounded output, and an end after its time, with everything that it started."""
+"""Run one command: JSON in, bounded output, and an end after its time, with everything that it started."""
 
 import asyncio
 import contextlib
@@ -11,26 +11,26 @@ from collections.abc import Mapping
 from pathlib import Path
 from secrets import token_hex
 
-from parachute.files import private_folder
-from parachute.hooks.commands import Command
-from parachute.hooks.models import Ran
-from parachute.programs.starting import outside
+from parachute.base.files import private_folder
+from parachute.events.hooks.commands import Command
+from parachute.events.hooks.models import Ran
+from parachute.supervisor.command_runner.child import NOT_FOUND
+from parachute.supervisor.command_runner.children import owned
 
 STDOUT_LIMIT = 256 * 1024
 STDERR_LIMIT = 64 * 1024
-_KEEPER = str(Path(__file__).with_name("keeper.py"))
-_END_SECONDS = 8.0  # of the keeper, which itself waits 5 for what it ends
+_END_SECONDS = 8.0  # of the owner, which itself waits 5 for what it ends
 _LAST_WORDS_SECONDS = 2.0
 
 _PASSED_ON = (
     *("DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "HOME", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_TIME", "LOGNAME"),
     *("SHELL", "TMPDIR", "TZ", "USER", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR"),
 )
-"""What a hook sees of our environment; a token or key is none of it."""
+"""The variables of our environment that a hook gets; no token or key."""
 
 
 def search_path(vault: Path) -> list[str]:
-    """Where programs are looked for: our own PATH without the vault, in which agents write, and then our own programs."""
+    """The search path of programs: our own PATH without the vault, in which agents write, and then our own programs."""
     inside = vault.resolve()
     entries = [*os.environ.get("PATH", os.defpath).split(os.pathsep), str(Path(sys.executable).parent)]
     return [
@@ -56,20 +56,18 @@ async def run(
     command: Command, payload: bytes, seconds: float, values: Mapping[str, str], root: Path, folder: Path
 ) -> Ran:
     """Run a command in `folder` with a payload on its standard input; raises nothing but OSError and CancelledError."""
-    import parachute_runner
-
     copies = private_folder(root / "run" / "hooks") / token_hex(8)
     started = time.monotonic()
     try:
         arguments = await asyncio.to_thread(command.materialise, copies, root)
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-IS", _KEEPER, str(Path(parachute_runner.__path__[0]).parent), str(os.getpid())),
-            *outside(arguments),
+            *owned(arguments),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             cwd=folder,
             env=dict(values),
+            start_new_session=True,
         )
         assert process.stdout is not None
         assert process.stderr is not None
@@ -90,7 +88,10 @@ async def run(
             # A process of another user, which we could not end, may hold the pipes; Process itself cannot let go of them.
             process._transport.close()  # type: ignore[attr-defined]
         duration = int((time.monotonic() - started) * 1000)
-        return Ran(code, stdout.text(), stderr.text(), duration, stdout.is_cut or stderr.is_cut)
+        complaint = stderr.text()
+        if code == NOT_FOUND and not complaint:
+            complaint = f"It cannot be started: {arguments[0]} is not there.\n"
+        return Ran(code, stdout.text(), complaint, duration, stdout.is_cut or stderr.is_cut)
     finally:
         await asyncio.to_thread(shutil.rmtree, copies, True)
 
@@ -126,7 +127,7 @@ class _Output:
         self.task = asyncio.create_task(self._read())
 
     def text(self) -> str:
-        """What was kept."""
+        """The text that was kept."""
         return self._kept.decode(errors="replace")
 
     async def _read(self) -> None:
@@ -148,7 +149,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 async def _write(process: asyncio.subprocess.Process, payload: bytes) -> None:
     assert process.stdin is not None
-    with contextlib.suppress(OSError):  # a command need not read what it is told
+    with contextlib.suppress(OSError):  # a command need not read its input
         process.stdin.write(payload)
         await process.stdin.drain()
     process.stdin.close()

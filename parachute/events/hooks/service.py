@@ -1,4 +1,4 @@
-"""Running the hooks of an event, and remembering what went wrong."""
+"""Hooks: running those of an event, their approval, and their errors."""
 
 import asyncio
 import contextlib
@@ -11,17 +11,17 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from parachute.audit.service import Audit
-from parachute.clock import now
-from parachute.errors import InvalidInput
-from parachute.events.models import Event, checked_name, matches
-from parachute.events.service import Events
-from parachute.hooks import configuration, context, running
-from parachute.hooks.approvals import Approvals
-from parachute.hooks.commands import Command, prepare
-from parachute.hooks.models import BLOCKABLE, EVENTS, Added, CannotRun, Hook, HookFailure, HookOutcome, Ran
-from parachute.panic.brake import Brake
-from parachute.settings.home import Home
+from parachute.base.approved_hashes import ApprovedHashes
+from parachute.base.clock import now
+from parachute.base.errors import InvalidInput
+from parachute.config.settings.home import Home
+from parachute.events.bus.models import Event, checked_name, matches
+from parachute.events.bus.service import Events
+from parachute.events.hooks import configuration, context, running
+from parachute.events.hooks.commands import Command, prepare
+from parachute.events.hooks.models import BLOCKABLE, EVENTS, Added, CannotRun, Hook, HookFailure, HookOutcome, Ran
+from parachute.security.audit.service import Audit
+from parachute.security.kill_switch.switch import KillSwitch
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ _RECENT = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A hook with what its command is now; `problem` says why it cannot run, and then there is no command."""
+    """A hook with its command as it is now, None if it cannot run because of `problem`."""
 
     hook: Hook
     command: Command | None
@@ -50,7 +50,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """What came of trying one hook; `ran` is None if it was not run, for `problem`."""
+    """The result of trying one hook; `ran` is None if it was not run, because of `problem`."""
 
     hook: Hook
     ran: Ran | None
@@ -58,7 +58,7 @@ class Tested:
 
 
 class Hooks:
-    """The user's hooks. Only what was approved, exactly as it was approved, ever runs, and nothing while agents are stopped."""
+    """The user's hooks. Only what was approved, exactly as it was approved, runs, and nothing while agents are stopped."""
 
     def __init__(self, home: Home, vault: Path, audit: Audit | None = None) -> None:
         self._root = home.root
@@ -66,13 +66,14 @@ class Hooks:
         self._folder = home.root / configuration.FOLDER
         self._vault = vault
         self._audit = audit
-        self._brake = Brake(home.root)
+        self._kill_switch = KillSwitch(home.root)
         self._events: Events | None = None
-        self._approvals = Approvals(home.root)
+        hint = "Remove the file and approve your hooks again: `parachute hooks approve`."
+        self._approved = ApprovedHashes(home.root / "hooks-approved.json", "command", "hook", hint)
         self._configuration = configuration.Configuration()
         self._signature: tuple[object, ...] | None = None
         self._errors: deque[HookFailure] = deque(maxlen=_ERRORS)
-        self._told: set[tuple[str, str]] = set()
+        self._reported: set[tuple[str, str]] = set()
         self._slots = asyncio.Semaphore(_AT_ONCE)
         # Of their own: whoever waits for a hook does not wait for those that nobody waits for.
         self._background_slots = asyncio.Semaphore(_AT_ONCE_IN_BACKGROUND)
@@ -83,28 +84,28 @@ class Hooks:
         await asyncio.to_thread(configuration.install, self._root)
         events.register(_SUBSCRIBER, self.deliver, _TURN_SECONDS)
         self._events = events
-        if self._brake.panic is None:
+        if self._kill_switch.panic is None:
             await self.resume()
 
     async def stop(self) -> None:
-        """End what runs, and keep events until `resume`."""
+        """End running hooks, and store events until `resume`."""
         if self._events is not None:
             await self._events.pause_subscriber(_SUBSCRIBER)
         await self.close()
 
     async def resume(self) -> None:
-        """Run hooks for what has happened meanwhile, and from now on."""
+        """Run hooks for the stored events, and from now on."""
         if self._events is not None:
             await self._events.add_subscriber(_SUBSCRIBER, self.patterns, kind=_SUBSCRIBER)
 
     async def close(self) -> None:
-        """End what runs in the background."""
+        """End hooks in the background."""
         for task in self._background:
             task.cancel()
         await asyncio.gather(*self._background, return_exceptions=True)
 
     def patterns(self) -> Sequence[str]:
-        """The events that somebody wrote a hook for, and that are brought by the bus."""
+        """The events of the bus that have a hook."""
         return [hook.event for hook in self._read().hooks if hook.event not in BLOCKABLE]
 
     async def deliver(self, subscriber: str, event: Event) -> None:
@@ -118,13 +119,13 @@ class Hooks:
         """Run every approved hook of an event, in order; asynchronous ones go on by themselves. Never raises for a hook."""
         outputs: list[dict[str, Any]] = []
         added: list[Added] = []
-        if panic := self._brake.panic:
+        if panic := self._kill_switch.panic:
             # Nobody can say whether one of them would have stopped it.
             return HookOutcome(event in BLOCKABLE, str(panic.refusal()), outputs, ())
         for listed in await self._of(event):
             hook, command = listed.hook, listed.command
             if command is None or not listed.is_approved:
-                self._tell_once(hook, command.digest if command else "", event, listed.problem or "")
+                self._report_once(hook, command.digest if command else "", event, listed.problem or "")
                 continue
             payload = self._payload(event, data, identifier, timestamp or now())
             if hook.is_async:
@@ -146,30 +147,32 @@ class Hooks:
         return await self._listed(self._read().hooks)
 
     def problems(self) -> Sequence[str]:
-        """What is wrong with `hooks.yaml` and the scripts, in sentences."""
+        """The mistakes in `hooks.yaml` and the scripts, in sentences."""
         return self._read().problems
 
     def errors(self) -> Sequence[HookFailure]:
-        """What went wrong lately, newest first."""
+        """Recent failures, newest first."""
         return tuple(reversed(self._errors))
 
     def recent_errors(self) -> int:
-        """How many hooks went wrong in the last day."""
+        """The number of failures in the last day."""
         since = datetime.now(UTC) - _RECENT
         return sum(datetime.fromisoformat(each.timestamp) > since for each in self._errors)
 
     async def approve(self, listed: Sequence[Listed]) -> None:
-        """Approve hooks exactly as they were listed; error: InvalidInput."""
+        """Approve hooks exactly as they were listed, in place of earlier versions of their command lines; error: InvalidInput."""
         commands = [each.command for each in listed if each.command is not None and not each.command.is_built_in]
-        await asyncio.to_thread(self._approvals.approve, commands)
+        for command in commands:
+            texts = {str(file.path): file.content for file in command.files}
+            await asyncio.to_thread(self._approved.approve, [(command.line, command.digest)], texts)
 
     def before(self, command: Command) -> Mapping[str, bytes]:
-        """The files of a command as they were approved last, by their paths; error: InvalidInput."""
-        return self._approvals.before(command)
+        """The files of a command line as they were approved last, by their paths; error: InvalidInput."""
+        return self._approved.texts(command.line)
 
     async def test(self, event: str) -> Sequence[Tested]:
         """Try every hook of an event with example data, the asynchronous ones too; errors: InvalidInput, Stopped."""
-        self._brake.check()
+        self._kill_switch.check()
         checked_name(event)
         payload = self._payload(event, EVENTS.get(event, {}), None, now())
         tested = []
@@ -194,11 +197,11 @@ class Hooks:
         return await self._listed([hook for hook in self._read().hooks if matches([hook.event], event)])
 
     async def _listed(self, hooks: Sequence[Hook]) -> Sequence[Listed]:
-        return await asyncio.to_thread(self._look, hooks) if hooks else []
+        return await asyncio.to_thread(self._prepared, hooks) if hooks else []
 
-    def _look(self, hooks: Sequence[Hook]) -> Sequence[Listed]:
+    def _prepared(self, hooks: Sequence[Hook]) -> Sequence[Listed]:
         try:
-            approved, unreadable = self._approvals.digests(), None
+            approved, unreadable = self._approved.digests(), None
         except InvalidInput as error:
             approved, unreadable = frozenset(), str(error)
         folder = self._folder
@@ -221,7 +224,7 @@ class Hooks:
         module = data.get("module")
         if not isinstance(module, str):
             module = "chat" if first in ("session", "context") else first
-        told = {
+        payload = {
             "id": identifier,
             "event": event,
             "timestamp": timestamp,
@@ -229,7 +232,7 @@ class Hooks:
             "module": module,
             "data": data,
         }
-        return json.dumps(told, ensure_ascii=False).encode(errors="replace") + b"\n"
+        return json.dumps(payload, ensure_ascii=False).encode(errors="replace") + b"\n"
 
     def _run_in_background(self, hook: Hook, command: Command, event: str, payload: bytes) -> None:
         if len(self._background) >= _IN_BACKGROUND:
@@ -288,7 +291,7 @@ class Hooks:
             return await running.run(command, payload, seconds, values, self._root, self._folder)
 
     def _judge(self, hook: Hook, event: str, ran: Ran) -> dict[str, Any] | None:
-        """What a hook answered as JSON, if it did well; else its failure is kept."""
+        """The JSON that a hook answered; None after a failure, which is recorded."""
         said = ran.stderr.strip()[:_MESSAGE_CHARACTERS]
         if ran.exit_code is None:
             self._fail(hook.name, event, f"It was ended after {hook.timeout:g} seconds. {said}".strip())
@@ -306,11 +309,35 @@ class Hooks:
             self._fail(hook.name, event, f"Its answer is not JSON.{size}")
         return None
 
-    def _tell_once(self, hook: Hook, digest: str, event: str, problem: str) -> None:
-        if (hook.source, digest) not in self._told:
-            self._told.add((hook.source, digest))
+    def _report_once(self, hook: Hook, digest: str, event: str, problem: str) -> None:
+        if (hook.source, digest) not in self._reported:
+            self._reported.add((hook.source, digest))
             self._fail(hook.name, event, problem)
 
     def _fail(self, hook: str, event: str, message: str) -> None:
         log.warning("Hook %s: %s", hook, message)
         self._errors.append(HookFailure(hook, event, message, now()))
+
+
+def as_json(listed: Sequence[Listed]) -> list[dict[str, Any]]:
+    """Hooks for the app, where a command that several events have is one hook with all of them."""
+    found: dict[tuple[object, ...], dict[str, Any]] = {}
+    for each in listed:
+        hook = each.hook
+        key = (hook.name, hook.command, hook.is_async, hook.timeout, hook.description)
+        entry = found.setdefault(
+            key,
+            {
+                "name": hook.name,
+                "events": [],
+                "blocking": not hook.is_async,
+                "description": hook.description,
+                "command": hook.command,
+                "source": hook.source,
+                "timeout": hook.timeout,
+                "approved": each.is_approved,
+                "problem": each.problem,
+            },
+        )
+        entry["events"].append(hook.event)
+    return list(found.values())

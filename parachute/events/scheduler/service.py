@@ -1,4 +1,4 @@
-"""Looking what is due, and beginning it: each job once a day, and never twice at a time."""
+"""Begin jobs that are due: each once a day, and never twice at a time."""
 
 import asyncio
 import contextlib
@@ -8,14 +8,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
 
-from parachute.errors import ParachuteError
-from parachute.panic.brake import Brake
-from parachute.scheduler.times import TimeOfDay, last_due
+from parachute.base.errors import ParachuteError
+from parachute.events.scheduler.times import TimeOfDay, last_due
+from parachute.security.kill_switch.switch import KillSwitch
 
 log = logging.getLogger(__name__)
 
 _SECONDS = 60.0
-"""Between two looks at the clock on the wall: a timer that waits for the moment itself would stand still while the machine
+"""Between two checks of the wall clock: a timer that waits for the moment itself would stand still while the machine
 sleeps, and not notice that somebody has set the clock."""
 
 
@@ -25,7 +25,7 @@ def _now() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """The clock on the wall; without a `zone` it is that of this machine."""
+    """The wall clock; without a `zone` that of this machine."""
 
     now: Callable[[], datetime] = _now
     zone: tzinfo | None = None
@@ -33,10 +33,10 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Something that is due once a day. `run` gets the day, and whether it is done again because it failed.
+    """A job that is due once a day. `run` gets the day, and whether it is a retry.
 
-    `taken` is the newest day that was seen to; of several days that were missed only the last one is made up for. `retry`
-    is when the taken day is tried again. `run` notes the day as taken before it does anything that costs.
+    `taken` is the newest day that has been run; of several missed days only the last one is run. `retry` is the time at which
+    the taken day is tried again. `run` stores the day as taken before it does anything that costs.
     """
 
     name: str
@@ -55,68 +55,70 @@ class Job:
 
 
 Source = Callable[[], Awaitable[Sequence[Job]]]
-"""Asked at every look for the jobs that there are now."""
+"""Called at every check for the current jobs."""
 
 
 class Scheduler:
-    """Begins what is due, unless the `brake` is pulled; owns the tasks of all jobs."""
+    """Begins jobs that are due, unless agents are stopped (`kill_switch`); owns their tasks."""
 
-    def __init__(self, clock: Clock | None = None, *, seconds: float = _SECONDS, brake: Brake | None = None) -> None:
+    def __init__(
+        self, clock: Clock | None = None, *, seconds: float = _SECONDS, kill_switch: KillSwitch | None = None
+    ) -> None:
         self.clock = clock or Clock()
-        self._brake = brake
+        self._kill_switch = kill_switch
         self._seconds = seconds
         self._sources: list[Source] = []
         self._running: dict[str, asyncio.Task[None]] = {}
-        self._look_now = asyncio.Event()
-        self._looking: asyncio.Task[None] | None = None
+        self._wake = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
 
     def add(self, source: Source) -> None:
-        """Ask a source from the next look on."""
+        """Add a source of jobs."""
         self._sources.append(source)
         self.reload()
 
     def start(self) -> None:
-        """Look from now on."""
-        self._looking = asyncio.create_task(self._look_for_ever(), name="scheduler")
+        """Check from now on."""
+        self._task = asyncio.create_task(self._run_for_ever(), name="scheduler")
 
     async def close(self) -> None:
-        """Begin nothing any more, and end what runs."""
-        tasks = [task for task in (self._looking, *self._running.values()) if task is not None]
-        self._looking = None
+        """Begin nothing any more, and end running jobs."""
+        tasks = [task for task in (self._task, *self._running.values()) if task is not None]
+        self._task = None
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def reload(self) -> None:
-        """Look now: jobs may have changed."""
-        self._look_now.set()
+        """Check now: jobs may have changed."""
+        self._wake.set()
 
     async def resume(self) -> None:
-        """Begin what became due while the brake was pulled."""
+        """Begin what became due while agents were stopped."""
         self.reload()
 
     def check(self) -> None:
-        """See that something may begin now, also what a person asks for; error: Stopped."""
-        if self._brake is not None:
-            self._brake.check()
+        """Check that a job may begin now, also at a person's request; error: Stopped."""
+        if self._kill_switch is not None:
+            self._kill_switch.check()
 
     @property
     def running(self) -> frozenset[str]:
         """The names of jobs that run now."""
         return frozenset(self._running)
 
-    async def look(self) -> None:
-        """Begin everything that is due now; while the brake is pulled it stays due."""
-        if self._brake is not None and self._brake.panic:
+    async def run_due(self) -> None:
+        """Begin every job that is due; while agents are stopped it stays due."""
+        if self._kill_switch is not None and self._kill_switch.panic:
             return
         if self.clock.zone is None:
-            # Somebody may have told this machine that it is in another zone.
+            # The machine's time zone may have changed.
             time.tzset()
         for source in self._sources:
             try:
                 jobs = await source()
             except Exception as error:
-                _report("Jobs cannot be looked for", error)
+                _report("The jobs of a source cannot be read", error)
                 continue
             for job in jobs:
                 if job.name not in self._running and (due := job.due(self.clock)):
@@ -134,14 +136,14 @@ class Scheduler:
         except Exception as error:
             _report(f"The job {job.name} failed", error)
 
-    async def _look_for_ever(self) -> None:
+    async def _run_for_ever(self) -> None:
         while True:
-            self._look_now.clear()
-            await self.look()
+            self._wake.clear()
+            await self.run_due()
             # Not wait_for: before Python 3.12 it could swallow the cancellation by which this ends.
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(self._seconds):
-                    await self._look_now.wait()
+                    await self._wake.wait()
 
 
 def _report(what: str, error: Exception) -> None:

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
-from parachute.errors import InvalidInput
+from parachute.base.errors import InvalidInput
 
 _TIME = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])")
 _DAY = timedelta(days=1)

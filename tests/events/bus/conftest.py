@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from parachute.audit.service import Audit
-from parachute.database import Database
-from parachute.events import store
-from parachute.events.models import Event, Limits
-from parachute.events.service import Events
+from parachute.base.database import Database
+from parachute.events.bus import store
+from parachute.events.bus.models import Event, Limits
+from parachute.events.bus.service import Events
+from parachute.security.audit.service import Audit
 
-SECONDS = 30
+SECONDS = 120
 QUICK = Limits(first_seconds=0.01, most_seconds=0.05, tries=4)
 
 

@@ -4,11 +4,11 @@ import asyncio
 import sys
 from pathlib import Path
 
-from parachute.audit.service import Audit
-from parachute.database import Database
-from parachute.events import store
-from parachute.events.models import Event
-from parachute.events.service import Events
+from parachute.base.database import Database
+from parachute.events.bus import store
+from parachute.events.bus.models import Event
+from parachute.events.bus.service import Events
+from parachute.security.audit.service import Audit
 
 HANGS_AT = 60
 

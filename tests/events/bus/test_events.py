@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 
-from parachute.audit.service import Audit
-from parachute.errors import InvalidInput, NotFound, Unavailable
-from parachute.events.identifiers import Identifiers
-from parachute.events.models import DATA_LIMIT, Limits
-from parachute.events.service import Events
+from parachute.base.errors import InvalidInput, NotFound, Unavailable
+from parachute.events.bus.models import DATA_LIMIT, Identifiers, Limits
+from parachute.events.bus.service import Events
+from parachute.security.audit.service import Audit
 
 from .conftest import QUICK, Bus, until
 

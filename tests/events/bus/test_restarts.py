@@ -4,7 +4,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from parachute.events.models import Limits
+from parachute.events.bus.models import Limits
 
 from .conftest import SECONDS, Bus, until
 
@@ -52,7 +52,11 @@ async def test_tries_are_counted_across_restarts(bus: Bus) -> None:
     bus.inbox.refuse = lambda subscriber, event: OSError("down")
     await events.add_subscriber("brain", ["daily.*"])
     await events.publish("daily.x", {"n": 1})
-    await bus.inbox.until(lambda: len(bus.inbox.tried) == 1)
+
+    async def is_counted() -> bool:
+        return await bus.count("deliveries WHERE attempts = 1") == 1
+
+    await until(is_counted)
     await bus.close()
     events = await bus.open(limits)
     await events.add_subscriber("brain", ["daily.*"])

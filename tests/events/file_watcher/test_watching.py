@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from parachute.watching.service import VaultWatcher
+from parachute.events.file_watcher.service import VaultWatcher
 
-_SECONDS = 20.0
+_SECONDS = 60.0
 
 
 class Heard:

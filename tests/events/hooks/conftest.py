@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 import yaml
 
-from parachute.audit.service import Audit
-from parachute.hooks.models import HookOutcome
-from parachute.hooks.service import Hooks
-from parachute.settings.home import Home
+from parachute.config.settings.home import Home
+from parachute.events.hooks.models import HookOutcome
+from parachute.events.hooks.service import Hooks
+from parachute.security.audit.service import Audit
 
-SECONDS = 30
+SECONDS = 120
 
 
 class Place:

@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from parachute.hooks.commands import prepare, shown_name, split
-from parachute.hooks.models import CannotRun
+from parachute.events.hooks.commands import prepare, shown_name, split
+from parachute.events.hooks.models import CannotRun
 
 from .conftest import Place
+
+pytestmark = pytest.mark.long
 
 SYSTEM = ["/usr/bin", "/bin"]
 

@@ -9,8 +9,10 @@ import yaml
 from click.testing import Result
 from typer.testing import CliRunner
 
+from parachute.base.errors import InvalidInput, NotFound, Unavailable
 from parachute.cli.main import application
-from parachute.errors import InvalidInput, NotFound, Unavailable
+
+pytestmark = pytest.mark.long
 
 
 class CommandLine:
@@ -99,7 +101,7 @@ def test_what_cannot_run_is_said(hooks: CommandLine) -> None:
     with pytest.raises(InvalidInput, match="needs a shell"):
         hooks.run("approve", "piped", "--yes")
     hooks.write({"session.end": [{"command": "true", "shell": "bash"}]})
-    assert "line 4: hooks.session.end: 'shell' is unknown" in hooks.run("list").stderr
+    assert "line 4: hooks.session.end[0].shell: There is no such field" in hooks.run("list").stderr
 
 
 def test_without_hooks_it_says_how_to_write_one(hooks: CommandLine) -> None:

@@ -7,10 +7,13 @@ import yaml
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from parachute.hooks import configuration
-from parachute.hooks.api import router
+from parachute.base.services import ServiceRegistry
+from parachute.events.hooks import configuration
+from parachute.events.hooks.api import router
 
 from .conftest import Place
+
+pytestmark = pytest.mark.long
 
 # As the specification shows it.
 EXAMPLE = """\
@@ -52,20 +55,24 @@ async def test_the_example_of_the_specification_is_read(place: Place) -> None:
 @pytest.mark.parametrize(
     ("entry", "line", "says"),
     [
-        ("{type: command, command: a, shell: true}", 3, "'shell' is unknown; allowed are type, command"),
-        ("{type: prompt, command: a}", 3, "hooks.session.end.type: only `command`"),
-        ("{type: command}", 3, "`command` is missing"),
-        ("{command: ''}", 3, "hooks.session.end.command"),
-        ("{command: [a, b]}", 3, "hooks.session.end.command: expected one value"),
-        ("{command: a, timeout: 0}", 3, "hooks.session.end.timeout"),
-        ("{command: a, timeout: 601}", 3, "hooks.session.end.timeout"),
-        ("{command: a, timeout: soon}", 3, "hooks.session.end.timeout"),
-        ("{command: a, timeout: .nan}", 3, "hooks.session.end.timeout"),
-        ("{command: a, timeout: true}", 3, "hooks.session.end.timeout"),
-        ("{command: a, async: 1}", 3, "hooks.session.end.async: expected true or false"),
+        (
+            "{type: command, command: a, shell: true}",
+            3,
+            "hooks.session.end[0].shell: There is no such field; allowed are type, command",
+        ),
+        ("{type: prompt, command: a}", 3, "hooks.session.end[0].type: Only `command`"),
+        ("{type: command}", 3, "hooks.session.end[0].command: This is required"),
+        ("{command: ''}", 3, "hooks.session.end[0].command"),
+        ("{command: [a, b]}", 3, "hooks.session.end[0].command: A command line"),
+        ("{command: a, timeout: 0}", 3, "hooks.session.end[0].timeout"),
+        ("{command: a, timeout: 601}", 3, "hooks.session.end[0].timeout"),
+        ("{command: a, timeout: soon}", 3, "hooks.session.end[0].timeout"),
+        ("{command: a, timeout: .nan}", 3, "hooks.session.end[0].timeout"),
+        ("{command: a, timeout: true}", 3, "hooks.session.end[0].timeout"),
+        ("{command: a, async: 1}", 3, "hooks.session.end[0].async: Write true or false"),
         ("{command: a, command: b}", 3, "'command' is there twice"),
         ("{command: !!python/name:os.system x}", 3, "The tag"),
-        ("just text", 3, "expected names with values"),
+        ("just text", 3, "hooks.session.end[0]: Fields with values"),
     ],
 )
 def test_a_wrong_entry_is_told_with_its_line(place: Place, entry: str, line: int, says: str) -> None:
@@ -151,7 +158,7 @@ def test_the_first_file_is_written_once(tmp_path: Path) -> None:
 async def test_the_app_is_shown_hooks_and_errors_in_its_own_words(place: Place) -> None:
     app = FastAPI()
     app.include_router(router)
-    app.state.hooks = place.hooks
+    app.state.services = ServiceRegistry(place.hooks)
     place.write(
         session__start={"command": "false", "name": "guard", "description": "Says no."},
         session__end=[

@@ -5,12 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from parachute.hooks import memory
-from parachute.hooks.context import LIMIT, joined
-from parachute.hooks.defaults import load_context
-from parachute.hooks.models import Added
+from parachute.events.hooks import memory
+from parachute.events.hooks.context import LIMIT, joined
+from parachute.events.hooks.defaults import load_context
+from parachute.events.hooks.models import Added
 
 from .conftest import Place
+
+pytestmark = pytest.mark.long
 
 
 def _printing(output: object) -> str:

@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
-from tests.runs.answers import answered, ended
+from tests.chat.runs.answers import answered, ended
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, Reply, error, text
+
+pytestmark = pytest.mark.long
 
 PROGRAM = [sys.executable, "-m", "parachute.cli"]
 
@@ -64,8 +66,9 @@ async def test_what_a_direct_conversation_left_is_told_to_direct_ones(quick: Com
     async with quick.client() as client:
         first = await answered(client, "Whose is the telescope?", trustLevel="direct")
         await answered(client, "And the tripod?", ended(first)["sessionId"])
-        quick.wait_until(lambda: "tripod" in _memory(quick), "the conversation is remembered", seconds=40)
+        quick.wait_until(lambda: "tripod" in _memory(quick), "the conversation is remembered")
         assert "· direct\n" in _memory(quick)
+        quick.wait_until((quick.home.root / "prompts-approved.json").exists, "the entry is approved")
         second = await answered(client, "Good morning", trustLevel="direct")
         assert second.of_type("prompt_metadata")[0]["contextFiles"] == ["hook load_context"]
         assert second.of_type("warning") == []
@@ -77,7 +80,7 @@ async def test_what_was_said_is_remembered_in_the_next_conversation(quick: Compu
         session = ended(first)["sessionId"]
         assert first.of_type("prompt_metadata")[0]["contextFiles"] == []
         await answered(client, "And the tripod?", session)
-        quick.wait_until(lambda: "tripod" in _memory(quick), "the conversation is remembered", seconds=40)
+        quick.wait_until(lambda: "tripod" in _memory(quick), "the conversation is remembered")
         lines = _memory(quick).splitlines()
         assert lines[-1] == "- Open: a tripod."
         assert "- The telescope is Ottilie's." in lines
@@ -101,9 +104,9 @@ async def test_what_was_said_is_remembered_in_the_next_conversation(quick: Compu
         # The same end, told twice: once more nothing is asked.
         before = _memory(quick)
         again = _hook(quick, "summarise", session_id=session)
-        assert (again.returncode, again.stdout) == (0, "Nothing was said since this conversation was last looked at.\n")
+        assert (again.returncode, again.stdout) == (0, "Nothing was said since this conversation was last read.\n")
         short = _hook(quick, "summarise", session_id=ended(second)["sessionId"])
-        assert "nothing is remembered of less than 4" in short.stdout
+        assert "no notes are made of less than 4" in short.stdout
         gone = _hook(quick, "summarise", session_id="gone")
         assert (gone.returncode, gone.stdout) == (0, "There is no conversation gone; nothing to do.\n")
         assert sum(_is_question(request.body) for request in scripted.conversation) == 1
@@ -114,7 +117,7 @@ async def test_what_was_said_is_remembered_in_the_next_conversation(quick: Compu
 async def test_a_long_conversation_is_saved_before_it_is_cut(quick: Computer) -> None:
     async with quick.client() as client:
         await answered(client, "An endless question")
-        quick.wait_until(lambda: "- The path is /endless/road." in _memory(quick), "it is saved", seconds=40)
+        quick.wait_until(lambda: "- The path is /endless/road." in _memory(quick), "it is saved")
         assert "tripod" not in _memory(quick)
 
 

@@ -8,20 +8,22 @@ from pathlib import Path
 import pytest
 import yaml
 
-from parachute.events.service import CONTEXT_LIMIT, SESSION_END, SESSION_START
-from parachute.hooks.configuration import FIRST_FILE
-from parachute.hooks.models import BLOCKABLE, DEFAULTS, EVENTS, MEANINGS, MOST_SECONDS, SCRIPTS
+from parachute.events.bus.service import CONTEXT_LIMIT, SESSION_END, SESSION_START
+from parachute.events.hooks.configuration import FIRST_FILE
+from parachute.events.hooks.models import BLOCKABLE, DEFAULTS, EVENTS, MEANINGS, MOST_SECONDS, SCRIPTS
 
 from .conftest import Place
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[3] / "docs"
 sys.path.insert(0, str(DOCS))
 import tables  # noqa: E402
+
+pytestmark = pytest.mark.long
 
 PAGE = (DOCS / "hooks.md").read_text()
 EXAMPLES = {
     re.search(r"# example: (\S+)", text)[1]: text  # type: ignore[index]
-    for text in re.findall(r"```(?:sh|python)\n(.*?)```", PAGE, re.DOTALL)
+    for text in re.findall(r"```(?:sh|python)[^\n]*\n(.*?)```", PAGE, re.DOTALL)
 }
 
 

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from parachute.database import Database
-from parachute.events import store
-from parachute.events.service import Events
-from parachute.hooks import configuration
+from parachute.base.database import Database
+from parachute.events.bus import store
+from parachute.events.bus.service import Events
+from parachute.events.hooks import configuration
 
 from .conftest import Place, said, until
+
+pytestmark = pytest.mark.long
 
 ENDED = {
     "session_id": "4f1c",
@@ -74,7 +76,8 @@ async def test_the_end_of_a_session_becomes_one_line_of_activity(place: Place, e
     await events.publish("session.end", ENDED)
     await events.publish("session.end", {**ENDED, "session_id": "5b2d", "message_count": 1})
     await until(lambda: events.backlog("hooks") == 0)
-    assert place.messages() == []
+    # The other hook of this event asks the computer, which does not run here, sooner or later than this.
+    assert [each for each in place.hooks.errors() if each.hook != "summarise"] == []
     local = datetime.datetime.fromisoformat(ENDED["ended_at"]).astimezone()
     (file,) = folder.iterdir()
     assert file.name == f"{local:%Y-%m}.md"

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from parachute.hooks import memory
+from parachute.events.hooks import memory
+
+pytestmark = pytest.mark.long
 
 
 @pytest.fixture
@@ -44,11 +46,11 @@ def test_only_the_newest_entries_are_read(tmp_path: Path, file: Path) -> None:
 
 def test_two_programs_lose_nothing_of_each_other(tmp_path: Path, file: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from parachute.hooks.memory import append\n"
+        "import sys; from pathlib import Path; from parachute.events.hooks.memory import append\n"
         "for number in range(50): append(Path(sys.argv[1]), f'{sys.argv[2]} {number}', ['x' * 5000])"
     )
     writers = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path), name]) for name in ("one", "two")]
-    assert [writer.wait(60) for writer in writers] == [0, 0]
+    assert [writer.wait(180) for writer in writers] == [0, 0]
     text = file.read_text()
     for name in ("one", "two"):
         places = [text.index(f"\n## {name} {number}\n\n- {'x' * 5000}\n") for number in range(50)]
@@ -74,12 +76,12 @@ def test_a_full_disk_leaves_what_was_there(tmp_path: Path, file: Path) -> None:
     memory.append(tmp_path, "2026-01-31", ["x"])
     before = file.read_bytes()
     code = (
-        "import resource, signal, sys; from pathlib import Path; from parachute.hooks.memory import append\n"
+        "import resource, signal, sys; from pathlib import Path; from parachute.events.hooks.memory import append\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         f"resource.setrlimit(resource.RLIMIT_FSIZE, ({len(before) + 100},) * 2)\n"
         "append(Path(sys.argv[1]), '2026-02-01', ['y' * 5000])"
     )
-    ran = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, timeout=60)
+    ran = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, timeout=180)
     assert ran.returncode == 1
     assert b"OSError" in ran.stderr
     assert file.read_bytes() == before

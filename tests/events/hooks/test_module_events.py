@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.hosts.household import Household
+from tests.modules.runtime.household import Household
+
+pytestmark = pytest.mark.long
 
 DAILY = """
 @route("POST", "/entries")
@@ -51,7 +53,7 @@ def test_hooks_hear_of_entries_and_mentions(household: Household) -> None:
     household.install("brain", BRAIN, hooks=[{"event": "daily.entry.created"}])
     household.post("/api/daily/entries", json={"content": "Ottilie came by."})
     entry, mention = folder / "entry", folder / "mention"
-    household.wait_until(lambda: entry.exists() and mention.exists(), "both hooks have run", seconds=40)
+    household.wait_until(lambda: entry.exists() and mention.exists(), "both hooks have run")
     told = _told(entry)
     assert told.keys() == {"id", "event", "timestamp", "vault_path", "module", "data"}
     assert (told["event"], told["module"]) == ("daily.entry.created", "daily")

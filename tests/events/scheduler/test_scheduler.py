@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parachute.errors import Unavailable
-from parachute.panic.brake import Brake, Stopped
-from parachute.scheduler.service import Clock, Job, Scheduler
-from parachute.scheduler.times import TimeOfDay, last_due
+from parachute.base.errors import Unavailable
+from parachute.events.scheduler.service import Clock, Job, Scheduler
+from parachute.events.scheduler.times import TimeOfDay, last_due
+from parachute.security.kill_switch.switch import KillSwitch, Stopped
 
 ZONE = ZoneInfo("America/St_Johns")
 NOON = datetime(2026, 11, 1, 12, tzinfo=ZONE).astimezone(UTC)
@@ -50,7 +50,7 @@ class Diary:
 async def looked(diary: Diary, scheduler: Scheduler) -> list[tuple[date, bool]]:
     """What one look begins, and brings to its end."""
     before = len(diary.days)
-    await scheduler.look()
+    await scheduler.run_due()
     while scheduler.running and diary.gate.is_set():
         await asyncio.sleep(0)
     return diary.days[before:]
@@ -88,8 +88,8 @@ async def test_one_that_runs_is_not_begun_again() -> None:
     diary.gate.clear()
     for _ in range(3):
         diary.now += timedelta(days=1)
-        await scheduler.look()
-        await asyncio.wait_for(diary.ran.wait(), 10)
+        await scheduler.run_due()
+        await asyncio.wait_for(diary.ran.wait(), 60)
     assert [day for day, _ in diary.days] == [date(2026, 11, 2)]
     diary.gate.set()
     while scheduler.running:
@@ -132,9 +132,9 @@ async def test_it_looks_by_itself_and_ends_what_runs() -> None:
     diary.gate.clear()
     diary.now += timedelta(days=1)
     scheduler.reload()
-    await asyncio.wait_for(diary.ran.wait(), 10)
+    await asyncio.wait_for(diary.ran.wait(), 60)
     assert scheduler.running == {"diary"}
-    await asyncio.wait_for(scheduler.close(), 10)
+    await asyncio.wait_for(scheduler.close(), 60)
     assert scheduler.running == frozenset()
 
 
@@ -144,7 +144,7 @@ async def test_it_looks_again_after_a_while() -> None:
     scheduler.add(diary.jobs)
     scheduler.start()
     diary.now += timedelta(days=1)
-    await asyncio.wait_for(diary.ran.wait(), 10)
+    await asyncio.wait_for(diary.ran.wait(), 60)
     await scheduler.close()
 
 
@@ -174,15 +174,15 @@ def test_each_day_runs_at_most_once_and_none_that_was_looked_at_is_left_out(
 
 
 async def test_what_is_due_while_all_agents_are_stopped_begins_afterwards(tmp_path: Path) -> None:
-    diary, brake = Diary(), Brake(tmp_path)
-    scheduler = Scheduler(diary.clock, brake=brake)
+    diary, kill_switch = Diary(), KillSwitch(tmp_path)
+    scheduler = Scheduler(diary.clock, kill_switch=kill_switch)
     scheduler.add(diary.jobs)
-    brake.pull("the command line")
+    kill_switch.engage("the command line")
     diary.now += timedelta(days=3)
     assert await looked(diary, scheduler) == []
     with pytest.raises(Stopped):
         scheduler.check()
-    brake.release()
+    kill_switch.release()
     scheduler.check()
     assert await looked(diary, scheduler) == [(date(2026, 11, 4), False)]
     await scheduler.close()

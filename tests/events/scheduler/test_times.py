@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parachute.errors import InvalidInput
-from parachute.scheduler.times import TimeOfDay, last_due, next_due
+from parachute.base.errors import InvalidInput
+from parachute.events.scheduler.times import TimeOfDay, last_due, next_due
 
 BERLIN = ZoneInfo("Europe/Berlin")
 # Of these, the first has its change at one minute past midnight, the second left out a day, the third changes by half an hour.

@@ -1,7 +1,7 @@
 """A hook for session.end: one line for each conversation in `{vault}/.parachute/activity/YYYY-MM.md`.
 
 To change it, copy this file to ~/.parachute/hooks/on-session-end.py, take the entry out of ~/.parachute/hooks.yaml, and run
-`parachute hooks approve`. Only Python's standard library is used.
+`parachute hooks approve`. `Folder` follows no link in the vault, where others write, too.
 """
 
 import fcntl
@@ -11,6 +11,8 @@ import sys
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+
+from parachute.base.folders import Folder
 
 _LIMIT = 8 * 1024 * 1024
 
@@ -26,11 +28,11 @@ def line_of(data: dict[str, Any]) -> tuple[str, str]:
     return f"{local:%Y-%m}", f"- {local:%Y-%m-%d %H:%M} · {messages} in {minutes} min · session {data['session_id']}\n"
 
 
-def append(folder: Path, month: str, line: str) -> bool:
+def append(vault: Path, month: str, line: str) -> bool:
     """Add the line, unless it is there already: an event may be delivered twice. Returns whether it was added."""
-    folder.mkdir(mode=0o700, exist_ok=True)
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    with os.fdopen(os.open(folder / f"{month}.md", flags, 0o600), "r+b") as file:
+    with Folder.open(vault) as root, root.folder(".parachute/activity", make=True) as folder:
+        descriptor = folder.descriptor(f"{month}.md", os.O_RDWR | os.O_CREAT | os.O_NONBLOCK)
+    with os.fdopen(descriptor, "r+b") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         before = file.read(_LIMIT)
         if line.encode() in before:
@@ -47,11 +49,11 @@ def main() -> int:
     try:
         event = json.load(sys.stdin)
         month, line = line_of(event["data"])
-        folder = Path(event["vault_path"]) / ".parachute" / "activity"
+        vault = Path(event["vault_path"])
     except (ValueError, KeyError, TypeError) as error:
         sys.stderr.write(f"This is not the end of a session: {error!r}\n")
         return 1
-    append(folder, month, line)
+    append(vault, month, line)
     return 0
 
 

@@ -6,7 +6,7 @@ To change it, copy this file to ~/.parachute/hooks/on-session-end.py, take the e
 
 import sys
 
-from parachute.hooks.remembering import run
+from parachute.events.hooks.conversation_notes import run
 
 QUESTION = """
 You keep the notes of a personal computer. A conversation between its owner and an assistant has ended. Write down what will

@@ -1,0 +1,1 @@
+"""Commands of the user's own that answer events: `hooks.yaml`, `hooks/*`."""
