@@ -1,10 +1,10 @@
-"""What the provider says about the account: its models, and the limits of a subscription."""
+"""The account at the provider: its models, and the limits of a subscription."""
 
 import math
 from datetime import UTC, datetime
 from typing import Any
 
-from parachute.gateway.models import Credential, CredentialKind, Provider
+from parachute.llm.gateway.models import Credential, CredentialKind, Provider
 
 _VERSION = {"anthropic-version": "2023-06-01"}
 OAUTH_MARK = "oauth-2025-04-20"
@@ -12,7 +12,7 @@ OAUTH_MARK = "oauth-2025-04-20"
 
 _OAUTH_BETA = {"anthropic-beta": OAUTH_MARK}
 _NO_LIST = (404, 405, 501)
-"""What a compatible server answers that has no list of models."""
+"""Statuses of a compatible server that has no list of models."""
 
 _WINDOWS = ("five_hour", "seven_day", "seven_day_sonnet", "seven_day_opus")
 

@@ -1,10 +1,10 @@
-"""Reading the usage out of an answer while it streams through."""
+"""The usage in an answer, read while it streams through."""
 
 import json
 from typing import Any
 
-from parachute.gateway.models import Usage
-from parachute.gateway.prices import BYTES_OF_TOKEN
+from parachute.llm.gateway.models import Usage
+from parachute.llm.gateway.prices import BYTES_OF_TOKEN
 
 _LINE_LIMIT = 1024 * 1024
 _ANSWER_LIMIT = 32 * 1024 * 1024
@@ -28,7 +28,7 @@ class UsageReader:
         self._characters = 0
 
     def feed(self, data: bytes) -> None:
-        """Look at the next piece."""
+        """Read the next piece."""
         if not self._streaming:
             if len(self._answer) <= _ANSWER_LIMIT:
                 self._answer += data

@@ -6,13 +6,15 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Request
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from parachute.gateway.choice import ProviderChoice, forget_choice, write_choice
-from parachute.gateway.questions import Questions
-from parachute.gateway.service import Gateway
-from parachute.keys.models import Caller
+from parachute.base.services import services_of
+from parachute.config.settings.home import Home
+from parachute.llm.gateway.choice import ProviderChoice, forget_choice, write_choice
+from parachute.llm.gateway.questions import Questions
+from parachute.llm.gateway.service import Gateway
+from parachute.security.keys.models import Caller
 
 MAXIMUM_QUESTION = 200_000
-"""Characters of a question, and of what the model is told before it."""
+"""Characters of a question, and of its system prompt."""
 
 MAXIMUM_TOKENS = 4096
 
@@ -26,7 +28,7 @@ def _has_text(value: str) -> str:
 
 
 class Question(BaseModel):
-    """A question, what the model is told before it, and how many tokens its answer may have."""
+    """A question, its system prompt, and how many tokens its answer may have."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -36,7 +38,7 @@ class Question(BaseModel):
 
 
 class Provider(BaseModel):
-    """Where the model shall run; a secret goes to `~/.parachute/credentials.json` and into no answer."""
+    """The chosen provider; a secret goes to `~/.parachute/credentials.json` and into no answer."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -49,14 +51,13 @@ class Provider(BaseModel):
 @router.get("/api/usage")
 async def usage(request: Request) -> dict[str, Any]:
     """The subscription's limits as Anthropic reports them, and what was spent here today."""
-    report: dict[str, Any] = await request.app.state.gateway.subscription()
-    return report
+    return await services_of(request).get(Gateway).subscription()
 
 
 @router.post("/api/ask")
 async def ask(request: Request, question: Question) -> dict[str, Any]:
     """One question to the model: no tools, no conversation, nothing that stays but the usage."""
-    questions: Questions = request.app.state.questions
+    questions = services_of(request).get(Questions)
     caller: Caller = request.scope["state"]["caller"]
     source = ("api_key" if caller.kind == "key" else caller.kind, caller.name)
     answer = await questions.ask(question.prompt, question.system, question.max_tokens, source=source)
@@ -75,17 +76,17 @@ async def ask(request: Request, question: Question) -> dict[str, Any]:
 @router.put("/api/provider")
 async def choose_provider(request: Request, body: Provider) -> dict[str, Any]:
     """Choose where the model runs, from now on; answers which provider is in force, and why."""
-    state = request.app.state
-    gateway: Gateway = state.gateway
+    services = services_of(request)
+    gateway, home = services.get(Gateway), services.get(Home)
     choice = ProviderChoice(body.provider, body.secret, body.base_url, body.model)
-    gateway.take_over(await asyncio.to_thread(write_choice, state.home, choice, gateway.credentials))
+    gateway.upstream.take_over(await asyncio.to_thread(write_choice, home, choice, gateway.upstream.credentials))
     return await gateway.status()
 
 
 @router.delete("/api/provider")
 async def forget_provider(request: Request) -> dict[str, Any]:
     """Forget the stored credential and server; answers which provider is in force then, and why."""
-    state = request.app.state
-    gateway: Gateway = state.gateway
-    gateway.take_over(await asyncio.to_thread(forget_choice, state.home))
+    services = services_of(request)
+    gateway, home = services.get(Gateway), services.get(Home)
+    gateway.upstream.take_over(await asyncio.to_thread(forget_choice, home))
     return await gateway.status()

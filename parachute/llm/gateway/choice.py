@@ -1,18 +1,18 @@
-"""Choosing where the model runs: what a person enters, checked, and written to `config.yaml` and `credentials.json`."""
+"""The choice of a provider: a person's input, checked, and written to `config.yaml` and `credentials.json`."""
 
 import json
 from dataclasses import dataclass
 from typing import Literal
 
-from parachute.declared.file import load as load_declaration
-from parachute.errors import Conflict, InvalidInput
-from parachute.files import atomic_write, locked
-from parachute.gateway.credentials import CredentialSource
-from parachute.gateway.models import ANTHROPIC_ONLY, ANTHROPIC_SECRET, CredentialKind
-from parachute.gateway.providers import check_address
-from parachute.settings.home import Home
-from parachute.settings.models import Settings
-from parachute.settings.store import check_free, check_value, load, set_value, unset_value
+from parachute.base.errors import Conflict, InvalidInput
+from parachute.base.files import atomic_write, locked
+from parachute.config.declared.file import load as load_declaration
+from parachute.config.settings.home import Home
+from parachute.config.settings.models import Settings
+from parachute.config.settings.store import check_free, check_value, load, set_value, unset_value
+from parachute.llm.gateway.credentials import CredentialSource
+from parachute.llm.gateway.models import ANTHROPIC_ONLY, ANTHROPIC_SECRET, CredentialKind
+from parachute.llm.gateway.providers import check_address
 
 _TOKEN = "sk-ant-oat"  # noqa: S105 - how those of a subscription begin
 _LONGEST = 4096
@@ -135,7 +135,7 @@ def _set(home: Home, name: str, value: str | None) -> None:
 
 
 def _is_declared_so(name: str, value: str | None) -> bool:
-    """Whether the system's configuration says the same, so that there is nothing to write."""
+    """True if the system's configuration declares the same value, so that there is nothing to write."""
     return value is not None and load_declaration().settings.get(name) == value
 
 

@@ -1,6 +1,6 @@
-"""What a request to the model may ask the provider to do: answer, and nothing that reaches out on the agent's behalf.
+"""The allowed content of a request to the model: nothing by which the provider would reach out on the agent's behalf.
 
-A box has no network; a picture by address, a connector or a fetching tool would have the provider carry data out for it.
+A sandbox has no network; a picture by address, a connector or a fetching tool would have the provider carry data out for it.
 """
 
 from typing import Any
@@ -38,7 +38,7 @@ _DEEPEST = 8
 
 
 def refusal(body: dict[str, Any], *, searches: bool = True) -> str | None:
-    """Why a request is not passed on, as a sentence, or None; `searches`: the provider may search the web for it."""
+    """The reason why a request is refused, as a sentence, or None; `searches`: the provider may search the web for it."""
     open_tools = (_OWN_TOOLS, _SEARCH) if searches else (_OWN_TOOLS,)
     for name, value in body.items():
         if value and name not in _FIELDS:

@@ -1,19 +1,19 @@
-"""Finding the credential for Anthropic: what the starting shell said, then our own file, then the one of `claude login`."""
+"""The credential for Anthropic: that of the starting shell, then of our own file, then of `claude login`."""
 
 import json
 from pathlib import Path
 from typing import Any
 
-from parachute.errors import ParachuteError
-from parachute.files import read_regular
-from parachute.gateway.models import ANTHROPIC_ONLY, Credential, CredentialKind
-from parachute.settings.home import Home
+from parachute.base.errors import ParachuteError
+from parachute.base.files import read_regular
+from parachute.config.settings.home import Home
+from parachute.llm.gateway.models import ANTHROPIC_ONLY, Credential, CredentialKind
 
 _LIMIT = 64 * 1024
 
 
 class CredentialSource:
-    """Looks credentials up in the order of the specification, anew each time it is asked."""
+    """Finds credentials in the order of the specification, anew for each request."""
 
     def __init__(self, home: Home, environment: dict[str, str], claude_folder: Path | None = None) -> None:
         self._home = home

@@ -11,7 +11,7 @@ ANTHROPIC_ONLY = "anthropic"
 
 
 class CredentialKind(StrEnum):
-    """How a credential is sent; a placeholder must be of the same kind, since the agent's requests differ with it."""
+    """The header of a credential; a placeholder must be of the same kind, since the agent's requests differ with it."""
 
     API_KEY = "api_key"
     OAUTH = "oauth"
@@ -32,13 +32,13 @@ class Credential:
 
     @property
     def expired(self) -> bool:
-        """Whether its time is over, as far as it says."""
+        """True if it has expired, as far as it says."""
         return self.expires_at is not None and self.expires_at <= time.time()
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """Where models are asked: `anthropic`, `compatible` or `offline`."""
+    """A provider of models: `anthropic`, `compatible` or `offline`."""
 
     name: str
     base_url: str
@@ -46,7 +46,12 @@ class Provider:
     model: str | None = None
     chosen_because: str = ""
     takes_login: bool = False
-    """Whether the credential of `claude login` may go there: to Anthropic, or where the owner says that Anthropic is."""
+    """True if the credential of `claude login` may go there: to Anthropic, or where the owner says that Anthropic is."""
+
+    @property
+    def is_offline(self) -> bool:
+        """True for the offline model, which uses no tools."""
+        return self.name == "offline"
 
     @property
     def other_server(self) -> str | None:
@@ -80,7 +85,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a request of an agent was refused or failed; `code` is one of the app's error codes (contract, section 3)."""
+    """The reason why a request of an agent was refused or failed; `code` is one of the app's error codes (contract, section 3)."""
 
     code: str
     message: str

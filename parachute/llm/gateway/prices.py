@@ -1,11 +1,11 @@
-"""What Anthropic charges, to keep a day's spending under the limit; an estimate, the invoice is Anthropic's.
+"""The prices of Anthropic, for the daily spending limit; an estimate, the invoice is Anthropic's.
 
 US dollars per million tokens of input and output, from the price list of November 2026 (docs.claude.com, "Pricing").
 Reading the cache costs a tenth of input, writing it for an hour twice as much. A thousand web searches are ten
 dollars.
 """
 
-from parachute.gateway.models import Usage
+from parachute.llm.gateway.models import Usage
 
 _PRICES = {
     "haiku": (1.0, 5.0),
@@ -33,5 +33,5 @@ def dollars(model: str, usage: Usage) -> float:
 
 
 def estimate(size: int, output_tokens: int) -> Usage:
-    """What a request with so many bytes may use at the most, before it is answered: all its input is new to the cache."""
+    """The most that a request of this size may use: all its input is new to the cache."""
     return Usage(requests=1, cache_write_tokens=size // BYTES_OF_TOKEN, output_tokens=output_tokens)

@@ -2,11 +2,11 @@
 
 from urllib.parse import urlsplit
 
-from parachute.errors import ParachuteError
-from parachute.gateway.credentials import CredentialSource
-from parachute.gateway.models import Provider
-from parachute.settings.home import Home
-from parachute.settings.models import Settings
+from parachute.base.errors import ParachuteError
+from parachute.config.settings.home import Home
+from parachute.config.settings.models import Settings
+from parachute.llm.gateway.credentials import CredentialSource
+from parachute.llm.gateway.models import Provider
 from parachute.supervisor.units import model_socket
 
 ANTHROPIC = "https://api.anthropic.com"
@@ -44,7 +44,7 @@ def choose(settings: Settings, credentials: CredentialSource, home: Home) -> Pro
 
 
 def is_anthropic(base_url: str) -> bool:
-    """Whether an address is Anthropic's own."""
+    """True if an address is Anthropic's own."""
     parts = urlsplit(base_url)
     return parts.scheme == "https" and (parts.hostname or "").endswith((".anthropic.com", ".claude.com"))
 

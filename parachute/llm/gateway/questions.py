@@ -6,20 +6,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from parachute.errors import InvalidInput, ParachuteError
-from parachute.gateway.accounting import UsageReader
-from parachute.gateway.application import GatewayApplication, Refused
-from parachute.gateway.models import CredentialKind, Provider, Usage
-from parachute.gateway.prices import dollars
-from parachute.gateway.service import Gateway, Line
+from parachute.base.errors import InvalidInput, ParachuteError
+from parachute.llm.gateway.accounting import UsageReader
+from parachute.llm.gateway.endpoint import ModelEndpoint
+from parachute.llm.gateway.exchange import Refused
+from parachute.llm.gateway.models import CredentialKind, Provider, Usage
+from parachute.llm.gateway.prices import dollars
+from parachute.llm.gateway.service import Gateway
 
 SESSION = "ask"
-"""What questions are counted under in the ledger; ids of sessions are longer."""
+"""The session of questions in the ledger; ids of sessions are longer."""
 
 _AT_ONCE = 4
 _SECONDS = 300.0
 _FAMILIES = ("haiku", "sonnet", "opus", "other")
-"""Where no model is set: the smallest that may be used, since a question is to be quick and cheap."""
+"""The order in which a model is chosen where none is set: a question is to be quick and cheap."""
 
 _STATUS = {
     "billing_error": 402,
@@ -46,7 +47,7 @@ class NotAnswered(ParachuteError):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the model said; `stop_reason` is `max_tokens` where it had more to say."""
+    """The answer of the model; `stop_reason` is `max_tokens` if it was cut."""
 
     text: str
     model: str
@@ -59,7 +60,6 @@ class Questions:
 
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
-        self._application = GatewayApplication(gateway)
         self._slots = asyncio.Semaphore(_AT_ONCE)
         self._named: dict[tuple[str, str], str] = {}
 
@@ -69,7 +69,7 @@ class Questions:
         Errors: NotAnswered, InvalidInput where no model is set or allowed, Unavailable where models cannot be listed, Stopped.
         """
         async with self._slots:
-            provider = self._gateway.provider
+            provider = self._gateway.upstream.provider
             model = await self._model(provider)
             body: dict[str, Any] = {
                 "model": model,
@@ -78,22 +78,22 @@ class Questions:
             }
             if system:
                 body["system"] = system
-            line = Line(SESSION, Path(), CredentialKind.API_KEY, token="")
+            endpoint = ModelEndpoint(SESSION, Path(), CredentialKind.API_KEY, token="")
             try:
                 async with asyncio.timeout(_SECONDS):
-                    raw = await self._application.ask(line, body, source)
+                    raw = await self._gateway.application.ask(endpoint, body, source)
             except TimeoutError as error:
                 message = f"The model did not answer within {_SECONDS:g} seconds."
                 raise NotAnswered(message, "Ask with less text, or try again.", key="network_error") from error
             except Refused as refusal:
-                self._gateway.brake.check()  # then that is why
-                raise _not_answered(refusal, line) from refusal
+                self._gateway.kill_switch.check()  # then that is why
+                raise _not_answered(refusal, endpoint) from refusal
         return _answer(raw, model, provider)
 
     async def _model(self, provider: Provider) -> str:
-        wanted = (provider.model or self._gateway.default_model or "").partition("[")[0]
+        wanted = (provider.model or self._gateway.upstream.default_model or "").partition("[")[0]
         # A word such as `sonnet` is what the agent's program understands; the service wants the whole name.
-        if provider.name == "offline" or (wanted and (wanted not in _FAMILIES or provider.name != "anthropic")):
+        if provider.is_offline or (wanted and (wanted not in _FAMILIES or provider.name != "anthropic")):
             return wanted
         if provider.name != "anthropic":
             raise InvalidInput(
@@ -103,13 +103,13 @@ class Questions:
             )
         known = (provider.base_url, wanted)
         if known not in self._named:
-            listed = await self._gateway.models(show_all=True)
+            listed = await self._gateway.upstream.models(show_all=True)
             families = (wanted,) if wanted else _FAMILIES
             fitting = [
                 entry["id"]
                 for family in families
                 for entry in listed
-                if entry["family"] == family and self._gateway.allows_model(entry["id"])
+                if entry["family"] == family and self._gateway.upstream.allows_model(entry["id"])
             ]
             if not fitting:
                 raise InvalidInput(
@@ -138,8 +138,8 @@ def _answer(raw: bytes, asked: str, provider: Provider) -> Answer:
     return Answer(text, model, reason if isinstance(reason, str) else None, usage)
 
 
-def _not_answered(refusal: Refused, line: Line) -> NotAnswered:
-    problem = line.problem
+def _not_answered(refusal: Refused, endpoint: ModelEndpoint) -> NotAnswered:
+    problem = endpoint.problem
     code = (problem.code if problem else refusal.code) or "service_error"
     fields = {"retry_seconds": problem.retry_seconds} if problem and problem.retry_seconds is not None else {}
     # A 401 of the model's service must not look as if our caller's own key were wrong.

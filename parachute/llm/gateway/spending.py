@@ -1,15 +1,15 @@
-"""What agents spend, and the limit of a day: reserved before a request, settled behind it."""
+"""The spending of agents and its limit for a day: reserved before a request, settled after it."""
 
 import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator
 
-from parachute.errors import ParachuteError
-from parachute.gateway.models import Provider, Usage
-from parachute.gateway.prices import dollars
-from parachute.gateway.store import UsageStore, today
-from parachute.settings.models import Settings
+from parachute.base.errors import ParachuteError
+from parachute.config.settings.models import Settings
+from parachute.llm.gateway.models import Provider, Usage
+from parachute.llm.gateway.prices import dollars
+from parachute.llm.gateway.store import UsageStore
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +72,7 @@ class Spending:
 
     async def today(self) -> float:
         """US dollars spent since midnight."""
-        day = today()
+        day = self._store.today()
         if self._spent is None or self._spent[0] != day:
             found = (await self._store.of_day(day)).dollars
             # Somebody else may have looked it up and spent since: then theirs stands.
@@ -83,7 +83,7 @@ class Spending:
     async def account(self, session: str, model: str, usage: Usage, provider: Provider) -> None:
         """Count a request; it is written down also when whoever waits for that is cancelled."""
         usage.dollars = dollars(model, usage) if provider.name == "anthropic" else 0.0
-        if self._spent is not None and self._spent[0] == today():
+        if self._spent is not None and self._spent[0] == self._store.today():
             self._spent = (self._spent[0], self._spent[1] + usage.dollars)
         writing = asyncio.create_task(self._write(session, model, usage), name=f"usage of {session}")
         self._writing.add(writing)

@@ -1,10 +1,11 @@
 """The ledger of usage, in `~/.parachute/trust.db`: an agent that could change it could lift its own limit."""
 
 import sqlite3
+from collections.abc import Callable
 from datetime import datetime
 
-from parachute.database import Database
-from parachute.gateway.models import Usage
+from parachute.base.database import Database
+from parachute.llm.gateway.models import Usage
 
 _COLUMNS = "requests, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, dollars"
 
@@ -21,11 +22,17 @@ def create_usage(connection: sqlite3.Connection) -> None:
     connection.execute("CREATE INDEX usage_by_session ON usage (session)")
 
 
-class UsageStore:
-    """Adds usage and sums it up."""
+def _today() -> str:
+    """The local date: a day's limit ends at the owner's midnight."""
+    return datetime.now().astimezone().date().isoformat()
 
-    def __init__(self, database: Database) -> None:
+
+class UsageStore:
+    """Adds usage and sums it up; `today` says which day it is."""
+
+    def __init__(self, database: Database, today: Callable[[], str] = _today) -> None:
         self._database = database
+        self.today = today
 
     async def add(self, session: str, model: str, usage: Usage) -> None:
         """Count one request towards today."""
@@ -37,7 +44,7 @@ class UsageStore:
             cache_write_tokens = cache_write_tokens + excluded.cache_write_tokens,
             dollars = dollars + excluded.dollars""",  # noqa: S608 - the columns are a constant of this file
             (
-                today(),
+                self.today(),
                 session,
                 model,
                 usage.requests,
@@ -61,8 +68,3 @@ class UsageStore:
         sums = ", ".join(f"COALESCE(SUM({column}), 0)" for column in _COLUMNS.split(", "))
         row = await self._database.row(f"SELECT {sums} FROM usage WHERE {condition}", (value,))  # noqa: S608 - both are ours
         return Usage(*row) if row else Usage()
-
-
-def today() -> str:
-    """The local date: a day's limit ends at the owner's midnight."""
-    return datetime.now().astimezone().date().isoformat()

@@ -1,1 +1,1 @@
-"""The offline model: a process of its own that answers the Messages API with a small model on this machine."""
+"""The offline model: a process of its own that answers the Messages API with a small model."""

@@ -1,4 +1,4 @@
-"""`python -m parachute.offline`: started with a listening socket as descriptor 3, gone when nobody asks any more."""
+"""`python -m parachute.llm.offline`: started with a listening socket as descriptor 3, gone when nobody asks any more."""
 
 import asyncio
 import contextlib
@@ -10,11 +10,11 @@ import sys
 import threading
 from pathlib import Path
 
-from parachute.errors import ParachuteError
-from parachute.offline.app import OfflineApp
-from parachute.offline.engine import Engine
-from parachute.offline.llama import private_folder
-from parachute.offline.settings import OfflineSettings
+from parachute.base.errors import ParachuteError
+from parachute.llm.offline.app import OfflineApp
+from parachute.llm.offline.engine import Engine
+from parachute.llm.offline.llama import private_folder
+from parachute.llm.offline.settings import OfflineSettings
 from parachute.supervisor.activation import adopt_listener
 from parachute.supervisor.activity import Activity
 from parachute.supervisor.idle_server import IdleServer
@@ -24,7 +24,7 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 async def serve(settings: OfflineSettings, listener: socket.socket, folder: Path) -> None:
-    """Answer on `listener` until idle or told to stop by a signal."""
+    """Answer on `listener` until idle or stopped by a signal."""
     activity = Activity()
     engine = Engine(settings, activity, folder)
     server = IdleServer(OfflineApp(settings, engine, activity), listener, activity, settings.idle_seconds)

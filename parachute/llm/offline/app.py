@@ -1,16 +1,18 @@
 """The routes of the offline model, as one ASGI application."""
 
 import logging
+import os
+import resource
+import sys
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
-from parachute.errors import ParachuteError
-from parachute.offline.engine import Engine
-from parachute.offline.errors import UnknownPath
-from parachute.offline.exchange import Disconnected, Exchange, Receive, Scope, Send
-from parachute.offline.memory import resident_bytes
-from parachute.offline.messages import count_tokens, create_message
-from parachute.offline.model_file import model_name
-from parachute.offline.settings import OfflineSettings
+from parachute.base.errors import NotFound, ParachuteError
+from parachute.llm.offline.engine import Engine
+from parachute.llm.offline.exchange import Disconnected, Exchange, Receive, Scope, Send
+from parachute.llm.offline.messages import count_tokens, create_message
+from parachute.llm.offline.model_file import model_name
+from parachute.llm.offline.settings import OfflineSettings
 from parachute.supervisor.activity import Activity
 
 _log = logging.getLogger(__name__)
@@ -48,7 +50,7 @@ class OfflineApp:
         try:
             route = self._routes.get((exchange.method, exchange.path))
             if route is None:
-                raise UnknownPath(f"Nothing answers {exchange.method} {exchange.path[:200]} here.")
+                raise NotFound(f"Nothing answers {exchange.method} {exchange.path[:200]} here.")
             await route(exchange)
         except ParachuteError as error:
             await exchange.fail(error)
@@ -77,5 +79,15 @@ class OfflineApp:
             "waiting": self._engine.waiting,
             "completed": self._engine.completed,
             "stopped": self._engine.stopped,
-            "rss_bytes": resident_bytes(),
+            "rss_bytes": _resident_bytes(),
         }
+
+
+def _resident_bytes() -> int:
+    """Resident memory in bytes; on systems without /proc the highest so far."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except OSError:
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak if sys.platform == "darwin" else peak * 1024
+    return pages * os.sysconf("SC_PAGE_SIZE")

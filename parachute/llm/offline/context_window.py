@@ -1,9 +1,9 @@
-"""Keeps the newest turns that fit the model's context window."""
+"""Truncation of a conversation to the newest turns that fit the model's context window."""
 
 from collections.abc import Sequence
 from typing import Protocol
 
-from parachute.offline.conversation import Turn
+from parachute.llm.offline.conversation import Turn
 
 # What a chat template puts around one turn; the exact count of the whole prompt decides in the end.
 _TURN_OVERHEAD = 8

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from parachute.offline.errors import MalformedRequest
+from parachute.base.errors import InvalidInput
 
 # Measured with SmolLM2-135M-Instruct: a longer or vaguer prompt makes it answer in other languages and ramble.
 SYSTEM_PROMPT = "You are a helpful assistant running on this computer. Give short, correct answers in plain language."
@@ -18,14 +18,14 @@ _TOOL_RESULT_CHARACTERS = 600
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one side said, as plain text."""
+    """One side's text."""
 
     role: Literal["user", "assistant"]
     text: str
 
 
 def reduce_conversation(messages: Iterable[dict[str, Any]]) -> list[Turn]:
-    """Plain turns, roles alternating, the first and the last one the user's; error: MalformedRequest when none is left."""
+    """Plain turns, roles alternating, the first and the last one the user's; error: InvalidInput when none is left."""
     turns: list[Turn] = []
     for message in messages:
         role = message["role"]
@@ -44,7 +44,7 @@ def reduce_conversation(messages: Iterable[dict[str, Any]]) -> list[Turn]:
     while turns and turns[0].role == "assistant":
         turns.pop(0)
     if not turns:
-        raise MalformedRequest("messages: must hold at least one user message with text.")
+        raise InvalidInput("messages: must hold at least one user message with text.")
     return turns
 
 

@@ -8,18 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from parachute.errors import ParachuteError
-from parachute.offline.context_window import fit
-from parachute.offline.conversation import Turn
-from parachute.offline.errors import ModelUnavailable, Overloaded, Stopping
-from parachute.offline.llama import LlamaModel, Usage, load_model, read_ahead
-from parachute.offline.model_file import find_model
-from parachute.offline.settings import OfflineSettings
+from parachute.base.errors import ParachuteError, Unavailable
+from parachute.llm.offline.context_window import fit
+from parachute.llm.offline.conversation import Turn
+from parachute.llm.offline.llama import LlamaModel, Usage, load_model, read_ahead
+from parachute.llm.offline.model_file import ModelUnavailable, find_model
+from parachute.llm.offline.settings import OfflineSettings
 from parachute.supervisor.activity import Activity
 
 MAX_WAITING = 8
 # Between our count of the prompt and the engine's own.
-_SPARE_TOKENS = 8
+_MARGIN_TOKENS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +49,14 @@ class Engine:
 
     @property
     def state(self) -> Literal["loading", "ready", "unavailable"]:
-        """Where the model is on its way."""
+        """The state of the model."""
         if self.problem is not None:
             return "unavailable"
         return "loading" if self._model is None else "ready"
 
     @property
     def generating(self) -> bool:
-        """Whether the model computes right now."""
+        """True while the model computes."""
         return self._turn.locked()
 
     @property
@@ -66,7 +65,7 @@ class Engine:
         return max(0, self._admitted - int(self.generating))
 
     def start(self) -> None:
-        """Look for the model and load it in the background; `problem` is set at once when there is none."""
+        """Find the model and load it in the background; `problem` is set at once when there is none."""
         try:
             path = find_model(self._settings.model)
         except ModelUnavailable as error:
@@ -91,19 +90,21 @@ class Engine:
         return self._model
 
     async def prepare(self, turns: Sequence[Turn]) -> Prompt:
-        """What of a conversation fits the context window beside an answer."""
+        """The newest part of a conversation that fits the context window together with an answer."""
         model = await self.ready()
-        room = self._settings.context_tokens - self._settings.answer_tokens - _SPARE_TOKENS
+        room = self._settings.context_tokens - self._settings.answer_tokens - _MARGIN_TOKENS
         return Prompt(*await asyncio.to_thread(fit, turns, room, model.tokenizer))
 
     @contextmanager
     def admission(self) -> Iterator[None]:
-        """A place in the queue; errors: Overloaded when it is full, the problem when there is no model at all."""
+        """A place in the queue; errors: Unavailable when it is full, the problem when there is no model at all."""
         if self.problem is not None:
             raise self.problem
         if self._admitted > MAX_WAITING:
-            raise Overloaded(
-                f"{MAX_WAITING} requests wait for the offline model already.", "Try again when they are answered."
+            raise Unavailable(
+                f"{MAX_WAITING} requests wait for the offline model already.",
+                "Try again when they are answered.",
+                key="overloaded_error",
             )
         self._admitted += 1
         try:
@@ -114,7 +115,7 @@ class Engine:
     async def generate(self, prompt: Prompt, max_tokens: int | None, on_text: Callable[[str], None]) -> Usage:
         """Wait for the model and answer, calling `on_text` in the event loop; cancelling it stops the model.
 
-        At most `max_tokens`, and never more than the settings allow. Errors: ModelUnavailable, Stopping.
+        At most `max_tokens`, and never more than the settings allow. Error: Unavailable.
         """
         model = await self.ready()
         limit = min(max_tokens or self._settings.answer_tokens, self._settings.answer_tokens)
@@ -126,7 +127,7 @@ class Engine:
         await self._turn.acquire()
         if self._stopping:
             self._turn.release()
-            raise Stopping("The offline model is being stopped.")
+            raise Unavailable("The offline model is being stopped.")
         self._stops.add(stop)
         work = asyncio.ensure_future(asyncio.to_thread(model.complete, prompt.turns, limit, receive, stop))
 
@@ -148,7 +149,7 @@ class Engine:
             stop.set()
             raise
         if usage is None:
-            raise Stopping("The offline model is being stopped.")
+            raise Unavailable("The offline model is being stopped.")
         return usage
 
     def _load(self, path: Path) -> None:

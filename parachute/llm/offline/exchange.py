@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from parachute.errors import ParachuteError
-from parachute.offline.errors import BodyTooLarge, MalformedRequest, ModelUnavailable, Overloaded
-from parachute.offline.replies import Document, encode, encode_event, error_document
+from parachute.base.errors import InvalidInput, ParachuteError
+from parachute.llm.offline.model_file import ModelUnavailable
+from parachute.llm.offline.replies import Document, encode, encode_event, error_document, error_status
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -34,7 +34,7 @@ class Exchange:
         self.started = False
 
     async def body(self) -> bytes:
-        """The whole body; errors: BodyTooLarge, MalformedRequest when it takes too long, Disconnected."""
+        """The whole body; errors: ParachuteError when it is too long, InvalidInput when it takes too long, Disconnected."""
         chunks: list[bytes] = []
         size = 0
         try:
@@ -52,9 +52,9 @@ class Exchange:
                     if not message.get("more_body") or size > _DROP_LIMIT:
                         break
         except TimeoutError as error:
-            raise MalformedRequest(f"The body did not arrive within {_BODY_SECONDS:.0f} seconds.") from error
+            raise InvalidInput(f"The body did not arrive within {_BODY_SECONDS:.0f} seconds.") from error
         if size > BODY_LIMIT:
-            raise BodyTooLarge(f"The body is larger than {BODY_LIMIT:,} bytes.")
+            raise ParachuteError(f"The body is larger than {BODY_LIMIT:,} bytes.", status=413)
         return b"".join(chunks)
 
     async def disconnected(self) -> None:
@@ -91,9 +91,9 @@ class Exchange:
         headers: dict[str, str] = {}
         if isinstance(error, ModelUnavailable):
             headers["x-should-retry"] = "false"  # understood by Anthropic's clients
-        elif isinstance(error, Overloaded):
+        elif error.key == "overloaded_error":
             headers["retry-after"] = "5"
-        await self.answer(error.status, error_document(error), headers)
+        await self.answer(error_status(error), error_document(error), headers)
 
     async def _start(self, status: int, headers: dict[str, str]) -> None:
         self.started = True

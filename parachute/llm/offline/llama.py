@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from parachute.offline.conversation import Turn
-from parachute.offline.errors import ModelUnavailable
-from parachute.offline.tokenizer import Tokenizer, chat_messages
+from parachute.llm.offline.conversation import Turn
+from parachute.llm.offline.model_file import ModelUnavailable
+from parachute.llm.offline.tokenizer import Tokenizer, chat_messages
 
 # Tried on SmolLM2-135M-Instruct with everyday questions. A repeat penalty of 1.1 also punishes the words of the question,
 # and the answers get worse; DRY punishes only repeated sequences, which is what a small model's loops consist of.
@@ -137,7 +137,7 @@ def _threads() -> int:
 
     The engine's threads wait for each other after every layer, spinning: as soon as another program needs a processor, a
     thread for each of them is far slower than one fewer. Measured on two cores, tokens per second of an answer with 0, 1
-    and 2 busy programs beside it: two threads 94, 23, 2; one thread 61, 66, 39. The chat itself is such a program.
+    and 2 other busy programs: two threads 94, 23, 2; one thread 61, 66, 39. The chat itself is such a program.
     """
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, usable - 1)

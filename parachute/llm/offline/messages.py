@@ -4,19 +4,19 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
-from parachute.offline import replies
-from parachute.offline.conversation import Turn, reduce_conversation
-from parachute.offline.engine import Engine
-from parachute.offline.exchange import Exchange
-from parachute.offline.llama import Usage
-from parachute.offline.request import MessagesRequest, parse_request
+from parachute.llm.offline import replies
+from parachute.llm.offline.conversation import Turn, reduce_conversation
+from parachute.llm.offline.engine import Engine
+from parachute.llm.offline.exchange import Exchange
+from parachute.llm.offline.llama import Usage
+from parachute.llm.offline.request import MessagesRequest, parse_request
 
 # Clients and the gateway take a longer silence for a lost connection.
 _PING_SECONDS = 3.0
 
 
 async def create_message(exchange: Exchange, engine: Engine) -> None:
-    """Answer a request; errors before the first byte: MalformedRequest, Overloaded, ModelUnavailable."""
+    """Answer a request; errors before the first byte: InvalidInput, Unavailable."""
     request = parse_request(await exchange.body())
     turns = reduce_conversation(request.messages)
     with engine.admission():

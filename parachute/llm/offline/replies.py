@@ -5,18 +5,12 @@ import secrets
 from collections.abc import Iterator
 from typing import Any
 
-from parachute.errors import ParachuteError
-from parachute.offline.llama import Usage
+from parachute.base.errors import ParachuteError
+from parachute.llm.offline.llama import Usage
 
 Document = dict[str, Any]
 
-_ERROR_TYPES = {
-    "invalid_request_error",
-    "not_found_error",
-    "request_too_large",
-    "overloaded_error",
-    "api_error",
-}
+_ERROR_TYPES = {400: "invalid_request_error", 404: "not_found_error", 413: "request_too_large"}
 
 
 def message_id() -> str:
@@ -25,7 +19,7 @@ def message_id() -> str:
 
 
 def usage_document(input_tokens: int, output_tokens: int) -> Document:
-    """Token counts; nothing is billed, so nothing is told apart as cached."""
+    """Token counts; nothing is billed, so nothing counts as cached."""
     return {
         "input_tokens": input_tokens,
         "cache_creation_input_tokens": 0,
@@ -49,7 +43,7 @@ def message_document(identifier: str, model: str, text: str, usage: Usage) -> Do
 
 
 def opening_events(identifier: str, model: str, input_tokens: int) -> Iterator[Document]:
-    """What a stream begins with; `input_tokens` is 0 while the model loads, and the last usage has the right number."""
+    """The first events of a stream; `input_tokens` is 0 while the model loads, and the last usage has the right number."""
     yield {
         "type": "message_start",
         "message": {
@@ -73,7 +67,7 @@ def text_event(text: str) -> Document:
 
 
 def closing_events(usage: Usage) -> Iterator[Document]:
-    """What a stream ends with."""
+    """The last events of a stream."""
     yield {"type": "content_block_stop", "index": 0}
     yield {
         "type": "message_delta",
@@ -86,9 +80,14 @@ def closing_events(usage: Usage) -> Iterator[Document]:
 PING: Document = {"type": "ping"}
 
 
+def error_status(error: ParachuteError) -> int:
+    """The HTTP status that the Messages API has for an error."""
+    return 400 if error.status == 422 else error.status
+
+
 def error_document(error: ParachuteError) -> Document:
     """An error as a body, and as an event of a stream that has begun."""
-    kind = error.key if error.key in _ERROR_TYPES else "api_error"
+    kind = error.key if error.key == "overloaded_error" else _ERROR_TYPES.get(error_status(error), "api_error")
     return {"type": "error", "error": {"type": kind, "message": str(error)}}
 
 

@@ -1,10 +1,10 @@
-"""Reading the body of a request to the Messages API, without trusting any of it."""
+"""The body of a request to the Messages API, validated."""
 
 import json
 from dataclasses import dataclass
 from typing import Any
 
-from parachute.offline.errors import MalformedRequest
+from parachute.base.errors import InvalidInput
 
 _ROLES = ("user", "assistant", "system")
 
@@ -20,25 +20,25 @@ class MessagesRequest:
 
 
 def parse_request(body: bytes) -> MessagesRequest:
-    """Check a body; error: MalformedRequest naming the field and what is allowed."""
+    """Check a body; error: InvalidInput naming the field and what is allowed."""
     try:
         document = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise MalformedRequest("The body is not valid JSON.") from error
+        raise InvalidInput("The body is not valid JSON.") from error
     if not isinstance(document, dict):
-        raise MalformedRequest("The body must be a JSON object.")
+        raise InvalidInput("The body must be a JSON object.")
     model = document.get("model")
     if not isinstance(model, str) or not 0 < len(model) <= 256:
-        raise MalformedRequest("model: must be a text of 1 to 256 characters.")
+        raise InvalidInput("model: must be a text of 1 to 256 characters.")
     max_tokens = document.get("max_tokens")
     if max_tokens is not None and (not isinstance(max_tokens, int) or isinstance(max_tokens, bool) or max_tokens < 1):
-        raise MalformedRequest("max_tokens: must be a whole number, 1 or more.")
+        raise InvalidInput("max_tokens: must be a whole number, 1 or more.")
     stream = document.get("stream", False)
     if not isinstance(stream, bool):
-        raise MalformedRequest("stream: must be true or false.")
+        raise InvalidInput("stream: must be true or false.")
     messages = document.get("messages")
     if not isinstance(messages, list) or not messages:
-        raise MalformedRequest("messages: must be a list of at least one message.")
+        raise InvalidInput("messages: must be a list of at least one message.")
     for index, message in enumerate(messages):
         _check_message(f"messages.{index}", message)
     return MessagesRequest(model, messages, max_tokens, stream)
@@ -46,16 +46,16 @@ def parse_request(body: bytes) -> MessagesRequest:
 
 def _check_message(where: str, message: object) -> None:
     if not isinstance(message, dict):
-        raise MalformedRequest(f"{where}: must be an object with role and content.")
+        raise InvalidInput(f"{where}: must be an object with role and content.")
     if message.get("role") not in _ROLES:
-        raise MalformedRequest(f"{where}.role: must be user, assistant or system.")
+        raise InvalidInput(f"{where}.role: must be user, assistant or system.")
     content = message.get("content")
     if isinstance(content, str):
         return
     if not isinstance(content, list):
-        raise MalformedRequest(f"{where}.content: must be a text or a list of content blocks.")
+        raise InvalidInput(f"{where}.content: must be a text or a list of content blocks.")
     for index, block in enumerate(content):
         if not isinstance(block, dict) or not isinstance(block.get("type"), str):
-            raise MalformedRequest(f"{where}.content.{index}: must be an object with a type.")
+            raise InvalidInput(f"{where}.content.{index}: must be an object with a type.")
         if block["type"] == "text" and not isinstance(block.get("text"), str):
-            raise MalformedRequest(f"{where}.content.{index}.text: must be a text.")
+            raise InvalidInput(f"{where}.content.{index}.text: must be a text.")

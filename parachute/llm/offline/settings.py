@@ -1,4 +1,4 @@
-"""What the environment says about the offline model."""
+"""The settings of the offline model, from its environment."""
 
 import math
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from parachute.errors import InvalidInput
+from parachute.base.errors import InvalidInput
 
 _IDLE_SECONDS = 300.0
 _CONTEXT_TOKENS = 4096

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from parachute.offline.conversation import SYSTEM_PROMPT, Turn
-from parachute.offline.errors import ModelUnavailable
+from parachute.llm.offline.conversation import SYSTEM_PROMPT, Turn
+from parachute.llm.offline.model_file import ModelUnavailable
 
 _TIMEOUT_SECONDS = 60.0
 

@@ -9,19 +9,21 @@ from typing import Any
 import httpx2
 import pytest
 
-from parachute.audit.service import Audit
-from parachute.database import Database
-from parachute.gateway.credentials import CredentialSource
-from parachute.gateway.models import CredentialKind
-from parachute.gateway.service import SOCKET_NAME, Gateway, Line
-from parachute.gateway.store import UsageStore, create_usage
-from parachute.settings.home import Home
-from parachute.settings.models import Settings
+from parachute.base.database import Database
+from parachute.config.settings.home import Home
+from parachute.config.settings.models import Settings
+from parachute.llm.gateway.credentials import CredentialSource
+from parachute.llm.gateway.endpoint import SOCKET_NAME, ModelEndpoint
+from parachute.llm.gateway.models import CredentialKind
+from parachute.llm.gateway.service import Gateway
+from parachute.llm.gateway.store import UsageStore, create_usage
+from parachute.security.audit.service import Audit
 from tests.support.messages_api import MessagesAPI
 
 KEY = "sk-ant-api03-the-real-one"
 TOKEN = "sk-ant-oat01-the-real-one"
 MODEL = "claude-haiku-4-5"
+TODAY = "2026-01-31"
 
 
 class Installation:
@@ -37,7 +39,7 @@ class Installation:
         self.database = Database(self.home.trust_database, (create_usage,))
         source = CredentialSource(self.home, environment, self.claude)
         chosen = Settings(vault=folder / "vault", **settings)
-        self.gateway = Gateway(self.home, chosen, source, UsageStore(self.database), self.audit)
+        self.gateway = Gateway(self.home, chosen, source, UsageStore(self.database, lambda: TODAY), self.audit)
 
     async def open(self) -> None:
         """Open the ledger."""
@@ -73,22 +75,22 @@ async def installation(folder: Path, api: MessagesAPI) -> AsyncIterator[Installa
 
 
 @pytest.fixture
-async def line(installation: Installation) -> Line:
-    """The line of one session."""
+async def endpoint(installation: Installation) -> ModelEndpoint:
+    """The endpoint of one session."""
     return await installation.gateway.open("one")
 
 
-def agent(line: Line, token: str | None = None, **options: Any) -> httpx2.AsyncClient:
-    """A client on a line's socket, with its token unless another is given."""
-    token = line.token if token is None else token
+def agent(endpoint: ModelEndpoint, token: str | None = None, **options: Any) -> httpx2.AsyncClient:
+    """A client on an endpoint's socket, with its token unless another is given."""
+    token = endpoint.token if token is None else token
     headers: dict[bytes, bytes] = (
         {b"x-api-key": token.encode()}
-        if line.kind is CredentialKind.API_KEY
+        if endpoint.kind is CredentialKind.API_KEY
         else {b"authorization": f"Bearer {token}".encode()}
     )
-    transport = httpx2.AsyncHTTPTransport(uds=str(line.folder / SOCKET_NAME))
+    transport = httpx2.AsyncHTTPTransport(uds=str(endpoint.folder / SOCKET_NAME))
     return httpx2.AsyncClient(
-        transport=transport, base_url="http://model.local", headers=headers, timeout=20, trust_env=False, **options
+        transport=transport, base_url="http://model.local", headers=headers, timeout=90, trust_env=False, **options
     )
 
 

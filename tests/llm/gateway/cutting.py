@@ -1,4 +1,4 @@
-"""Kills the choice of a provider at every step in which it changes a file: `python -m tests.gateway.cutting HOME`.
+"""Kills the choice of a provider at every step in which it changes a file: `python -m tests.llm.gateway.cutting HOME`.
 
 Prints a JSON list, a case for each provider of before and each choice: at each step, which server gets which secret.
 """
@@ -9,12 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from parachute.errors import ParachuteError
-from parachute.gateway.choice import ProviderChoice, write_choice
-from parachute.gateway.credentials import CredentialSource
-from parachute.settings.home import Home
-from parachute.settings.models import Settings
-from parachute.settings.store import load
+from parachute.base.errors import ParachuteError
+from parachute.config.settings.home import Home
+from parachute.config.settings.models import Settings
+from parachute.config.settings.store import load
+from parachute.llm.gateway.choice import ProviderChoice, write_choice
+from parachute.llm.gateway.credentials import CredentialSource
 from tests.support.crashing import at_every_step
 
 from .asking import asked

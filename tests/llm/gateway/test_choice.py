@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from parachute.errors import ParachuteError
-from parachute.gateway import choice as written
-from parachute.gateway.choice import ProviderChoice
-from parachute.gateway.credentials import CredentialSource
-from parachute.gateway.models import CredentialKind
-from parachute.settings.home import Home
-from parachute.settings.models import Settings
-from parachute.settings.store import load, set_value
+from parachute.base.errors import ParachuteError
+from parachute.config.settings.home import Home
+from parachute.config.settings.models import Settings
+from parachute.config.settings.store import load, set_value
+from parachute.llm.gateway import choice as written
+from parachute.llm.gateway.choice import ProviderChoice
+from parachute.llm.gateway.credentials import CredentialSource
+from parachute.llm.gateway.models import CredentialKind
 
 from .asking import asked
 from .conftest import KEY, TOKEN, Installation
@@ -166,10 +166,11 @@ def test_a_provider_that_is_declared_takes_a_secret_and_stays(home: Home, monkey
     assert stored(home) == {"api_key": KEY, "for": "anthropic"}
 
 
+@pytest.mark.long
 def test_cut_off_at_any_file_no_secret_goes_where_it_does_not_belong(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "tests.gateway.cutting", str(tmp_path / "home")]
+    command = [sys.executable, "-m", "tests.llm.gateway.cutting", str(tmp_path / "home")]
     environment = {**os.environ, "PARACHUTE_VAULT": str(tmp_path / "vault")}
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=110, env=environment)
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment)
     assert ended.returncode == 0, ended.stderr
     found = json.loads(ended.stdout)
     for case in found:
@@ -192,16 +193,16 @@ async def running(folder: Path) -> AsyncIterator[Installation]:
 async def test_a_running_gateway_takes_it_over(running: Installation, monkeypatch: pytest.MonkeyPatch) -> None:
     made = running
     monkeypatch.setenv("PARACHUTE_VAULT", str(made.folder / "vault"))
-    assert made.gateway.provider.name == "offline"
-    made.gateway.take_over(write_choice(made.home, ProviderChoice("anthropic", TOKEN)))
-    provider = made.gateway.provider
-    credential = made.gateway.credential(provider)
+    assert made.gateway.upstream.provider.name == "offline"
+    made.gateway.upstream.take_over(write_choice(made.home, ProviderChoice("anthropic", TOKEN)))
+    provider = made.gateway.upstream.provider
+    credential = made.gateway.upstream.credential(provider)
     assert credential is not None
     assert (provider.name, credential.kind, credential.secret) == ("anthropic", CredentialKind.OAUTH, TOKEN)
-    made.gateway.take_over(write_choice(made.home, ProviderChoice("compatible", None, SERVER, "qwen3")))
-    provider = made.gateway.provider
-    assert (provider.name, provider.base_url, made.gateway.default_model) == ("compatible", SERVER, "qwen3")
-    assert made.gateway.credential(provider) is None
+    made.gateway.upstream.take_over(write_choice(made.home, ProviderChoice("compatible", None, SERVER, "qwen3")))
+    provider = made.gateway.upstream.provider
+    assert (provider.name, provider.base_url, made.gateway.upstream.default_model) == ("compatible", SERVER, "qwen3")
+    assert made.gateway.upstream.credential(provider) is None
 
 
 @pytest.mark.parametrize("settings", [{"provider": "compatible"}, {}], ids=["compatible", "auto"])
@@ -211,11 +212,11 @@ async def test_a_request_under_way_gets_nothing_that_was_entered_since(
     made = Installation(folder, {}, {**settings, "base_url": SERVER})
     monkeypatch.setenv("PARACHUTE_VAULT", str(folder / "vault"))
     made.home.credentials.write_text(json.dumps({"api_key": OTHERS}))
-    before = made.gateway.provider
-    before_credential = made.gateway.credential(before)
+    before = made.gateway.upstream.provider
+    before_credential = made.gateway.upstream.credential(before)
     assert before_credential is not None
     assert before_credential.secret == OTHERS
     # That server keeps the request, and answers 401 once another secret is there.
     for choice in (ProviderChoice("anthropic", KEY), ProviderChoice("compatible", "sk-new", OTHER_SERVER)):
-        made.gateway.take_over(write_choice(made.home, choice))
-        assert made.gateway.credential(before) is None
+        made.gateway.upstream.take_over(write_choice(made.home, choice))
+        assert made.gateway.upstream.credential(before) is None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from parachute.gateway.content import refusal
+from parachute.llm.gateway.content import refusal
 
 PICTURE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aaaa"}}
 ADDRESS = {"type": "image", "source": {"type": "url", "url": "https://example.org/?q=secret"}}

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from parachute.errors import ParachuteError
-from parachute.gateway.credentials import CredentialSource
-from parachute.gateway.models import CredentialKind
-from parachute.settings.home import Home
+from parachute.base.errors import ParachuteError
+from parachute.config.settings.home import Home
+from parachute.llm.gateway.credentials import CredentialSource
+from parachute.llm.gateway.models import CredentialKind
 from tests.support.messages_api import MessagesAPI, text
 
 from .conftest import KEY, TOKEN, Installation, agent, question
@@ -98,10 +98,10 @@ async def signed_in(folder: Path, api: MessagesAPI) -> AsyncIterator[Installatio
 async def test_a_token_goes_as_bearer_with_its_mark(signed_in: Installation, api: MessagesAPI) -> None:
     api.require(bearer=TOKEN)
     api.script(text("Yes."), text("Yes."))
-    line = await signed_in.gateway.open("one")
-    assert line.kind is CredentialKind.OAUTH
-    assert line.environment()["CLAUDE_CODE_OAUTH_TOKEN"].startswith("sk-ant-oat01-")
-    async with agent(line) as client:
+    endpoint = await signed_in.gateway.open("one")
+    assert endpoint.kind is CredentialKind.OAUTH
+    assert endpoint.environment()["CLAUDE_CODE_OAUTH_TOKEN"].startswith("sk-ant-oat01-")
+    async with agent(endpoint) as client:
         for beta in ("oauth-2025-04-20,other-1", "other-1"):
             response = await client.post("/v1/messages", json=question(), headers={"anthropic-beta": beta})
             assert response.status_code == 200
@@ -121,8 +121,8 @@ async def test_a_file_that_was_renewed_is_read_again_on_401(signed_in: Installat
         return error(401, "authentication_error", EXPIRED)
 
     api.script(renew, text("Welcome back."))
-    line = await signed_in.gateway.open("one")
-    async with agent(line) as client:
+    endpoint = await signed_in.gateway.open("one")
+    async with agent(endpoint) as client:
         response = await client.post("/v1/messages", json=question())
     assert response.status_code == 200
     assert "Welcome back." in response.text
@@ -130,39 +130,39 @@ async def test_a_file_that_was_renewed_is_read_again_on_401(signed_in: Installat
         f"Bearer {TOKEN}",
         "Bearer sk-ant-oat01-newer",
     ]
-    assert line.problem is None
+    assert endpoint.problem is None
 
 
 async def test_a_token_that_stays_refused_is_tried_once(signed_in: Installation, api: MessagesAPI) -> None:
     api.require(bearer="another")
-    line = await signed_in.gateway.open("one")
-    async with agent(line) as client:
+    endpoint = await signed_in.gateway.open("one")
+    async with agent(endpoint) as client:
         assert (await client.post("/v1/messages", json=question())).status_code == 401
     assert len(api.requests) == 1
-    assert line.problem is not None
-    assert line.problem.code == "invalid_credentials"
+    assert endpoint.problem is not None
+    assert endpoint.problem.code == "invalid_credentials"
 
 
 async def test_an_expired_login_is_said_without_calling(signed_in: Installation, api: MessagesAPI) -> None:
     (signed_in.claude / ".credentials.json").write_text(login(seconds=-10))
-    line = await signed_in.gateway.open("one")
-    async with agent(line) as client:
+    endpoint = await signed_in.gateway.open("one")
+    async with agent(endpoint) as client:
         response = await client.post("/v1/messages", json=question())
     assert response.status_code == 401
     assert "claude login" in response.json()["error"]["message"]
-    assert line.problem is not None
-    assert line.problem.code == "expired_token"
+    assert endpoint.problem is not None
+    assert endpoint.problem.code == "expired_token"
     assert api.requests == []
     status = await signed_in.gateway.status()
     assert status["credential"]["expired"] is True
     assert status["provider"] == "anthropic"
 
 
-async def test_a_kind_that_changes_while_the_line_is_open(signed_in: Installation, api: MessagesAPI) -> None:
+async def test_a_kind_that_changes_while_the_endpoint_is_open(signed_in: Installation, api: MessagesAPI) -> None:
     api.default(text("Yes."))
-    line = await signed_in.gateway.open("one")
+    endpoint = await signed_in.gateway.open("one")
     signed_in.home.credentials.write_text(json.dumps({"api_key": KEY}))
-    async with agent(line) as client:
+    async with agent(endpoint) as client:
         await client.post("/v1/messages", json=question(), headers={"anthropic-beta": "oauth-2025-04-20"})
     (request,) = api.requests
     assert request.headers["x-api-key"] == KEY

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from parachute.errors import ParachuteError
-from parachute.gateway.credentials import CredentialSource
-from parachute.gateway.models import Provider
-from parachute.gateway.providers import choose
-from parachute.settings.home import Home
-from parachute.settings.models import Settings
+from parachute.base.errors import ParachuteError
+from parachute.config.settings.home import Home
+from parachute.config.settings.models import Settings
+from parachute.llm.gateway.credentials import CredentialSource
+from parachute.llm.gateway.models import Provider
+from parachute.llm.gateway.providers import choose
 from tests.support.messages_api import MessagesAPI, text
 
 from .conftest import Installation, agent, question
@@ -81,8 +81,8 @@ async def test_a_login_for_claude_never_goes_to_another_server(folder: Path, api
     await installation.open()
     try:
         api.default(text("Local."))
-        line = await installation.gateway.open("one")
-        async with agent(line) as client:
+        endpoint = await installation.gateway.open("one")
+        async with agent(endpoint) as client:
             assert (await client.post("/v1/messages", json=question())).status_code == 200
         (request,) = api.requests
         assert request.body["model"] == "llama3"
@@ -92,7 +92,7 @@ async def test_a_login_for_claude_never_goes_to_another_server(folder: Path, api
         await installation.close()
 
 
-async def test_a_contradiction_is_told_by_status_and_by_the_line(folder: Path) -> None:
+async def test_a_contradiction_is_reported_by_status_and_subscription(folder: Path) -> None:
     installation = Installation(folder, {}, {"provider": "compatible"})
     await installation.open()
     try:
@@ -105,7 +105,7 @@ async def test_a_contradiction_is_told_by_status_and_by_the_line(folder: Path) -
 
 
 async def test_the_models_of_the_provider(installation: Installation) -> None:
-    models = await installation.gateway.models(show_all=True)
+    models = await installation.gateway.upstream.models(show_all=True)
     assert {model["family"] for model in models} == {"opus", "sonnet", "haiku"}
     assert all(model["created_at"].endswith("Z") for model in models)
 
@@ -118,7 +118,7 @@ async def test_a_server_without_a_list_of_models_offers_the_one_in_force(
     installation = Installation(folder, {}, settings)
     await installation.open()
     try:
-        models = await installation.gateway.models(show_all=False)
+        models = await installation.gateway.upstream.models(show_all=False)
     finally:
         await installation.close()
     assert [entry["id"] for entry in models] == listed
@@ -131,6 +131,6 @@ async def test_of_anthropic_a_missing_list_is_an_error(folder: Path, api: Messag
     await installation.open()
     try:
         with pytest.raises(ParachuteError, match="answered 404"):
-            await installation.gateway.models(show_all=False)
+            await installation.gateway.upstream.models(show_all=False)
     finally:
         await installation.close()

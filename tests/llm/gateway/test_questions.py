@@ -1,4 +1,4 @@
-"""Questions without an agent keep to the same rules as the lines of agents."""
+"""Questions without an agent keep to the same rules as the endpoints of agents."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from parachute.errors import InvalidInput
-from parachute.gateway.questions import SESSION, NotAnswered, Questions
+from parachute.base.errors import InvalidInput
+from parachute.llm.gateway.questions import SESSION, NotAnswered, Questions
 from tests.support.messages_api import MessagesAPI, error, text
 
 from .conftest import KEY, Installation
@@ -48,7 +48,7 @@ async def test_an_answer_is_counted_and_audited(make: Any, api: MessagesAPI) -> 
         "messages": [{"role": "user", "content": "Who?"}],
     }
     assert "tools" not in request.body
-    assert await installation.gateway.spent_today() == pytest.approx(1.5)
+    assert await installation.gateway.spending.today() == pytest.approx(1.5)
     assert (await installation.gateway.used_by(SESSION)).requests == 1
     await installation.audit.close()
     assert '"source_type": "api_key", "source_id": "phone"' in installation.audit_text()

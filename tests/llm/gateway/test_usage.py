@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from parachute.gateway.accounting import UsageReader
-from parachute.gateway.models import Usage
-from parachute.gateway.prices import dollars
-from parachute.gateway.service import Line
+from parachute.llm.gateway.accounting import UsageReader
+from parachute.llm.gateway.endpoint import ModelEndpoint
+from parachute.llm.gateway.models import Usage
+from parachute.llm.gateway.prices import dollars
 from tests.support.messages_api import MessagesAPI, text
 
 from .conftest import KEY, Installation, agent, question
@@ -19,28 +19,30 @@ ANSWER = text("Yes.").using(
 
 
 @pytest.mark.parametrize("stream", [True, False])
-async def test_usage_is_counted(installation: Installation, line: Line, api: MessagesAPI, stream: bool) -> None:
+async def test_usage_is_counted(
+    installation: Installation, endpoint: ModelEndpoint, api: MessagesAPI, stream: bool
+) -> None:
     api.script(ANSWER, ANSWER)
-    async with agent(line) as client:
+    async with agent(endpoint) as client:
         for _ in range(2):
             assert (await client.post("/v1/messages", json=question(stream=stream))).status_code == 200
     used = await installation.gateway.used_by("one")
     assert (used.requests, used.input_tokens, used.output_tokens) == (2, 2_000_000, 200_000)
     assert (used.cache_read_tokens, used.cache_write_tokens) == (20, 40)
     assert used.dollars == pytest.approx(3.0, abs=0.01)
-    assert await installation.gateway.spent_today() == pytest.approx(used.dollars)
+    assert await installation.gateway.spending.today() == pytest.approx(used.dollars)
     assert (await installation.gateway.used_by("two")).requests == 0
 
 
-async def test_usage_survives_a_restart(installation: Installation, line: Line, api: MessagesAPI) -> None:
+async def test_usage_survives_a_restart(installation: Installation, endpoint: ModelEndpoint, api: MessagesAPI) -> None:
     api.script(ANSWER)
-    async with agent(line) as client:
+    async with agent(endpoint) as client:
         await client.post("/v1/messages", json=question())
     await installation.close()
     again = Installation(installation.folder, {"ANTHROPIC_API_KEY": KEY}, {})
     await again.open()
     assert (await again.gateway.used_by("one")).input_tokens == 1_000_000
-    assert await again.gateway.spent_today() == pytest.approx(1.5, abs=0.01)
+    assert await again.gateway.spending.today() == pytest.approx(1.5, abs=0.01)
     await again.close()
     await installation.open()
 
@@ -85,9 +87,9 @@ async def test_the_limit_of_the_day(folder: Path, api: MessagesAPI) -> None:
     await installation.open()
     try:
         api.script(ANSWER)
-        line = await installation.gateway.open("one")
+        endpoint = await installation.gateway.open("one")
         other = await installation.gateway.open("two")
-        async with agent(line) as client:
+        async with agent(endpoint) as client:
             assert (await client.post("/v1/messages", json=question())).status_code == 200
         async with agent(other) as client:
             refused = await client.post("/v1/messages", json=question())
@@ -105,14 +107,14 @@ async def test_the_limit_of_the_day(folder: Path, api: MessagesAPI) -> None:
 
 async def test_two_answers_at_the_same_time_are_both_counted(installation: Installation, api: MessagesAPI) -> None:
     api.default(ANSWER)
-    lines = [await installation.gateway.open(name) for name in ("one", "two", "three")]
+    endpoints = [await installation.gateway.open(name) for name in ("one", "two", "three")]
 
-    async def ask(line: Line) -> None:
-        async with agent(line) as client:
+    async def ask(endpoint: ModelEndpoint) -> None:
+        async with agent(endpoint) as client:
             await client.post("/v1/messages", json=question())
 
-    await asyncio.gather(*(ask(line) for line in lines))
-    assert await installation.gateway.spent_today() == pytest.approx(4.5, abs=0.01)
+    await asyncio.gather(*(ask(endpoint) for endpoint in endpoints))
+    assert await installation.gateway.spending.today() == pytest.approx(4.5, abs=0.01)
 
 
 def test_an_unknown_model_costs_the_most() -> None:

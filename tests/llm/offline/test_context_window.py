@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parachute.offline.context_window import fit
-from parachute.offline.conversation import Turn
+from parachute.llm.offline.context_window import fit
+from parachute.llm.offline.conversation import Turn
 
 
 class WordCounter:

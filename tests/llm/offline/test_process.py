@@ -1,6 +1,7 @@
 """The process around the model: its socket, its errors, its end. No model is needed here."""
 
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -10,16 +11,23 @@ from pathlib import Path
 
 import pytest
 
-from tests.offline.activator import DEADLINE, MISSING_MODEL, Activator, UnixConnection, activated, question, wait_until
+from tests.llm.offline.activator import (
+    MISSING_MODEL,
+    OfflineModel,
+    activated,
+    question,
+)
+from tests.support.activation import DEADLINE, UnixConnection
+from tests.support.waiting import wait_until
 
 
 @pytest.fixture(scope="module")
-def offline() -> Iterator[Activator]:
+def offline() -> Iterator[OfflineModel]:
     with activated(model=MISSING_MODEL) as activator:
         yield activator
 
 
-def test_without_a_model_it_says_which_command_installs_one(offline: Activator) -> None:
+def test_without_a_model_it_says_which_command_installs_one(offline: OfflineModel) -> None:
     for document in (question("Hello"), question("Hello", stream=True)):
         answer = offline.post(document)
         assert answer.status == 503
@@ -45,12 +53,12 @@ def test_a_file_that_is_no_model_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"model":"m","messages":"hello"}'])
 @pytest.mark.parametrize("path", ["/v1/messages", "/v1/messages/count_tokens?beta=true"])
-def test_a_bad_body_gets_400(offline: Activator, path: str, body: bytes) -> None:
+def test_a_bad_body_gets_400(offline: OfflineModel, path: str, body: bytes) -> None:
     answer = offline.request("POST", path, body)
     assert (answer.status, answer.document["error"]["type"]) == (400, "invalid_request_error")
 
 
-def test_a_huge_body_gets_413(offline: Activator) -> None:
+def test_a_huge_body_gets_413(offline: OfflineModel) -> None:
     answer = offline.request("POST", "/v1/messages", b" " * (32 * 1024 * 1024 + 1))
     assert (answer.status, answer.document["error"]["type"]) == (413, "request_too_large")
     assert offline.health()["rss_bytes"] < 300 * 1024 * 1024
@@ -59,12 +67,12 @@ def test_a_huge_body_gets_413(offline: Activator) -> None:
 @pytest.mark.parametrize(
     ("method", "path"), [("GET", "/"), ("GET", "/v1/messages"), ("DELETE", "/v1/models"), ("POST", "/v1/complete")]
 )
-def test_everything_else_gets_404(offline: Activator, method: str, path: str) -> None:
+def test_everything_else_gets_404(offline: OfflineModel, method: str, path: str) -> None:
     answer = offline.request(method, path)
     assert (answer.status, answer.document["error"]["type"]) == (404, "not_found_error")
 
 
-def test_the_model_is_listed(offline: Activator) -> None:
+def test_the_model_is_listed(offline: OfflineModel) -> None:
     answer = offline.request("GET", "/v1/models?limit=10")
     assert answer.document["data"][0]["id"] == answer.document["first_id"] == "model"
     assert answer.document["has_more"] is False
@@ -83,42 +91,45 @@ def test_no_connection_is_lost_while_it_leaves() -> None:
     with activated(model=MISSING_MODEL, idle_seconds="0.1") as offline:
         early = UnixConnection(offline.path)
         early.connect()
-        late: list[UnixConnection] = []
-
-        def stopped_accepting() -> bool:
-            # A health request does not count as activity, so that asking does not put off the end.
-            connection = UnixConnection(offline.path, timeout=0.5)
-            connection.request("GET", "/health")
-            try:
-                connection.getresponse().read()
-            except TimeoutError:
-                late.append(connection)
-                return True
-            connection.close()
-            return False
-
         # The first answer takes as long as the start.
         assert offline.health()["state"] == "unavailable"
-        wait_until(stopped_accepting, "it stops accepting while a silent client is connected")
-        assert offline.exits == []
         first = offline.process
+        assert first is not None
+        wait_until(lambda: not _accepts(first.pid, offline.listener), "it stops accepting while a silent client waits")
+        assert offline.exits == []
+        late = UnixConnection(offline.path)
+        late.request("GET", "/health")
         # The one that was accepted before is still answered, by the process that leaves.
         early.request("GET", "/v1/models")
         assert json.loads(early.getresponse().read())["data"]
         early.close()
         # The one that came too late is answered by the next process.
-        late[0].sock.settimeout(DEADLINE)
-        assert json.loads(late[0].getresponse().read())["state"] == "unavailable"
-        late[0].close()
+        assert json.loads(late.getresponse().read())["state"] == "unavailable"
+        late.close()
         assert offline.exits[0] == 0
         assert offline.process is not first
+
+
+def _accepts(process: int, listener: socket.socket) -> bool:
+    """Whether the event loop of a process waits for connections on a socket."""
+    folder = Path(f"/proc/{process}/fd")
+    opened = {int(each.name): str(each.readlink()) for each in folder.iterdir()}
+    waits_for = {
+        int(line.split()[1])
+        for descriptor, kind in opened.items()
+        if kind == "anon_inode:[eventpoll]"
+        for line in folder.with_name("fdinfo").joinpath(str(descriptor)).read_text().splitlines()
+        if line.startswith("tfd:")
+    }
+    inode = os.fstat(listener.fileno()).st_ino
+    return any(opened.get(descriptor) == f"socket:[{inode}]" for descriptor in waits_for)
 
 
 def test_every_request_around_the_end_is_answered() -> None:
     with activated(model=MISSING_MODEL, idle_seconds="0.1") as offline:
         # Each pause ends a little nearer to the moment at which the process leaves, and then after it.
         pause = 0.08
-        while len(offline.exits) < 5:
+        while len(offline.exits) < 3:
             assert offline.request("GET", "/v1/models").status == 200
             with pytest.raises(TimeoutError):
                 _sleep_on_a_socket(pause)
@@ -174,7 +185,7 @@ def test_a_wrong_start_is_refused(environment: dict[str, str], named: str) -> No
 
 def test_without_a_socket_it_refuses_to_start() -> None:
     finished = subprocess.run(
-        [sys.executable, "-m", "parachute.offline"],
+        [sys.executable, "-m", "parachute.llm.offline"],
         env={"LISTEN_FDS": "1"},
         stdin=subprocess.DEVNULL,
         capture_output=True,

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from parachute.errors import InvalidInput
-from parachute.offline.settings import OfflineSettings
+from parachute.base.errors import InvalidInput
+from parachute.llm.offline.settings import OfflineSettings
 
 
 def test_nothing_said_means_the_defaults() -> None:

@@ -1,0 +1,1 @@
+"""Models: the gateway that holds the credential, and the offline model."""

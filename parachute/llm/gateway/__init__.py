@@ -1,0 +1,1 @@
+"""The model gateway: model endpoints of agents, credentials, providers, spending."""

@@ -1,0 +1,250 @@
+"""The ASGI application of model endpoints: a few paths of the Messages API, passed on with the real credential."""
+
+import json
+import re
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.types import Message, Receive, Scope, Send
+
+from parachute.base.errors import ParachuteError
+from parachute.llm.gateway import content
+from parachute.llm.gateway.accounting import UsageReader
+from parachute.llm.gateway.answer import parts_of, problem_of, with_credential
+from parachute.llm.gateway.body import Held, output_tokens, parsed, read_body, written
+from parachute.llm.gateway.endpoint import ModelEndpoint
+from parachute.llm.gateway.exchange import Exchange, Refused, unless_left
+from parachute.llm.gateway.models import Credential, Problem, Provider, Usage
+from parachute.llm.gateway.prices import BYTES_OF_TOKEN, estimate
+from parachute.llm.gateway.spending import LimitReached, Spending
+from parachute.llm.gateway.upstream import Upstream, reason_of
+from parachute.security.audit.service import Audit
+
+_MESSAGES = "/v1/messages"
+_PATHS = {("POST", _MESSAGES), ("POST", "/v1/messages/count_tokens")}
+_QUERY = re.compile(rb"[A-Za-z0-9_=&.%-]{0,500}")
+_REQUEST_HEADERS = (b"accept", b"anthropic-beta", b"anthropic-version", b"content-type", b"user-agent", b"x-app")
+_QUESTION: dict[str, Any] = {
+    "path": _MESSAGES,
+    "query_string": b"",
+    "headers": [(b"content-type", b"application/json"), (b"anthropic-version", b"2023-06-01")],
+}
+"""The scope of a question of our own."""
+
+_RESPONSE_HEADERS = ("content-type", "request-id", "retry-after")
+
+
+class GatewayApplication:
+    """An ASGI application; `scope["state"]["endpoint"]` says whose socket it is."""
+
+    def __init__(self, upstream: Upstream, spending: Spending, audit: Audit) -> None:
+        self._upstream = upstream
+        self._spending = spending
+        self._audit = audit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        endpoint: ModelEndpoint = scope["state"]["endpoint"]
+        started, exchange = time.monotonic(), Exchange(send)
+        held = Held(scope["state"]["budget"], endpoint)
+        try:
+            raw = await self._admitted(scope, receive, endpoint, held)
+            await unless_left(receive, exchange, self._pass_on(scope, raw, exchange, endpoint))
+        except Refused as refusal:
+            if refusal.code:
+                endpoint.problem = Problem(refusal.code, refusal.message, refusal.status)
+            # After the first bytes, ending the connection early is how HTTP says that something is missing.
+            if not exchange.status:
+                await exchange.refuse(refusal)
+        finally:
+            held.release()
+            self._record(exchange, ("agent", endpoint.session), scope["path"], started)
+
+    async def ask(self, endpoint: ModelEndpoint, body: dict[str, Any], source: tuple[str, str]) -> bytes:
+        """Send on a request of our own, and return the whole answer; `source` (kind, name) goes to the audit.
+
+        Error: Refused, also for an answer that is an error; then `endpoint.problem` says more.
+        """
+        kept = bytearray()
+
+        async def keep(message: Message) -> None:
+            kept.extend(message.get("body", b""))
+
+        started, exchange = time.monotonic(), Exchange(keep)
+        try:
+            await self._pass_on(_QUESTION, json.dumps(body).encode(), exchange, endpoint)
+        except Refused as refusal:
+            if not exchange.status:
+                exchange.status, exchange.complete = refusal.status, True
+            raise
+        finally:
+            self._record(exchange, source, _QUESTION["path"], started)
+        if endpoint.problem is not None:
+            raise Refused(exchange.status, "api_error", endpoint.problem.message, endpoint.problem.code)
+        return bytes(kept)
+
+    def _record(self, exchange: Exchange, source: tuple[str, str], path: str, started: float) -> None:
+        is_well = 200 <= exchange.status < 400 and exchange.complete
+        reason = f"status {exchange.status}" if exchange.complete else "broken off"
+        self._audit.append(
+            event_type="gateway_call",
+            source_type=source[0],
+            source_id=source[1],
+            target_module="gateway",
+            target_endpoint=path,
+            duration_ms=round((time.monotonic() - started) * 1000),
+            success=is_well,
+            error=None if is_well else reason,
+        )
+
+    async def _admitted(self, scope: Scope, receive: Receive, endpoint: ModelEndpoint, held: Held) -> bytearray:
+        """The body of a request that may come in at all; error: Refused."""
+        headers: dict[bytes, bytes] = dict(scope["headers"])
+        bearer = headers.get(b"authorization", b"").decode(errors="replace").removeprefix("Bearer ")
+        if endpoint.closed or not endpoint.accepts(headers.get(b"x-api-key", b"").decode(errors="replace") or bearer):
+            raise Refused(401, "authentication_error", "This token does not belong to this session.")
+        if endpoint.paused:
+            raise Refused(403, "permission_error", "The model can be asked during a turn of this session only.")
+        if (scope["method"], scope["path"]) not in _PATHS:
+            raise Refused(404, "not_found_error", f"{scope['method']} {scope['path'][:200]} is not open to agents.")
+        if not _QUERY.fullmatch(scope["query_string"]):
+            raise Refused(400, "invalid_request_error", "The query is not one of the Messages API.")
+        async with endpoint.bodies:
+            return await read_body(receive, held)
+
+    async def _pass_on(self, scope: Scope, raw: bytes | bytearray, exchange: Exchange, endpoint: ModelEndpoint) -> None:
+        size = len(raw)
+        async with endpoint.bodies:
+            body, model = await parsed(raw)
+            del raw
+            provider = self._provider()
+            if provider.name != "offline" and not self._upstream.allows_model(model):
+                message = f"The model {model} is not among allowed_models."
+                raise Refused(403, "permission_error", message, "service_error")
+            if provider.name != "offline" and (sentence := content.refusal(body, searches=endpoint.searches)):
+                raise Refused(403, "permission_error", sentence, "service_error")
+            tokens = output_tokens(body) if scope["path"] == _MESSAGES else 0
+            is_streamed = body.get("stream") is True
+            # Written anew, so that what was checked is what is sent: of two members of one name others may take the first.
+            payload = await written({**body, "model": provider.model or model}, size)
+            del body
+        headers = {
+            name.decode(): value.decode("latin-1") for name, value in scope["headers"] if name in _REQUEST_HEADERS
+        }
+        url = f"{provider.base_url.rstrip('/')}{scope['path']}"
+        if scope["query_string"]:
+            url += f"?{scope['query_string'].decode()}"
+        unsaid = None
+        if provider.name == "anthropic" and scope["path"] == _MESSAGES:
+            unsaid = Usage(1, size // BYTES_OF_TOKEN, 0 if is_streamed else tokens)
+        request = _Request(endpoint, provider, url, payload, headers, model, unsaid)
+        try:
+            async with self._spending.reserved(model, estimate(size, tokens), provider):
+                credential = self._credential(provider)
+                if not await self._send(request, credential, exchange, may_renew=provider.name == "anthropic"):
+                    # `claude login` or the user may have renewed it since.
+                    await self._send(request, self._credential(provider), exchange, may_renew=False)
+        except LimitReached as error:
+            raise Refused(400, "invalid_request_error", error.message, "billing_error") from error
+
+    def _provider(self) -> Provider:
+        try:
+            return self._upstream.provider
+        except ParachuteError as error:
+            raise Refused(400, "invalid_request_error", str(error), "service_error") from error
+
+    async def _send(
+        self, request: "_Request", credential: Credential | None, exchange: Exchange, *, may_renew: bool
+    ) -> bool:
+        """Send the request and its answer on; False if another credential is there now and should be tried."""
+        import httpx2
+
+        endpoint, provider = request.endpoint, request.provider
+        client = await self._client(provider)
+        headers = with_credential(request.headers, credential)
+        reader: UsageReader | None = UsageReader(True, request.unsaid)
+        try:
+            async with client.stream("POST", request.url, content=request.payload, headers=headers) as response:
+                reader = None
+                if response.status_code == 401 and may_renew and self._credential(provider) != credential:
+                    return False
+                if response.status_code >= 400:
+                    endpoint.problem = await problem_of(response, credential)
+                else:
+                    is_streamed = response.headers.get("content-type", "").startswith("text/event-stream")
+                    reader = UsageReader(is_streamed, request.unsaid)
+                kept = [(name, response.headers[name]) for name in _RESPONSE_HEADERS if name in response.headers]
+                await exchange.start(response.status_code, kept)
+                async for part in parts_of(response, credential):
+                    if reader:
+                        reader.feed(part)
+                    await exchange.part(part)
+                # Before the end of the answer, so that the next request meets the limit.
+                complete, reader = reader, None
+                await self._account(request, complete)
+                if response.status_code == 200:
+                    endpoint.problem = None
+                await exchange.end()
+                return True
+        except (httpx2.RequestError, httpx2.InvalidURL) as error:
+            if not exchange.status:
+                reader = None
+            message = f"The model's service at {provider.base_url} does not answer: {reason_of(error)}."
+            raise Refused(502, "api_error", message, "network_error") from error
+        finally:
+            # Also when the agent has left: what was answered until then is paid.
+            await self._account(request, reader)
+
+    async def _account(self, request: "_Request", reader: UsageReader | None) -> None:
+        if reader is None:
+            return
+        reader.finish()
+        if reader.usage.input_tokens or reader.usage.output_tokens:
+            await self._spending.account(request.endpoint.session, request.model, reader.usage, request.provider)
+
+    async def _client(self, provider: Provider) -> Any:
+        try:
+            return await self._upstream.client(provider)
+        except ParachuteError as error:
+            raise Refused(503, "api_error", str(error), "service_unavailable") from error
+
+    def _credential(self, provider: Provider) -> Credential | None:
+        try:
+            credential = self._upstream.credential(provider)
+        except ParachuteError as error:
+            raise Refused(401, "authentication_error", str(error), "invalid_credentials") from error
+        if provider.name == "anthropic":
+            if credential is None:
+                raise Refused(
+                    401,
+                    "authentication_error",
+                    "No credentials for Claude are configured. `parachute auth login` stores them.",
+                    "invalid_credentials",
+                )
+            if credential.expired:
+                raise Refused(
+                    401,
+                    "authentication_error",
+                    f"The credential in {credential.source} has expired. Run `claude login` again, "
+                    "or store an API key or a token of `claude setup-token` with `parachute auth login`.",
+                    "expired_token",
+                )
+        return credential
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """A checked request on its way to the provider; `model` is the one that the agent asked for.
+
+    `unsaid` is what counts if it is broken off before the provider has said what it used.
+    """
+
+    endpoint: ModelEndpoint
+    provider: Provider
+    url: str
+    payload: bytes
+    headers: dict[str, str]
+    model: str
+    unsaid: Usage | None

@@ -1,0 +1,58 @@
+"""The model endpoint of one agent: a socket with a token of its own."""
+
+import asyncio
+import hmac
+import secrets
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from parachute.llm.gateway.models import CredentialKind, Problem
+from parachute.web.http.unix_server import UnixListener
+
+SOCKET_NAME = "model.sock"
+
+_BODIES = 2
+"""Requests of one session that are read at a time: each may have 32 MB, and takes several times as much meanwhile."""
+
+_PLACEHOLDERS = {
+    CredentialKind.API_KEY: ("ANTHROPIC_API_KEY", "sk-ant-api03-"),
+    CredentialKind.OAUTH: ("CLAUDE_CODE_OAUTH_TOKEN", "sk-ant-oat01-"),
+}
+
+
+@dataclass(slots=True)
+class ModelEndpoint:
+    """The socket's folder, the token, and what went wrong last.
+
+    `searches`: the provider may search the web for it.
+    """
+
+    session: str
+    folder: Path
+    kind: CredentialKind
+    token: str
+    searches: bool = True
+    listener: UnixListener | None = None
+    bodies: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_BODIES))
+    problem: Problem | None = None
+    closed: bool = False
+    paused: bool = False
+
+    @property
+    def connections(self) -> set[Any]:
+        """The connections of the agent that are open now."""
+        return self.listener.state.connections if self.listener else set()
+
+    def accepts(self, token: str) -> bool:
+        """True if a request has this endpoint's token."""
+        return hmac.compare_digest(token.encode(), self.token.encode())
+
+    def environment(self) -> dict[str, str]:
+        """The variables by which the agent's process reaches the model; the socket's own path differs inside a sandbox."""
+        return {_PLACEHOLDERS[self.kind][0]: self.token, "ANTHROPIC_BASE_URL": "http://model.local"}
+
+
+def new_token(kind: CredentialKind) -> str:
+    """A token that looks like a credential of this kind: the agent's program sends it as it would send that."""
+    return _PLACEHOLDERS[kind][1] + secrets.token_urlsafe(32)

@@ -1,0 +1,126 @@
+"""The model gateway: it opens a model endpoint for each agent, and says what agents have spent."""
+
+from typing import Any
+
+from parachute.base.budget import SANDBOX
+from parachute.base.errors import ParachuteError, Unavailable
+from parachute.base.files import private_folder
+from parachute.config.settings.home import Home
+from parachute.config.settings.models import Settings
+from parachute.llm.gateway.application import GatewayApplication
+from parachute.llm.gateway.credentials import CredentialSource
+from parachute.llm.gateway.endpoint import SOCKET_NAME, ModelEndpoint, new_token
+from parachute.llm.gateway.models import CredentialKind, Problem, Usage
+from parachute.llm.gateway.spending import Spending
+from parachute.llm.gateway.store import UsageStore
+from parachute.llm.gateway.upstream import Upstream
+from parachute.security.audit.service import Audit
+from parachute.security.kill_switch.switch import KillSwitch
+from parachute.web.http.unix_server import UnixServer
+
+_CLOSE_SECONDS = 2.0
+
+
+class Gateway:
+    """Opens and closes model endpoints, and knows what they have done."""
+
+    def __init__(
+        self, home: Home, settings: Settings, credentials: CredentialSource, usage: UsageStore, audit: Audit
+    ) -> None:
+        self.kill_switch = KillSwitch(home.root)
+        self.upstream = Upstream(home, settings, credentials, self.kill_switch)
+        self.spending = Spending(settings, usage)
+        self.application = GatewayApplication(self.upstream, self.spending, audit)
+        self._home = home
+        self._settings = settings
+        self._usage = usage
+        self._server = UnixServer(self.application, SANDBOX)
+        self._endpoints: dict[str, ModelEndpoint] = {}
+
+    async def open(self, session: str, *, searches: bool = True) -> ModelEndpoint:
+        """The endpoint of a session, opened if it is not yet; its folder is what a sandbox mounts. Errors: Stopped, OSError."""
+        self.kill_switch.check()
+        if endpoint := self._endpoints.get(session):
+            return endpoint
+        credential = self.upstream.credential(self.upstream.provider)
+        kind = credential.kind if credential else CredentialKind.API_KEY
+        folder = private_folder(self._home.run / "sandbox" / session / "box")
+        endpoint = ModelEndpoint(session, folder, kind, new_token(kind), searches)
+        self._endpoints[session] = endpoint
+        try:
+            # The agent inside the sandbox has another user id on some engines; the folder above is 0700.
+            endpoint.listener = await self._server.open(
+                folder / SOCKET_NAME, 0o666, endpoint=endpoint, budget=self._server.limiter.budget
+            )
+        except BaseException:
+            self._endpoints.pop(session, None)
+            raise
+        if self._endpoints.get(session) is not endpoint:
+            # Closed while it was being opened.
+            endpoint.listener.close()
+            raise Unavailable(f"The model endpoint of session {session} was closed.", "Send the message again.")
+        return endpoint
+
+    async def close(self, session: str) -> None:
+        """Close a session's endpoint: from now on nothing answers on its socket."""
+        if endpoint := self._endpoints.pop(session, None):
+            endpoint.closed = True
+            if endpoint.listener is not None:
+                await endpoint.listener.break_off(_CLOSE_SECONDS)
+
+    def resume(self, session: str) -> None:
+        """Let a session ask the model: a turn of it begins."""
+        if endpoint := self._endpoints.get(session):
+            endpoint.paused = False
+
+    def pause(self, session: str) -> None:
+        """Refuse what a session asks from now on, and break off what it asks: what it left running pays for nothing."""
+        if endpoint := self._endpoints.get(session):
+            endpoint.paused = True
+            for connection in list(endpoint.connections):
+                connection.break_off()
+
+    async def close_all(self) -> None:
+        """Close every endpoint and every connection to a provider."""
+        for session in list(self._endpoints):
+            await self.close(session)
+        await self.upstream.close()
+        await self.spending.close()
+
+    def take_problem(self, session: str) -> Problem | None:
+        """The last problem of a session's endpoint, once."""
+        endpoint = self._endpoints.get(session)
+        if endpoint is None:
+            return None
+        problem, endpoint.problem = endpoint.problem, None
+        return problem
+
+    async def used_by(self, session: str) -> Usage:
+        """All that a session has used."""
+        return await self._usage.of_session(session)
+
+    async def status(self) -> dict[str, Any]:
+        """Provider, credential and spending, for people."""
+        try:
+            provider = self.upstream.provider
+            name, because, credential = provider.name, provider.chosen_because, self.upstream.credential(provider)
+        except ParachuteError as error:
+            name, because, credential = None, str(error), None
+        return {
+            "provider": name,
+            "because": because,
+            "credential": None
+            if credential is None
+            else {"source": credential.source, "kind": credential.kind.value, "expired": credential.expired},
+            "spent_today": round(await self.spending.today(), 4),
+            "daily_spending_limit": self._settings.daily_spending_limit,
+            "limit_reached": await self.spending.over_limit(),
+        }
+
+    async def subscription(self) -> dict[str, Any]:
+        """The limits of a subscription; with other credentials `error` says why there are none."""
+        report: dict[str, Any] = {"spent_today": round(await self.spending.today(), 4)}
+        try:
+            return {**report, **await self.upstream.subscription()}
+        except ParachuteError as error:
+            return {**report, "error": error.message}
