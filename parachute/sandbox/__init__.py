@@ -1,1 +1,1 @@
-"""Where agents run: one interface, an engine a file, the same agent runner behind a socket in each."""
+"""Sandboxes: the engines that confine agents, their image, and the egress proxy."""

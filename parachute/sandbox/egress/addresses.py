@@ -19,7 +19,7 @@ _TRANSLATED = (ip_network("64:ff9b::/96"), ip_network("64:ff9b:1::/48"))
 
 
 def not_public(address: Address) -> str | None:
-    """What an address is instead of one of the internet, or None if it is one.
+    """The kind of an address that is not of the internet, or None if it is.
 
     Python's own tables change between versions, and call translated and embedding addresses global: these are checked first.
     """
@@ -55,7 +55,7 @@ def _not_public_6(address: IPv6Address) -> str | None:
 
 
 def is_own(address: Address) -> bool:
-    """Whether this machine itself answers to an address: then a program can bind to it. Nothing is sent."""
+    """True if this machine itself answers to an address: then a program can bind to it. Nothing is sent."""
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6
     try:
         with socket.socket(family, socket.SOCK_DGRAM) as probe:
@@ -66,7 +66,7 @@ def is_own(address: Address) -> bool:
 
 
 def refusal(text: str) -> str | None:
-    """Why nothing may connect to an address, as what it is instead of a public one; None if it may."""
+    """The reason why nothing may connect to an address, as its kind; None if it may."""
     try:
         address = ip_address(text)
     except ValueError:

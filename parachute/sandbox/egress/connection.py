@@ -2,18 +2,15 @@
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING
 
 import h11
 
-from parachute.egress import request as requests
-from parachute.egress.exchange import Exchange, next_event
-from parachute.egress.models import Limits, Refused, Target
-from parachute.egress.outside import Outside, Streams, Unreachable
-from parachute.egress.streams import Idle, drain_wholly, pump, say_goodbye
-
-if TYPE_CHECKING:
-    from parachute.egress.line import Line
+from parachute.sandbox.egress import request as requests
+from parachute.sandbox.egress.account import Account
+from parachute.sandbox.egress.exchange import Exchange, next_event
+from parachute.sandbox.egress.models import Limits, Refused, Target
+from parachute.sandbox.egress.outside import Outside, Streams, Unreachable
+from parachute.sandbox.egress.streams import Idle, close_gracefully, drain_wholly, pump
 
 log = logging.getLogger(__name__)
 
@@ -22,10 +19,10 @@ _REASONS |= {431: b"Request Header Fields Too Large", 503: b"Too Many Connection
 
 
 class Connection:
-    """Serves one client of a line until its request is done; it owns both sockets and closes them."""
+    """Serves one client of a listener until its request is done; it owns both sockets and closes them."""
 
-    def __init__(self, line: "Line", client: Streams, outside: Outside, limits: Limits) -> None:
-        self._line = line
+    def __init__(self, account: Account, client: Streams, outside: Outside, limits: Limits) -> None:
+        self._account = account
         self._reader, self._writer = client
         self._outside = outside
         self._limits = limits
@@ -43,9 +40,9 @@ class Connection:
                 except Refused as refused:
                     await self._refuse(refused)
         except* (OSError, h11.ProtocolError):
-            pass  # a side has gone, or said nothing for too long: nobody is left to be told
+            pass  # a side has gone, or said nothing for too long: nobody is left to hear of it
         except* Exception:
-            log.exception("A connection of %s failed.", self._line.owner)
+            log.exception("A connection of %s failed.", self._account.owner)
         finally:
             for writer in (self._writer, self._server):
                 if writer is not None:
@@ -53,7 +50,7 @@ class Connection:
 
     async def turn_away(self) -> None:
         """Answer that there are too many connections."""
-        message = f"{self._line.owner} has too many connections open."
+        message = f"{self._account.owner} has too many connections open."
         await self._refuse(Refused(message, "Close some, or wait for them to end.", status=503))
 
     async def _serve(self) -> None:
@@ -62,15 +59,15 @@ class Connection:
             request = await self._read_request()
             asked = requests.read(request)
             endpoint = asked.endpoint
-            if not self._line.allowed.allows(asked.target):
-                raise self._line.not_listed(asked.target)
+            if not self._account.allowed.allows(asked.target):
+                raise self._account.not_listed(asked.target)
             self.target = asked.target
-            server = await self._outside.reach(asked.target, self._line.lookups)
+            server = await self._outside.reach(asked.target, self._account.lookups)
         except Refused as refused:
-            self._line.decide(endpoint, refused)
+            self._account.decide(endpoint, refused)
             raise
         self._server = server[1]
-        self._line.decide(endpoint, None)
+        self._account.decide(endpoint, None)
         try:
             async with Idle(self._limits.idle_seconds) as idle:
                 if asked.path is None:
@@ -79,7 +76,7 @@ class Connection:
                     await self._exchange(asked, request, server, idle)
         except TimeoutError as error:
             raise Unreachable(f"{asked.target} was silent for too long.", status=504) from error
-        await say_goodbye(self._reader, self._writer)
+        await close_gracefully(self._reader, self._writer)
 
     async def _tunnel(self, server: Streams, idle: Idle) -> None:
         early, _ = self._http.trailing_data  # a client may speak before it knows that it may
@@ -93,7 +90,7 @@ class Connection:
         await drain_wholly(server[1])
         await drain_wholly(self._writer)
 
-    async def _exchange(self, asked: requests.Asked, request: h11.Request, server: Streams, idle: Idle) -> None:
+    async def _exchange(self, asked: requests.ProxyRequest, request: h11.Request, server: Streams, idle: Idle) -> None:
         exchange = Exchange(
             self._http,
             (self._reader, self._writer),
@@ -107,8 +104,8 @@ class Connection:
 
     def _count(self, idle: Idle, sent: int = 0, received: int = 0) -> None:
         idle.touch()
-        self._line.sent += sent
-        self._line.received += received
+        self._account.sent += sent
+        self._account.received += received
 
     async def _read_request(self) -> h11.Request:
         try:
@@ -138,4 +135,4 @@ class Connection:
         )
         for event in (response, h11.Data(body), h11.EndOfMessage()):
             self._writer.write(self._http.send(event) or b"")
-        await say_goodbye(self._reader, self._writer)
+        await close_gracefully(self._reader, self._writer)

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import h11
 
-from parachute.egress.models import Refused
-from parachute.egress.outside import Streams, Unreachable
-from parachute.egress.request import Asked, forwarded
-from parachute.egress.streams import CHUNK
+from parachute.sandbox.egress.models import Refused
+from parachute.sandbox.egress.outside import Streams, Unreachable
+from parachute.sandbox.egress.request import ProxyRequest, forwarded
+from parachute.sandbox.egress.streams import CHUNK
 
 _EARLY = frozenset((100, 102, 103))
 
@@ -47,8 +47,8 @@ class Exchange:
         self._received = received
         self._answered = False
 
-    async def run(self, asked: Asked, request: h11.Request) -> None:
-        """Run to the end of the answer; errors: Refused while the client can still be told, else OSError."""
+    async def run(self, asked: ProxyRequest, request: h11.Request) -> None:
+        """Run to the end of the answer; errors: Refused while the client can still get an answer, else OSError."""
         body = asyncio.create_task(self._carry_request(asked, request), name="egress request body")
         try:
             # A server may answer before the body is complete, and then does not want the rest.
@@ -64,7 +64,7 @@ class Exchange:
             with contextlib.suppress(asyncio.CancelledError, Refused, OSError, h11.ProtocolError):
                 await body
 
-    async def _carry_request(self, asked: Asked, request: h11.Request) -> None:
+    async def _carry_request(self, asked: ProxyRequest, request: h11.Request) -> None:
         assert asked.path is not None
         host = str(asked.target).removesuffix(":80").encode()
         headers = [(name, value) for name, value in forwarded(request.headers.raw_items()) if name.lower() != b"host"]

@@ -1,4 +1,4 @@
-"""Names of hosts in one normal form, and the list of those that a line may reach."""
+"""Names of hosts in one normal form, and the list of those that a listener may reach."""
 
 import ipaddress
 import re
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import idna
 
-from parachute.egress import addresses
-from parachute.egress.models import Target
-from parachute.errors import InvalidInput
+from parachute.base.errors import InvalidInput
+from parachute.sandbox.egress import addresses
+from parachute.sandbox.egress.models import Target
 
 DEFAULT_PORTS = frozenset((443, 80))
 """TLS, and plain HTTP for what redirects to it; any other port is named."""
@@ -65,7 +65,7 @@ def normal(host: str) -> str:
 
 
 def is_address(host: str) -> bool:
-    """Whether a normal host is an address."""
+    """True for a normal host that is an address."""
     try:
         ipaddress.ip_address(host)
     except ValueError:
@@ -98,7 +98,7 @@ class Pattern:
         return cls(host, below, port)
 
     def allows(self, target: Target) -> bool:
-        """Whether a request may go there."""
+        """True if a request may go there."""
         if target.port not in (DEFAULT_PORTS if self.port is None else (self.port,)):
             return False
         # A `*.` entry ends in a name, never in a number, so no address can match it.
@@ -111,7 +111,7 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class AllowedHosts:
-    """The hosts that a line may reach; an empty list reaches nothing."""
+    """The hosts that a listener may reach; an empty list reaches nothing."""
 
     patterns: tuple[Pattern, ...]
 
@@ -135,7 +135,7 @@ class AllowedHosts:
         return cls(tuple(dict.fromkeys(patterns)))
 
     def allows(self, target: Target) -> bool:
-        """Whether a request may go there."""
+        """True if a request may go there."""
         return any(pattern.allows(target) for pattern in self.patterns)
 
     def texts(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""The line of one module or agent: its socket, its list of hosts, and what went through."""
+"""The listener of one module or agent: its socket and the connections on it."""
 
 import asyncio
 import contextlib
@@ -6,32 +6,26 @@ from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
-from parachute.audit.decisions import Decisions
 from parachute.base.budget import Budget
-from parachute.egress.connection import Connection
-from parachute.egress.hosts import DEFAULT_PORTS, AllowedHosts
-from parachute.egress.models import Limits, Refused, Target
-from parachute.egress.outside import BUFFER, Outside
-from parachute.files import private_folder
+from parachute.base.files import private_folder
+from parachute.sandbox.egress.account import Account
+from parachute.sandbox.egress.connection import Connection
+from parachute.sandbox.egress.hosts import AllowedHosts
+from parachute.sandbox.egress.models import Limits
+from parachute.sandbox.egress.outside import BUFFER, Outside
+from parachute.security.audit.decisions import Decisions
 
 
-class Line:
+class Listener:
     """Accepts connections on one socket; everything it started ends with `close`."""
 
     def __init__(
         self, owner: str, allowed: AllowedHosts, path: Path, decisions: Decisions, outside: Outside, limits: Limits
     ) -> None:
-        self.owner = owner
-        self.allowed = allowed
         self.path = path
-        self.lookups = asyncio.Semaphore(limits.lookups)
-        self.sent = 0
-        self.received = 0
-        self._decisions = decisions
+        self._account = Account(owner, allowed, decisions, limits)
         self._outside = outside
         self._limits = limits
-        self._accepted = 0
-        self._refused = 0
         self._server: asyncio.Server | None = None
         self._connections: dict[asyncio.Task[None], Connection] = {}
 
@@ -39,10 +33,10 @@ class Line:
         return len(self._connections)
 
     async def start(self, budget: Budget) -> None:
-        """Listen; `budget` counts the connections of all lines. Error: OSError."""
+        """Listen; `budget` counts the connections of all listeners. Error: OSError."""
 
         def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            connection = Connection(self, (reader, writer), self._outside, self._limits)
+            connection = Connection(self._account, (reader, writer), self._outside, self._limits)
             if budget.connect(self):
                 self._keep(connection, connection.serve()).add_done_callback(lambda _: budget.disconnect(self))
             elif len(self._connections) < 2 * self._limits.connections:
@@ -53,18 +47,18 @@ class Line:
         private_folder(self.path.parent)
         self.path.unlink(missing_ok=True)
         self._server = await asyncio.start_unix_server(accept, self.path, limit=BUFFER)
-        # Inside a box another user id may connect; the folder above is 0700.
+        # Inside a sandbox another user id may connect; the folder above is 0700.
         self.path.chmod(0o666)
 
     async def close(self) -> None:
         """Stop listening, and break off what runs."""
         if self._server is not None:
             self._server.close()
-            # At once: a new line with the same path must not meet the remains of this one.
+            # At once: a new listener with the same path must not meet the remains of this one.
             with contextlib.suppress(OSError):  # what a read-only disk keeps is removed when the next one is opened
                 self.path.unlink(missing_ok=True)
         await self.cut()
-        self._decisions.flush()
+        self._account.decisions.flush()
 
     async def cut(self) -> None:
         """Break off what runs."""
@@ -72,7 +66,7 @@ class Line:
 
     async def change(self, allowed: AllowedHosts) -> None:
         """Put another list in force; connections to hosts that are not on it any more are broken off."""
-        self.allowed = allowed
+        self._account.allowed = allowed
         await self._end(
             [
                 task
@@ -81,38 +75,12 @@ class Line:
             ]
         )
 
-    def decide(self, endpoint: str, refused: Refused | None) -> None:
-        """Count and record a decision."""
-        if refused is None:
-            self._accepted += 1
-        else:
-            self._refused += 1
-        self._decisions.record(endpoint, refused.message if refused else None)
-
-    def not_listed(self, target: Target) -> Refused:
-        """The refusal of a host that is not on the list, with what to write there."""
-        entry = str(target).rpartition(":")[0] if target.port in DEFAULT_PORTS else str(target)
-        allowed = ", ".join(self.allowed.texts()) or "none"
-        return Refused(
-            f"{self.owner} may not reach {target}: it is not on the list of allowed hosts.",
-            f"To allow it, declare `{entry}` among the hosts of {self.owner} and approve the change. "
-            f"Allowed now: {allowed}.",
-        )
-
     def status(self) -> dict[str, Any]:
-        """What went through, for people; bytes as the client sent and received them, in total."""
-        return {
-            "owner": self.owner,
-            "hosts": self.allowed.texts(),
-            "connections": len(self._connections),
-            "allowed": self._accepted,
-            "refused": self._refused,
-            "bytes_sent": self.sent,
-            "bytes_received": self.received,
-        }
+        """Counters for people."""
+        return {**self._account.status(), "connections": len(self._connections)}
 
     def _keep(self, connection: Connection, serving: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        task = asyncio.create_task(serving, name=f"egress of {self.owner}")
+        task = asyncio.create_task(serving, name=f"egress of {self._account.owner}")
         self._connections[task] = connection
         task.add_done_callback(self._connections.pop)
         return task

@@ -1,14 +1,14 @@
-"""What is agreed on about a line: its limits, where a request wants to go, and why it may not."""
+"""Limits of a listener, the target of a request, and its refusal."""
 
 from dataclasses import dataclass
 
 from parachute.base.budget import EGRESS
-from parachute.errors import ParachuteError
+from parachute.base.errors import ParachuteError
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one connection, one line and all lines may take; seconds and bytes.
+    """Limits of one connection, one listener and all listeners; seconds and bytes.
 
     `connect_seconds` is for finding the address and reaching it; `idle_seconds` passes without a byte in either
     direction; after `total_seconds` a connection ends whatever it does.
@@ -26,7 +26,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a request wants to go: a normal name or an address (never with brackets), and a port."""
+    """The target of a request: a normal name or an address (never with brackets), and a port."""
 
     host: str
     port: int

@@ -1,4 +1,4 @@
-"""Reaching a host: its name is resolved once, and the connection goes to the very address that was looked at."""
+"""Reaching a host: its name is resolved once, and the connection goes to the very address that was checked."""
 
 import asyncio
 import functools
@@ -6,10 +6,10 @@ import socket
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from parachute.egress import addresses
-from parachute.egress.hosts import is_address
-from parachute.egress.models import Limits, Refused, Target
-from parachute.panic.brake import Brake
+from parachute.sandbox.egress import addresses
+from parachute.sandbox.egress.hosts import is_address
+from parachute.sandbox.egress.models import Limits, Refused, Target
+from parachute.security.kill_switch.switch import KillSwitch
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
@@ -35,11 +35,11 @@ class Outside:
     """The internet, as far as it is public."""
 
     def __init__(
-        self, limits: Limits, resolve: Resolve | None, connect: Connect | None, brake: Brake | None = None
+        self, limits: Limits, resolve: Resolve | None, connect: Connect | None, kill_switch: KillSwitch | None = None
     ) -> None:
         self._limits = limits
-        self._brake = brake
-        # Threads of its own: a name server that hangs must not stop the files and databases of core.
+        self._kill_switch = kill_switch
+        # Threads of its own: a name server that hangs must not stop the files and databases of the server.
         self._threads = ThreadPoolExecutor(_RESOLVER_THREADS, "egress-resolver") if resolve is None else None
         self._resolve = resolve or self._ask_system
         self._connect = connect or functools.partial(asyncio.open_connection, limit=BUFFER)
@@ -51,7 +51,7 @@ class Outside:
 
     async def reach(self, target: Target, lookups: asyncio.Semaphore) -> Streams:
         """A connection to a host; errors: Refused if it is not public or all agents are stopped, Unreachable."""
-        if self._brake is not None and (panic := self._brake.panic):
+        if self._kill_switch is not None and (panic := self._kill_switch.panic):
             stopped = panic.refusal()
             raise Refused(stopped.message, stopped.hint)
         found: Sequence[str] = ()

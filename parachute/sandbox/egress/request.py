@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import h11
 
-from parachute.egress import hosts
-from parachute.egress.models import Refused, Target
+from parachute.sandbox.egress import hosts
+from parachute.sandbox.egress.models import Refused, Target
 
 _ABSOLUTE = re.compile(r"http://([^/?#@\\]+)(/[^#]*|\?[^#]*)?", re.IGNORECASE)
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
@@ -24,8 +24,8 @@ _OF_ONE_CONNECTION = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What a client asks for; `path` is None for CONNECT."""
+class ProxyRequest:
+    """A client's request; `path` is None for CONNECT."""
 
     method: str
     target: Target
@@ -37,8 +37,8 @@ class Asked:
         return f"{self.method} {self.target}"
 
 
-def read(request: h11.Request) -> Asked:
-    """What a request asks for; error: Refused with status 400."""
+def read(request: h11.Request) -> ProxyRequest:
+    """Parse a request; error: Refused with status 400."""
     method, target = request.method.decode("ascii"), request.target.decode("ascii")
     fields = {name for name, _ in request.headers}
     if {b"content-length", b"transfer-encoding"} <= fields:
@@ -46,12 +46,12 @@ def read(request: h11.Request) -> Asked:
     if method == "CONNECT":
         if {b"content-length", b"transfer-encoding"} & fields:
             raise _wrong("CONNECT has no body.")
-        return Asked(method, _target(target, None), None)
+        return ProxyRequest(method, _target(target, None), None)
     match = _ABSOLUTE.fullmatch(target)
     if match is None:
         raise _wrong(_explain(target))
     path = match[2] or "/"
-    asked = Asked(method, _target(match[1], 80), path if path.startswith("/") else f"/{path}")
+    asked = ProxyRequest(method, _target(match[1], 80), path if path.startswith("/") else f"/{path}")
     for name, value in request.headers:
         if name == b"host" and _target(value.decode("latin-1"), 80) != asked.target:
             raise _wrong(f"The Host header names another host than the address of the request ({asked.target}).")

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from types import TracebackType
 
 CHUNK = 64 * 1024
-_GOODBYE_SECONDS = 2.0
-_GOODBYE_BYTES = 256 * 1024
+_CLOSING_SECONDS = 2.0
+_CLOSING_BYTES = 256 * 1024
 
 
 class Idle:
@@ -21,12 +21,12 @@ class Idle:
         self._timer: asyncio.TimerHandle | None = None
 
     def touch(self) -> None:
-        """Something moved."""
+        """Count from now on."""
         self._touched = self._loop.time()
 
     async def __aenter__(self) -> "Idle":
         await self._timeout.__aenter__()
-        self._look()
+        self._check()
         return self
 
     async def __aexit__(
@@ -36,13 +36,13 @@ class Idle:
             self._timer.cancel()
         await self._timeout.__aexit__(kind, error, traceback)
 
-    def _look(self) -> None:
-        # One timer that looks again, instead of a new one with every chunk.
+    def _check(self) -> None:
+        # One timer that checks again, instead of a new one with every chunk.
         due = self._touched + self._seconds
         if due <= self._loop.time():
             self._timeout.reschedule(self._loop.time())
         else:
-            self._timer = self._loop.call_at(due, self._look)
+            self._timer = self._loop.call_at(due, self._check)
 
 
 async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, passed: Callable[[int], None]) -> None:
@@ -61,13 +61,13 @@ async def drain_wholly(writer: asyncio.StreamWriter) -> None:
     await writer.drain()
 
 
-async def say_goodbye(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def close_gracefully(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Close after a last answer: what the client still sends is read for a moment, or a reset would eat the answer."""
     try:
-        async with asyncio.timeout(_GOODBYE_SECONDS):
+        async with asyncio.timeout(_CLOSING_SECONDS):
             await drain_wholly(writer)
             writer.write_eof()
-            left = _GOODBYE_BYTES
+            left = _CLOSING_BYTES
             while left > 0 and (data := await reader.read(CHUNK)):
                 left -= len(data)
     except OSError:  # TimeoutError is one too

@@ -1,4 +1,4 @@
-"""What a person can do about a folder in which agents may not work."""
+"""Hints for a folder in which agents may not work."""
 
 import shlex
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ def advice(folder: Path, present: Sequence[Path]) -> str:
 
 
 def _may_be_opened(folder: Path) -> bool:
-    """Whether a folder may hold projects: it is neither a home, nor of the system, nor above one of these."""
+    """True for a folder that may hold projects: it is neither a home, nor of the system, nor above one of these."""
     home = Path.home().resolve()
     if home.is_relative_to(folder) or any(part.startswith(".") for part in folder.parts):
         return False

@@ -6,10 +6,10 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from parachute.errors import Unavailable
-from parachute.programs.starting import outside
-from parachute.sandbox.models import Specification
-from parachute.sandbox.places import EGRESS_SOCKET, HOME, PROGRAM, RUNNER, SOCKETS, runner_folder
+from parachute.base.errors import Unavailable
+from parachute.sandbox.engines.models import Specification
+from parachute.sandbox.layout import ENVIRONMENT, PLACES, RUNNER, SCRATCH, SHARED_MEMORY, runner_folder
+from parachute.supervisor.command_runner.starting import outside
 
 _SYSTEM = ("/usr", "/nix/store")
 _LINKS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
@@ -27,6 +27,7 @@ _ETC = (
     "/etc/ssl/openssl.cnf",
     "/etc/timezone",
 )
+_SHARED_MEGABYTES = next(place.megabytes for place in PLACES if place.path == SHARED_MEMORY)
 _OWN_ETC = ("passwd", "group", "hosts")  # programs ask who and where they are; the machine's own answers stay outside
 
 ISOLATION = [
@@ -58,43 +59,30 @@ def command(specification: Specification, opened: Mapping[str, int]) -> list[str
     `opened` maps the target of each mount to a descriptor of its source; a mount without one is left out.
     """
     arguments = ["bwrap", *ISOLATION, *kernel_files()]
+    arguments += ["--perms", "0755", "--dir", SCRATCH]
     # First, since what follows may lie below them: an interpreter in /tmp, a project in a folder called /run.
-    for folder, megabytes in (("/tmp", 256), ("/run", 16), (HOME, 256)):  # noqa: S108 - inside the box
-        arguments += memory_folder(folder, megabytes)
+    for place in specification.memory:
+        if place.path != SHARED_MEMORY:
+            arguments += memory_folder(place.path, place.megabytes)
     arguments += system_files()
-    scratch = f"/scratch/{specification.session}"
-    arguments += ["--perms", "0755", "--dir", "/scratch", *memory_folder(scratch, specification.scratch_megabytes)]
-    arguments += ["--ro-bind", str(runner_folder()), RUNNER, "--ro-bind", specification.program, PROGRAM]
-    arguments += ["--ro-bind", specification.sockets, SOCKETS]
+    for mount in specification.own_mounts:
+        arguments += ["--ro-bind", mount.source, mount.target]
     for mount in (specification.transcripts_mount, *specification.mounts):
         if mount.target in opened:
             kind = "--bind-fd" if mount.writable else "--ro-bind-fd"
             arguments += [kind, str(opened[mount.target]), mount.target]
     arguments += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", specification.directory]
-    environment = {
-        "HOME": HOME,
-        "LANG": "C.UTF-8",
-        "LISTEN_FDS": "1",
-        "LOGNAME": "agent",
-        "PATH": "/usr/local/bin:/usr/bin:/bin",
-        "SHELL": "/bin/bash",
-        "TMPDIR": "/tmp",  # noqa: S108 - inside the box
-        "USER": "agent",
-    }
-    for name, value in environment.items():
+    for name, value in {**ENVIRONMENT, "LISTEN_FDS": "1"}.items():
         arguments += ["--setenv", name, value]
     runner = [interpreter(), "-IS", f"{RUNNER}/runner.py", "--single", "--refuse-calls"]
     runner += ["--idle-seconds", str(specification.idle_seconds)]
     if counts_processes_by_namespace(os.uname().release):
         runner += ["--processes", str(specification.processes)]
-    program = [PROGRAM]
-    if specification.egress:
-        program = [interpreter(), "-IS", f"{RUNNER}/egress_forward.py", f"{SOCKETS}/{EGRESS_SOCKET}", "--", PROGRAM]
-    return [*arguments, "--", *runner, "--", *program]
+    return [*arguments, "--", *runner, "--", *specification.agent_command(interpreter())]
 
 
 def unavailable() -> str | None:
-    """Why bubblewrap cannot be used here, as a sentence, or None; found out by running it, since policies differ.
+    """The reason why bubblewrap cannot be used here, as a sentence, or None; found out by running it, since policies differ.
 
     Error: Unavailable when it could not be found out: that is no reason to go without a sandbox.
     """
@@ -116,9 +104,7 @@ def unavailable() -> str | None:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise Unavailable(
-            f"It cannot be told whether bubblewrap works: {error}.", "Try again.", key="no_sandbox"
-        ) from error
+        raise Unavailable(f"bubblewrap could not be tried: {error}.", "Try again.", key="no_sandbox") from error
     if probe.returncode != 0:
         return f"bubblewrap may not be used here: {probe.stderr.strip()[:200]}."
     return None
@@ -140,13 +126,18 @@ def system_files() -> list[str]:
     return arguments
 
 
+def system_places() -> tuple[str, ...]:
+    """The paths at which `system_files` may mount something."""
+    return (*_SYSTEM, *_ETC, *_python_folders(), *_LINKS, *(f"/etc/{name}" for name in _OWN_ETC))
+
+
 def kernel_files() -> list[str]:
     """Own /proc and /dev."""
     # bubblewrap leaves /proc/sys as it is where its folder is not writable; root's agents could write the files in it.
     return [
         *("--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"),
         *("--dev", "/dev"),
-        *memory_folder("/dev/shm", 64),  # noqa: S108 - inside the box
+        *memory_folder(SHARED_MEMORY, _SHARED_MEGABYTES),
     ]
 
 
@@ -156,7 +147,7 @@ def memory_folder(folder: str, megabytes: int) -> list[str]:
 
 
 def counts_processes_by_namespace(release: str) -> bool:
-    """Whether RLIMIT_NPROC counts a user namespace's processes (Linux 5.14), not all that the owner has on the machine."""
+    """True where RLIMIT_NPROC counts a user namespace's processes (Linux 5.14), not all that the owner has on the machine."""
     version = re.match(r"(\d+)\.(\d+)", release)
     return version is not None and (int(version[1]), int(version[2])) >= (5, 14)
 

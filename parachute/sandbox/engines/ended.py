@@ -1,13 +1,13 @@
-"""Why a sandbox has ended although nobody asked it to."""
+"""The reason of a sandbox that ended by itself, in sentences."""
 
 import asyncio
 import re
 import time
 
-from parachute.errors import ParachuteError
-from parachute.sandbox import containers
-from parachute.sandbox.models import Specification
-from parachute.settings.home import Home
+from parachute.base.errors import ParachuteError
+from parachute.config.settings.home import Home
+from parachute.sandbox.engines import containers
+from parachute.sandbox.engines.models import Specification
 from parachute.supervisor import control
 from parachute.supervisor.logs import log_path
 
@@ -20,7 +20,7 @@ _PODMAN_FAILED = re.compile(r"ended with status 12[567]\b")
 
 
 async def why(home: Home, specification: Specification, trial: Specification | None) -> str | None:
-    """What happened to a sandbox, in sentences, or None where it has not ended.
+    """The reason why a sandbox has ended, in sentences, or None where it has not.
 
     Waits for a few seconds until the supervisor has noticed it. `trial` is run where Podman could not start its container:
     it says why not.
@@ -55,7 +55,7 @@ def _about_memory(specification: Specification) -> str:
 
 
 async def _reason(home: Home, name: str) -> str | None:
-    """What the supervisor says once it knows of the end and has tried again; None if there is nothing to say."""
+    """The supervisor's reason, once it knows of the end and has tried again; None if it has none."""
     deadline = time.monotonic() + _SECONDS
     while True:
         try:

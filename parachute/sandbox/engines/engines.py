@@ -1,16 +1,17 @@
 """Choosing the engine that shuts agents in: what the settings ask for, as far as it works on this machine."""
 
 import asyncio
+import contextlib
 import shutil
 import sys
 from dataclasses import dataclass, replace
 
-from parachute.errors import Unavailable
-from parachute.image.models import Image, changed
-from parachute.sandbox import bubblewrap, containers
-from parachute.sandbox.models import Specification
-from parachute.settings.home import Home
-from parachute.settings.models import SandboxSettings
+from parachute.base.errors import Unavailable
+from parachute.config.settings.home import Home
+from parachute.config.settings.models import SandboxSettings
+from parachute.sandbox.engines import bubblewrap, containers
+from parachute.sandbox.engines.models import Specification
+from parachute.sandbox.image.models import Image, changed
 
 _BUBBLEWRAP_HINT = (
     "`sudo apt-get install bubblewrap` installs it on Debian and Ubuntu."
@@ -41,7 +42,7 @@ class Engines:
         self._settings = settings
         self._choice = Choice(None)
         self._image: int | None = None
-        self._looking = asyncio.Lock()
+        self._choosing = asyncio.Lock()
         self._swept = False
 
     @property
@@ -51,20 +52,21 @@ class Engines:
 
     @property
     def worked_before(self) -> bool:
-        """Whether an engine has ever worked on this computer: then it is broken, or somebody broke it."""
+        """True if an engine has ever worked on this computer: then it is broken, or somebody broke it."""
         return self._home.sandbox_worked.exists()
 
     async def choose(self) -> Choice:
-        """The engine for a box that is started now; error: Unavailable when it cannot be found out."""
+        """The engine for a sandbox that is started now; error: Unavailable when it cannot be found out."""
         image = changed(self._home.root)
         if self._choice.engine and self._image == image:
             return self._choice
-        async with self._looking:
+        async with self._choosing:
             if not self._choice.engine or self._image != image:
                 self._choice = await asyncio.to_thread(self._find)
                 self._image = image
                 if self._choice.engine:
-                    self._home.sandbox_worked.touch(mode=0o600)
+                    with contextlib.suppress(OSError):  # a disk that takes nothing: the next start does it
+                        self._home.sandbox_worked.touch(mode=0o600)
         return self._choice
 
     def applied(self, specification: Specification) -> Specification:
@@ -112,7 +114,7 @@ def in_container(specification: Specification, home: Home, settings: SandboxSett
 
 
 def trial(home: Home, settings: SandboxSettings, image: str) -> Specification:
-    """A container that serves no session, for looking at an image."""
+    """A container that serves no session, to try an image."""
     empty = Specification(
         session="",
         directory="/",

@@ -1,4 +1,4 @@
-"""What a configuration of git has it obey besides itself: folders of hooks, and further configurations that it includes."""
+"""Folders of hooks and included files that a configuration of git names."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Started for one sandbox by its socket: reads the specification and becomes the engine (`python -m parachute.sandbox.launch ID`)."""
+"""Started for one sandbox by its socket: reads the specification and becomes the engine (`python -m parachute.sandbox.engines.launch ID`)."""
 
 import contextlib
 import ctypes
@@ -11,12 +11,12 @@ from typing import NoReturn
 
 from parachute_runner import processes
 
-from parachute.errors import InvalidInput, ParachuteError
-from parachute.panic.brake import Brake
-from parachute.sandbox.models import Specification
-from parachute.sandbox.opened import open_mounts
-from parachute.sandbox.protected import protected
-from parachute.settings.home import Home
+from parachute.base.errors import InvalidInput, ParachuteError
+from parachute.config.settings.home import Home
+from parachute.sandbox.engines.models import Specification
+from parachute.sandbox.engines.opened import open_mounts
+from parachute.sandbox.engines.protected import protected
+from parachute.security.kill_switch.switch import KillSwitch
 
 _OPEN_FILES = 10_000
 _FILE_SIZE = 4 << 30
@@ -29,17 +29,17 @@ def main() -> None:
     """Replace this process by the sandbox; the listening socket stays file descriptor 3."""
     try:
         home = Home.find()
-        Brake(home.root).check()
+        KillSwitch(home.root).check()
         specification = protected(Specification.load(home.sandboxes, sys.argv[1]))
         opened = open_mounts(specification)
-        # Each engine is imported for its own boxes only: somebody waits for this one.
+        # Each engine is imported for its own sandboxes only: somebody waits for this one.
         if specification.engine == "podman":
-            from parachute.sandbox import podman
+            from parachute.sandbox.engines import podman
 
             start_container(podman.command(specification, opened))
         if specification.engine != "bubblewrap":
             raise InvalidInput(f"There is no engine {specification.engine!r}.")
-        from parachute.sandbox import bubblewrap
+        from parachute.sandbox.engines import bubblewrap
 
         command = bubblewrap.command(specification, opened)
     except (ParachuteError, IndexError) as error:
@@ -78,9 +78,9 @@ def start_container(command: list[str]) -> NoReturn:
 
 
 def become(command: list[str], *, listening: bool = False) -> NoReturn:
-    """Replace this process by a box, within limits and without the keys of the owner's login session.
+    """Replace this process by a sandbox, within limits and without the keys of the owner's login session.
 
-    `listening`: tell the program that file descriptor 3 is meant for it, as sd_listen_fds(3) wants to hear it.
+    `listening`: file descriptor 3 is meant for the program, as in sd_listen_fds(3).
     """
     for limit, value in (
         (resource.RLIMIT_CORE, 0),

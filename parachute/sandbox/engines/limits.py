@@ -1,4 +1,4 @@
-"""How much of this machine one session's box may use."""
+"""Limits of one session's sandbox."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -6,9 +6,9 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What somebody chose for a session; None leaves it to the engine's own default.
+    """Limits that were chosen for a session; None leaves one to the engine's own default.
 
-    `memory_megabytes` is for the whole box, `cpus` counts processors (0.5 is half of one), `processes` counts threads as well.
+    `memory_megabytes` is for the whole sandbox, `cpus` counts processors (0.5 is half of one), `processes` counts threads as well.
     bubblewrap holds `processes` only: it has no control group of its own.
     """
 
@@ -17,7 +17,7 @@ class Limits:
     processes: int | None = None
 
     def chosen(self) -> dict[str, Any]:
-        """Those that were chosen, by the names that the specification of a box has for them."""
+        """Those that were chosen, by the names that the specification of a sandbox has for them."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 

@@ -1,10 +1,10 @@
-"""What all sandboxes together may take of this machine's memory, and what they take now."""
+"""The memory of all sandboxes together: its limit and its use."""
 
 import os
 
-from parachute.errors import Unavailable
-from parachute.settings.home import Home
-from parachute.settings.models import SandboxSettings
+from parachute.base.errors import Unavailable
+from parachute.config.settings.home import Home
+from parachute.config.settings.models import SandboxSettings
 from parachute.supervisor import control
 
 _UNIT = "sandbox@"
@@ -16,7 +16,8 @@ class TotalMemory:
     def __init__(self, home: Home, settings: SandboxSettings) -> None:
         self._home = home
         chosen = settings.total_memory_megabytes
-        self.bound = _half_of_machine() if chosen is None else chosen << 20
+        half = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+        self.bound = half if chosen is None else chosen << 20
 
     async def used(self) -> dict[str, int]:
         """Bytes that each session's sandbox holds now; empty where that cannot be found out."""
@@ -25,7 +26,3 @@ class TotalMemory:
         except (Unavailable, OSError):  # the supervisor is just being started anew
             return {}
         return {name.removeprefix(_UNIT): count for name, count in held.items()}
-
-
-def _half_of_machine() -> int:
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2

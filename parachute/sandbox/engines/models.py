@@ -1,14 +1,16 @@
-"""What a sandbox is asked to be; stored as a 0600 file that the engine's launcher reads."""
+"""The specification of a sandbox; stored as a 0600 file that the engine's launcher reads."""
 
 import json
 import re
 import unicodedata
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
-from parachute.errors import InvalidInput
-from parachute.files import atomic_write, read_regular
+from parachute.base.errors import InvalidInput
+from parachute.base.files import atomic_write, read_regular
+from parachute.base.records import record_of
+from parachute.sandbox import layout
 
 _SESSION_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _SPECIFICATION_LIMIT = 256 * 1024
@@ -20,6 +22,18 @@ def session_id(value: str) -> str:
     if not _SESSION_ID.fullmatch(value):
         raise InvalidInput("session id: expected a UUID in lower case.")
     return value
+
+
+class Subject(Protocol):
+    """The conversation that runs in a sandbox: its id, and whether somebody from outside takes part in it."""
+
+    @property
+    def id(self) -> str:
+        """A UUID in lower case."""
+
+    @property
+    def from_outside(self) -> bool:
+        """True for a conversation of a messenger."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +52,14 @@ class Mount:
 
 @dataclass(frozen=True, slots=True)
 class Specification:
-    """Everything that decides what an agent can reach; nothing else is in its box.
+    """Everything that decides what an agent can reach; nothing else is in its sandbox.
 
     `directory` is the working directory inside; `sockets` holds the sockets of the model gateway and is mounted at
     /run/parachute; `transcripts`, a path without links, is the one folder in which this session's transcript is kept. With `egress` that folder has
-    the socket of an egress line, too, and the agent finds it as its proxy. `processes` counts threads as well.
+    the socket of an egress listener, too, and the agent finds it as its proxy. `processes` counts threads as well.
 
     The fields from `engine` on concern containers: the image's id, the name of the installation in the container's, and what
-    the box may use. `limits_enforced`: a box that is not held to its limits does not start.
+    the sandbox may use. `limits_enforced`: a sandbox that is not held to its limits does not start.
     """
 
     session: str
@@ -72,6 +86,37 @@ class Specification:
         return Mount(self.transcripts, self.transcripts_target, writable=True, required=True)
 
     @property
+    def own_mounts(self) -> tuple[Mount, ...]:
+        """Mounts of this installation that every agent gets."""
+        return (
+            Mount(str(layout.runner_folder()), layout.RUNNER),
+            Mount(self.program, layout.PROGRAM, is_file=True),
+            Mount(self.sockets, layout.SOCKETS),
+        )
+
+    @property
+    def memory(self) -> tuple[layout.Place, ...]:
+        """The folders in memory, each as large as it may become."""
+        return layout.in_memory(self.session, self.scratch_megabytes, container=self.is_container)
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The paths at which the agent has something of its own."""
+        return (*(place.path for place in self.memory), *(mount.target for mount in self.mounts))
+
+    @property
+    def is_container(self) -> bool:
+        """True if Podman runs the sandbox."""
+        return self.engine == "podman"
+
+    def agent_command(self, interpreter: str) -> list[str]:
+        """The agent's program inside, with the forwarder of its proxy before it where it has one."""
+        if not self.egress:
+            return [layout.PROGRAM]
+        forwarder, proxy = f"{layout.RUNNER}/egress_forward.py", f"{layout.SOCKETS}/{layout.EGRESS_SOCKET}"
+        return [interpreter, "-IS", forwarder, proxy, "--", layout.PROGRAM]
+
+    @property
     def writable_folders(self) -> frozenset[Path]:
         """The folders of this machine that the agent may write to."""
         return frozenset(Path(mount.source) for mount in self.mounts if mount.writable and not mount.is_file)
@@ -86,23 +131,12 @@ class Specification:
         path = folder / f"{session_id(session)}.json"
         try:
             value = json.loads(read_regular(path, _SPECIFICATION_LIMIT))
-            mounts = tuple(Mount(**mount) for mount in value.pop("mounts"))
-            specification = cls(mounts=mounts, **value)
-            _check_types(specification)
-            for mount in mounts:
-                _check_types(mount)
-        except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+            specification = record_of(cls, value)
+        except (OSError, ValueError, TypeError, RecursionError) as error:
             raise InvalidInput(f"{path} is not the specification of a sandbox: {error}.") from error
         if specification.session != session:
             raise InvalidInput(f"{path} belongs to another session.")
         return specification
-
-
-def _check_types(value: "Specification | Mount") -> None:
-    allowed: dict[Any, tuple[type, ...]] = {str: (str,), bool: (bool,), int: (int,), float: (int, float)}
-    for field in fields(value):
-        if type(getattr(value, field.name)) not in allowed.get(field.type, (tuple,)):
-            raise TypeError(f"{field.name} has the wrong type")
 
 
 def encoded_directory(directory: str) -> str | None:

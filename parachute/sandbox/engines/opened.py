@@ -3,12 +3,11 @@
 import errno
 import os
 import stat
+from pathlib import Path
 
-from parachute.errors import InvalidInput
-from parachute.sandbox.models import Mount, Specification
-
-_FILE_FLAGS = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
-_FLAGS = _FILE_FLAGS | os.O_DIRECTORY
+from parachute.base.errors import InvalidInput
+from parachute.base.folders import Folder
+from parachute.sandbox.engines.models import Mount, Specification
 
 
 def open_mounts(specification: Specification) -> dict[str, int]:
@@ -29,17 +28,9 @@ def open_mounts(specification: Specification) -> dict[str, int]:
 
 
 def _open(mount: Mount) -> int:
-    """Walk down from the root one name at a time: O_NOFOLLOW looks at the last part of a path only."""
-    descriptor = os.open("/", _FLAGS)
-    names = mount.source.strip("/").split("/")
-    for index, name in enumerate(names):
-        flags = _FILE_FLAGS if mount.is_file and index == len(names) - 1 else _FLAGS
-        try:
-            below = os.open(name, flags, dir_fd=descriptor)
-        finally:
-            os.close(descriptor)
-        descriptor = below
-    # O_PATH opens a link itself, a pipe or a device without a word: only a file is given as one.
+    with Folder.open(Path("/")) as root:
+        descriptor = root.descriptor(mount.source.strip("/"), os.O_PATH | (0 if mount.is_file else os.O_DIRECTORY))
+    # O_PATH opens a pipe or a device without a word: only a file is given as one.
     if mount.is_file and not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise OSError(errno.ELOOP, "it is not a regular file any more")

@@ -6,37 +6,24 @@ import json
 import os
 from collections.abc import Mapping
 
-from parachute.sandbox.models import Specification
-from parachute.sandbox.places import EGRESS_SOCKET, HOME, PROGRAM, RUNNER, SOCKETS, runner_folder
+from parachute.sandbox.engines.models import Specification
+from parachute.sandbox.layout import ENVIRONMENT, RUNNER, scratch
 
 LABEL = "org.parachute.installation"
 INTERPRETER = "/usr/bin/python3"
-_ENVIRONMENT = {
-    "HOME": HOME,
-    "LANG": "C.UTF-8",
-    "LOGNAME": "agent",
-    "PATH": "/usr/local/bin:/usr/bin:/bin",
-    "SHELL": "/bin/bash",
-    "TMPDIR": "/tmp",  # noqa: S108 - inside the box
-    "USER": "agent",
-}
 
 
 def command(specification: Specification, opened: Mapping[str, int]) -> list[str]:
     """The command line that runs the agent runner of one session; file descriptor 3 is its listening socket.
 
     `opened` maps the target of each mount to a descriptor of its source; a mount without one is left out. The runner sees
-    that each target is what was opened before it takes a connection: Podman looks at the paths once more.
+    that each target is what was opened before it takes a connection: Podman resolves the paths once more.
     """
-    scratch = f"/scratch/{specification.session}"
     arguments = ["podman", "run", "--replace", f"--name={container_name(specification)}", *isolation(specification)]
-    for source, target in (
-        (str(runner_folder()), RUNNER),
-        (specification.program, PROGRAM),
-        (specification.sockets, SOCKETS),
-    ):
-        arguments += mount(source, target, writable=False)
-    runner = ["--single", "--refuse-calls", "--idle-seconds", str(specification.idle_seconds), "--folder", scratch]
+    for own in specification.own_mounts:
+        arguments += mount(own.source, own.target, writable=False)
+    runner = ["--single", "--refuse-calls", "--idle-seconds", str(specification.idle_seconds)]
+    runner += ["--folder", scratch(specification.session)]
     runner += ["--limits", json.dumps(expected_limits(specification))]
     for each in (specification.transcripts_mount, *specification.mounts):
         if each.target in opened:
@@ -44,9 +31,7 @@ def command(specification: Specification, opened: Mapping[str, int]) -> list[str
             found = os.fstat(opened[each.target])
             access = "rw" if each.writable else "ro"
             runner += ["--mounted", f"{access}:{found.st_dev}:{found.st_ino}:{each.target}"]
-    program = [PROGRAM]
-    if specification.egress:
-        program = [INTERPRETER, "-IS", f"{RUNNER}/egress_forward.py", f"{SOCKETS}/{EGRESS_SOCKET}", "--", PROGRAM]
+    program = specification.agent_command(INTERPRETER)
     return [*arguments, specification.image, INTERPRETER, "-IS", f"{RUNNER}/runner.py", *runner, "--", *program]
 
 
@@ -82,16 +67,11 @@ def isolation(specification: Specification, log: str = "passthrough") -> list[st
         f"--log-driver={log}",
         "--sdnotify=ignore",
     ]
-    arguments += [f"--env={name}={value}" for name, value in _ENVIRONMENT.items()]
-    folders = (
-        *(("/tmp", 256), ("/run", 16), (HOME, 256), (f"{HOME}/.claude", 64)),  # noqa: S108 - inside the box
-        ("/scratch", specification.scratch_megabytes),
-        ("/dev/shm", 64),  # noqa: S108 - inside the box
-    )
-    for folder, megabytes in folders:
+    arguments += [f"--env={name}={value}" for name, value in ENVIRONMENT.items()]
+    for place in specification.memory:
         # 1777: only root of the container could own them, and nobody but the agent is in there.
-        arguments.append(f"--tmpfs={folder}:rw,size={megabytes}m,mode=1777,exec,notmpcopyup")
-    arguments.append(f"--tmpfs={HOME}/.claude/projects:rw,size=1m,mode=1777,notmpcopyup")
+        options = f"rw,size={place.megabytes}m,mode=1777,{'exec,' if place.executable else ''}notmpcopyup"
+        arguments.append(f"--tmpfs={place.path}:{options}")
     if not specification.limits_enforced:
         return [*arguments, "--pids-limit=0"]
     return [
@@ -104,7 +84,7 @@ def isolation(specification: Specification, log: str = "passthrough") -> list[st
 
 
 def expected_limits(specification: Specification) -> dict[str, int | float]:
-    """What the control group inside has to say; empty where limits are not enforced."""
+    """Limits that the control group inside has to have; empty where limits are not enforced."""
     if not specification.limits_enforced:
         return {}
     return {
@@ -125,4 +105,9 @@ def mount(source: str, target: str, *, writable: bool) -> list[str]:
 
 def container_name(specification: Specification) -> str:
     """The container's name; the installation in it keeps two of them from replacing each other's containers."""
-    return f"parachute-{specification.installation}-{specification.session}"
+    return f"{name_prefix(specification.installation)}{specification.session}"
+
+
+def name_prefix(installation: str) -> str:
+    """The beginning of the names of an installation's containers; the session's id follows."""
+    return f"parachute-{installation}-"

@@ -1,22 +1,22 @@
-"""Files of a project that programs of the user run later, outside of every box: an agent may read them, never write them.
+"""Files of a project that programs of the user run later, outside of every sandbox: an agent may read them, never write them.
 
 A mount inside of a writable folder can be got around by renaming what is above it. So each folder between is a mount point of
 its own, and where such a file is missing an empty one holds its place: otherwise the agent could make it.
 """
 
-import errno
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from parachute.errors import InvalidInput
-from parachute.files import read_regular
-from parachute.sandbox.git_configuration import hooks_and_includes
-from parachute.sandbox.models import Mount, Specification
-from parachute.sandbox.run_later import FILES, FOLDERS, look_below, present_only
+from parachute.base.errors import InvalidInput
+from parachute.base.files import read_regular
+from parachute.base.folders import Folder
+from parachute.sandbox.engines.git_configuration import hooks_and_includes
+from parachute.sandbox.engines.models import Mount, Specification
+from parachute.sandbox.engines.run_later import FILES, FOLDERS, find_below, present_only
 
 # git reads configuration and hooks from wherever `commondir` says, and dies of an empty one: this says where it is anyway.
 _COMMON = "commondir"
@@ -30,7 +30,6 @@ _CONFIGURATION_LIMIT = 256 * 1024
 _MOST_CONFIGURATIONS = 50
 _PATH_LIMIT = 4096
 _POINTER = "gitdir: "
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def protected(specification: Specification) -> Specification:
@@ -53,29 +52,27 @@ def protected(specification: Specification) -> Specification:
 
 def remove_placeholders(folder: Path) -> None:
     """Remove what only held the place of missing files; no agent may have the folder for writing any more."""
-    with suppress(OSError, InvalidInput), _opened(folder) as root:
+    with suppress(OSError, InvalidInput), Folder.open_unlinked(folder) as root:
         for name in FOLDERS:
             with suppress(OSError):  # it is not there, or not empty
-                os.rmdir(name, dir_fd=root)
+                root.remove_folder(name)
         for name, content in FILES.items():
-            if _content(root, name, len(content) + 1) == content:
-                os.unlink(name, dir_fd=root)
+            _remove_file(root, name, content)
         with suppress(InvalidInput):
             for name, is_folder in _obeyed(folder, root):
                 _remove_obeyed(root, name, is_folder)
-        with suppress(OSError), _opened(".git", root) as git:
+        with suppress(OSError), root.folder(".git") as git:
             for name in _IN_GIT_FOLDERS:
                 with suppress(OSError):
-                    os.rmdir(name, dir_fd=git)
+                    git.remove_folder(name)
             for name, content in _IN_GIT_FILES.items():
-                if _content(git, name, len(content) + 1) == content:
-                    os.unlink(name, dir_fd=git)
+                _remove_file(git, name, content)
         with suppress(OSError):
-            os.rmdir(".git", dir_fd=root)
+            root.remove_folder(".git")
 
 
 def _protections(mount: Mount) -> Iterator[Mount]:
-    with _opened(Path(mount.source)) as root:
+    with Folder.open_unlinked(Path(mount.source)) as root:
         found: dict[str, Mount] = {}
         for name in FOLDERS:
             _place_folder(root, name)
@@ -83,7 +80,7 @@ def _protections(mount: Mount) -> Iterator[Mount]:
         for name, content in FILES.items():
             _place_file(root, name, content)
             found[name] = _below(mount, name, is_file=True)
-        for name in present_only(os.listdir(root)):  # noqa: PTH208 - of a descriptor
+        for name in present_only([entry.name for entry in root.entries()]):
             if (kind := _kind(root, name)) is not None:
                 found[name] = _below(mount, name, is_file=kind == stat.S_IFREG)
         if _kind(root, ".git") is None:
@@ -96,25 +93,22 @@ def _protections(mount: Mount) -> Iterator[Mount]:
             found |= _git(mount, root)
         for name, is_folder in _obeyed(Path(mount.source), root):
             _protect(mount, root, name, is_folder, found)
-        for name, is_file in look_below(Path(mount.source), _read_only(found)):
+        read_only = frozenset(name for name, each in found.items() if not each.writable)
+        for name, is_file in find_below(Path(mount.source), read_only):
             _protect(mount, root, name, not is_file, found)
     yield from found.values()
 
 
-def _read_only(found: dict[str, Mount]) -> frozenset[str]:
-    return frozenset(name for name, each in found.items() if not each.writable)
-
-
 def check_repositories(project: Path) -> None:
-    """See that no other repository lies in a folder that is chosen as a project, as its box will; errors: InvalidInput, OSError."""
-    with _opened(project) as root:
-        look_below(project, frozenset(name for name, is_folder in _obeyed(project, root) if is_folder))
+    """See that no other repository lies in a folder that is chosen as a project, as its sandbox will; errors: InvalidInput, OSError."""
+    with Folder.open_unlinked(project) as root:
+        find_below(project, frozenset(name for name, is_folder in _obeyed(project, root) if is_folder))
 
 
-def _git(mount: Mount, root: int) -> dict[str, Mount]:
-    with _opened(".git", root) as git:
-        if not os.listdir(git):  # noqa: PTH208 - of a descriptor
-            # It held the place in another box that runs, and shall do so here.
+def _git(mount: Mount, root: Folder) -> dict[str, Mount]:
+    with root.folder(".git") as git:
+        if next(git.entries(), None) is None:
+            # It held the place in another sandbox that runs, and shall do so here.
             return {".git": _below(mount, ".git")}
         found = {".git": _below(mount, ".git", writable=True)}
         for name, content in _IN_GIT_FILES.items():
@@ -135,8 +129,8 @@ def _git(mount: Mount, root: int) -> dict[str, Mount]:
         return found
 
 
-def _obeyed(project: Path, root: int) -> list[tuple[str, bool]]:
-    """What the configuration of git has it obey inside of the project, each with whether it is a folder (of hooks).
+def _obeyed(project: Path, root: Folder) -> list[tuple[str, bool]]:
+    """Paths inside of the project that the configuration of git obeys, each with True for a folder (of hooks).
 
     Error: InvalidInput where it leads to the project itself, since then nothing in it could be written.
     """
@@ -155,7 +149,13 @@ def _obeyed(project: Path, root: int) -> list[tuple[str, bool]]:
             raise InvalidInput(f"The configurations of git for {project} include too many others.")
         seen.append(configuration)
         inside = _inside(project, configuration)
-        hooks, includes = hooks_and_includes(_text(configuration) if inside is None else _text_inside(root, inside))
+        # In the project an agent may have put a link there.
+        text = (
+            os.fsdecode(_content(root, inside, _CONFIGURATION_LIMIT) or b"")
+            if inside is not None
+            else _text(configuration)
+        )
+        hooks, includes = hooks_and_includes(text)
         paths = [(str(repository / _expanded(path)), True) for path in hooks if path]
         paths += [(str(Path(configuration).parent / _expanded(path)), False) for path in includes if path]
         for path, is_folder in paths:
@@ -174,7 +174,7 @@ def _obeyed(project: Path, root: int) -> list[tuple[str, bool]]:
 
 
 def _configurations(repository: Path) -> list[str]:
-    """Where a repository's own lie: somewhere else for a linked work tree, and for a submodule."""
+    """A repository's own configurations: somewhere else for a linked work tree, and for a submodule."""
     folder = common = f"{repository}/.git"
     if (pointer := _text(folder)).startswith(_POINTER):
         folder = os.path.normpath(repository / pointer.removeprefix(_POINTER).strip())
@@ -186,14 +186,6 @@ def _text(path: str) -> str:
     """The text of a file that no agent writes; empty without one."""
     with suppress(OSError, InvalidInput):
         return os.fsdecode(read_regular(Path(os.path.realpath(path)), _CONFIGURATION_LIMIT))
-    return ""
-
-
-def _text_inside(root: int, name: str) -> str:
-    """The same of a file in the project, reached without a link."""
-    folder, _, last = name.rpartition("/")
-    with suppress(OSError, InvalidInput), _opened(folder or ".", root) as above:
-        return os.fsdecode(_content(above, last, _CONFIGURATION_LIMIT) or b"")
     return ""
 
 
@@ -209,7 +201,7 @@ def _inside(project: Path, path: str) -> str | None:
     return None
 
 
-def _protect(mount: Mount, root: int, name: str, is_folder: bool, found: dict[str, Mount]) -> None:
+def _protect(mount: Mount, root: Folder, name: str, is_folder: bool, found: dict[str, Mount]) -> None:
     """Protect what git obeys somewhere in the project, and every folder above it."""
     parts = name.split("/")
     for index in range(len(parts)):
@@ -218,40 +210,42 @@ def _protect(mount: Mount, root: int, name: str, is_folder: bool, found: dict[st
         known = found.get(inside)
         if known is not None and not known.writable:
             return
-        with _opened("/".join(parts[:index]) or ".", root) as above:
-            if is_last and not is_folder:
-                _place_file(above, parts[index], _NOT_INCLUDED)
-            else:
-                _place_folder(above, parts[index])
+        if is_last and not is_folder:
+            _place_file(root, inside, _NOT_INCLUDED)
+        else:
+            _place_folder(root, inside)
         found[inside] = _below(mount, inside, writable=not is_last, is_file=is_last and not is_folder)
 
 
-def _remove_obeyed(root: int, name: str, is_folder: bool) -> None:
+def _remove_obeyed(root: Folder, name: str, is_folder: bool) -> None:
     with suppress(OSError, InvalidInput):
         if not is_folder:
-            folder, _, last = name.rpartition("/")
-            with _opened(folder or ".", root) as above:
-                if _content(above, last, len(_NOT_INCLUDED) + 1) != _NOT_INCLUDED:
-                    return
-                os.unlink(last, dir_fd=above)
-            name = folder
+            if not _remove_file(root, name, _NOT_INCLUDED):
+                return
+            name = name.rpartition("/")[0]
         while name:
-            folder, _, last = name.rpartition("/")
-            with _opened(folder or ".", root) as above:
-                os.rmdir(last, dir_fd=above)
-            name = folder
+            root.remove_folder(name)
+            name = name.rpartition("/")[0]
+
+
+def _remove_file(folder: Folder, name: str, content: bytes) -> bool:
+    """Remove a file if it holds exactly this."""
+    if _content(folder, name, len(content) + 1) != content:
+        return False
+    folder.remove(name)
+    return True
 
 
 def _below(mount: Mount, name: str, *, writable: bool = False, is_file: bool = False) -> Mount:
     return Mount(f"{mount.source}/{name}", f"{mount.target}/{name}", writable, is_file, required=True)
 
 
-def _kind(folder: int, name: str) -> int | None:
-    """What lies there, None for nothing; error: InvalidInput for a link and anything else that is neither file nor folder."""
-    try:
-        kind = stat.S_IFMT(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
-    except FileNotFoundError:
+def _kind(folder: Folder, name: str) -> int | None:
+    """The type of an entry, None if there is none; error: InvalidInput for a link and anything else that is neither file nor folder."""
+    status = folder.status(name)
+    if status is None:
         return None
+    kind = stat.S_IFMT(status.st_mode)
     if kind not in (stat.S_IFREG, stat.S_IFDIR):
         raise InvalidInput(
             f"{_named(folder)}/{name} is a link or no file. Programs run what it leads to, and in an agent's reach it could "
@@ -261,64 +255,34 @@ def _kind(folder: int, name: str) -> int | None:
     return kind
 
 
-def _place_folder(folder: int, name: str) -> None:
+def _place_folder(folder: Folder, name: str) -> None:
     if (kind := _kind(folder, name)) is None:
-        os.mkdir(name, 0o755, dir_fd=folder)
+        folder.folder(name, make=True, mode=0o755).close()
     elif kind != stat.S_IFDIR:
         raise InvalidInput(f"{_named(folder)}/{name} is no folder, so that this project cannot be given to an agent.")
 
 
-def _place_file(folder: int, name: str, content: bytes) -> None:
+def _place_file(folder: Folder, name: str, content: bytes) -> None:
     if (kind := _kind(folder, name)) is None:
         # Never there without its content, which the user's git may be reading: an empty one breaks it.
-        part = f".parachute-{os.urandom(8).hex()}"
-        opened = os.open(
-            part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644, dir_fd=folder
-        )
-        try:
-            with os.fdopen(opened, "wb") as file:
-                file.write(content)
-            os.rename(part, name, src_dir_fd=folder, dst_dir_fd=folder)
-        except BaseException:
-            os.unlink(part, dir_fd=folder)
-            raise
+        with folder.replacement(name, 0o644) as new:
+            new.write(content)
+            new.commit(None, synced=False)
     elif kind != stat.S_IFREG:
         raise InvalidInput(f"{_named(folder)}/{name} is no file, so that this project cannot be given to an agent.")
 
 
-def _content(folder: int, name: str, limit: int) -> bytes | None:
+def _content(folder: Folder, name: str, limit: int) -> bytes | None:
     """The beginning of a regular file, None for anything else."""
     try:
-        opened = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
-    except OSError:
+        with folder.file(name) as file:
+            return file.read(limit)
+    except (OSError, InvalidInput):
         return None
-    try:
-        return os.pread(opened, limit, 0) if stat.S_ISREG(os.fstat(opened).st_mode) else None
-    finally:
-        os.close(opened)
 
 
-def _named(folder: int) -> str:
+def _named(folder: Folder) -> str:
     try:
-        return str(Path(f"/proc/self/fd/{folder}").readlink())
+        return str(Path(f"/proc/self/fd/{folder.fileno()}").readlink())
     except OSError:  # no /proc
         return "."
-
-
-@contextmanager
-def _opened(path: Path | str, above: int | None = None) -> Iterator[int]:
-    """A folder, reached without following a link; error: OSError."""
-    descriptor = os.open("/", _FOLDER) if above is None else os.dup(above)
-    try:
-        for name in str(path).strip("/").split("/"):
-            try:
-                below = os.open(name, _FOLDER, dir_fd=descriptor)
-            except OSError as error:
-                if error.errno == errno.ELOOP:
-                    raise InvalidInput(f"{path} is reached through a link.") from error
-                raise
-            os.close(descriptor)
-            descriptor = below
-        yield descriptor
-    finally:
-        os.close(descriptor)

@@ -2,21 +2,16 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Response
 
-from parachute.image.service import Builds
-from parachute.web.event_stream import EventStream
+from parachute.base.services import provided
+from parachute.sandbox.image.service import Builds
+from parachute.web.http.event_stream import EventStream
 
 router = APIRouter(prefix="/api/sandbox", tags=["sandbox"])
 
 
-def builds(request: Request) -> Builds:
-    """The application's builds."""
-    service: Builds = request.app.state.builds
-    return service
-
-
-BuildsDependency = Annotated[Builds, Depends(builds)]
+BuildsDependency = Annotated[Builds, Depends(provided(Builds))]
 
 
 @router.post("/build", response_class=Response, responses={200: {"content": {"text/event-stream": {}}}})

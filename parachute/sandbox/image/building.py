@@ -11,10 +11,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
-from parachute import clock
-from parachute.errors import Conflict, InvalidInput, ParachuteError, Unavailable
-from parachute.image import packages, programs, recipe
-from parachute.image.models import Image
+from parachute.base import clock
+from parachute.base.errors import Conflict, InvalidInput, ParachuteError, Unavailable
+from parachute.sandbox.image import packages, programs, recipe
+from parachute.sandbox.image.models import Image
 
 Say = Callable[[str], None]
 Try = Callable[[str], Awaitable[None]]
@@ -30,7 +30,7 @@ _TOOLS_HINT = (
 
 
 async def build(folder: Path, say: Say, attempt: Try, tarball: Path | None = None) -> Image:
-    """Build the image of an installation, whose folder of trust is `folder`; the one before is used until this one works.
+    """Build the image of an installation, whose state directory is `folder`; the one before is used until this one works.
 
     With `tarball` the root comes from that file. Errors: Conflict if a build runs, Unavailable, InvalidInput.
     """
@@ -169,7 +169,7 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def workplace_of(owner: Path) -> Path:
-    """The folder in which things are made for a folder of trust, or for a tarball: the next build finds what was cut off."""
+    """The folder in which things are made for a state directory, or for a tarball: the next build finds what was cut off."""
     return _WORK / f"parachute-image-{os.getuid()}-{hashlib.sha256(os.fsencode(owner)).hexdigest()[:8]}"
 
 

@@ -5,8 +5,8 @@ import re
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from parachute.errors import InvalidInput
-from parachute.files import atomic_write, read_regular
+from parachute.base.errors import InvalidInput
+from parachute.base.files import atomic_write, read_regular
 
 _LIMIT = 256 * 1024
 _ID = re.compile(r"[0-9a-f]{64}")
@@ -16,7 +16,7 @@ _ID = re.compile(r"[0-9a-f]{64}")
 class Image:
     """An image that a trial container has run from; `id` is what is run, `built_at` is in ISO 8601.
 
-    `packages` are the versions by name; empty where nobody noted them. `earlier` are the ids of images that this one replaces:
+    `packages` are the versions by name; empty where they are not known. `earlier` are the ids of images that this one replaces:
     one that a container still runs from is removed by a later build.
     """
 
@@ -30,7 +30,7 @@ class Image:
 
     @classmethod
     def load(cls, folder: Path) -> "Image | None":
-        """The image of an installation, or None if there is none; error: InvalidInput if that cannot be told."""
+        """The image of an installation, or None if there is none; error: InvalidInput if it cannot be read."""
         path = _path(folder)
         try:
             image = cls(**json.loads(read_regular(path, _LIMIT)))
@@ -47,7 +47,7 @@ class Image:
         return image
 
     def save(self, folder: Path) -> None:
-        """Remember the image in the folder of trust."""
+        """Remember the image in the state directory."""
         atomic_write(_path(folder), json.dumps(asdict(self)))
 
 

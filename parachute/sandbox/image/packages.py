@@ -16,7 +16,7 @@ def installed(database: str) -> dict[str, str]:
 
 
 def changes(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
-    """What is different, as lines for a person; none of an image whose packages nobody noted."""
+    """Differences as lines for a person; none for an image without a list of packages."""
     if not before or not after:
         return []
     lines = []

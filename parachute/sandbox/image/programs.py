@@ -1,19 +1,15 @@
-"""Programs of a build: their lines are told as they come, and they end when the build is cancelled or its process ends."""
+"""Programs of a build: their output is passed on as it comes, and they end when the build is cancelled or its process ends."""
 
 import asyncio
 import contextlib
-import os
-import re
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from parachute.errors import Unavailable
-from parachute.modules.child import NOT_FOUND
-from parachute.programs.starting import outside
+from parachute.base.errors import Unavailable
+from parachute.supervisor.command_runner import children
+from parachute.supervisor.command_runner.child import NOT_FOUND
 
 _LARGEST = 8 << 30
-_KEPT = 64 * 1024
 _END_SECONDS = 15.0
 
 
@@ -25,18 +21,15 @@ async def run(
     seconds: float,
     hint: str | None = None,
 ) -> str:
-    """What a program writes, at most its last 64 KiB; error: Unavailable if it is not there, fails or takes longer."""
+    """Run a program and return its output, at most its last 64 KiB; error: Unavailable if it is not there, fails or takes longer."""
     name = Path(command[0]).name
-    child = [sys.executable, "-I", "-m", "parachute.modules.child", str(os.getpid()), str(_LARGEST)]
     process = await asyncio.create_subprocess_exec(
-        *child,
-        *outside(command),
+        *children.owned(command, _LARGEST),
         env=dict(environment),
         cwd="/",
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
-        # Ctrl-C of our terminal reaches us alone: we end it ourselves.
         start_new_session=True,
     )
     try:
@@ -44,11 +37,11 @@ async def run(
             text = await _follow(process, say)
             code = await process.wait()
     except TimeoutError as error:
-        raise Unavailable(f"{name} was not done within {seconds:.0f} seconds.", "Try again later.") from error
+        raise children.too_slow(name, seconds) from error
     finally:
         await _end(process)
     if code == NOT_FOUND and not text:
-        raise Unavailable(f"The program {name} is not installed.", hint or f"Install it: sudo apt-get install {name}")
+        raise children.not_installed(name, hint)
     if code:
         last = [line for line in text.splitlines() if line.strip()][-3:]
         raise Unavailable(f"{name} ended with status {code}: {' / '.join(last)[-500:] or 'it did not say why'}.", hint)
@@ -57,16 +50,10 @@ async def run(
 
 async def _follow(process: asyncio.subprocess.Process, say: Callable[[str], None]) -> str:
     assert process.stdout is not None
-    kept = line = b""
+    written = children.Output(say)
     while data := await process.stdout.read(65536):
-        kept = (kept + data)[-_KEPT:]
-        # Progress is written over the line before, with a carriage return.
-        *whole, line = re.split(rb"[\r\n]", line + data)
-        line = line[-_KEPT:]
-        for each in whole:
-            if text := each.decode(errors="replace").strip():
-                say(text)
-    return kept.decode(errors="replace")
+        written.add(data)
+    return written.text
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:

@@ -1,4 +1,4 @@
-"""What the image is made of, and how its root is put together."""
+"""The recipe of the image: its packages and steps, and the commands that make its root."""
 
 import hashlib
 import lzma
@@ -8,8 +8,9 @@ import tarfile
 import zlib
 from pathlib import Path
 
-from parachute.errors import InvalidInput
-from parachute.image import packages
+from parachute.base.errors import InvalidInput
+from parachute.sandbox.image import packages
+from parachute.sandbox.layout import HOME, image_files, image_folders, image_memory
 
 NAME = "localhost/parachute-sandbox"
 LABEL = "org.parachute.recipe"
@@ -32,18 +33,27 @@ _LEFT_OUT = ("/usr/share/doc/*", "/usr/share/info/*", "/usr/share/locale/*", "/u
 
 # Debian compiles Python so that each source is read once more when it is loaded; nobody changes these any more.
 # Podman gives a folder in memory the mode of the folder below it. 1777, since only root of a container could own them.
-_SETUP = """
-set -eu
-groupadd --gid 1000 agent
-useradd --uid 1000 --gid 1000 --no-create-home --home-dir /home/agent --shell /bin/bash agent
-mkdir -p /attachments /home/agent/.claude/projects /opt/parachute/parachute_runner /project /run/parachute /scratch /vault
-touch /opt/parachute/agent
-chmod 1777 /home/agent /home/agent/.claude /home/agent/.claude/projects /run /scratch /tmp
-python3 -m compileall -q -f --invalidation-mode unchecked-hash /usr/lib/python3*/
-find / -xdev -type f -perm /6000 -exec chmod a-s {} +
-rm -rf /etc/hostname /etc/machine-id /etc/resolv.conf /var/cache/* /var/lib/apt/lists/* /var/lib/dpkg/*-old /var/log/*
-rm -f /etc/*- /var/lib/systemd/* 2>/dev/null || true
-"""
+STEPS = (
+    "groupadd --gid 1000 agent",
+    f"useradd --uid 1000 --gid 1000 --no-create-home --home-dir {HOME} --shell /bin/bash agent",
+    f"mkdir -p {' '.join(image_folders())}",
+    f"touch {' '.join(image_files())}",
+    f"chmod 1777 {' '.join(image_memory())}",
+    "python3 -m compileall -q -f --invalidation-mode unchecked-hash /usr/lib/python3*/",
+    "find / -xdev -type f -perm /6000 -exec chmod a-s {} +",
+)
+EMPTIED = "/var/cache/* /var/lib/apt/lists/* /var/lib/dpkg/*-old /var/log/*"
+_SETUP = "\n".join(
+    (
+        "\nset -eu",
+        *STEPS,
+        f"rm -rf /etc/hostname /etc/machine-id /etc/resolv.conf {EMPTIED}",
+        "rm -f /etc/*- /var/lib/systemd/* 2>/dev/null || true\n",
+    )
+)
+
+STARTED = (("USER", "1000:1000"), ("WORKDIR", "/"), ("CMD", '["/bin/bash"]'))
+"""Defaults for the start of a container."""
 
 _FOREIGN_ENVIRONMENT = (
     "PATH",
@@ -64,18 +74,13 @@ def digest() -> str:
 
 
 def is_older(mark: str) -> bool:
-    """Whether an image with this mark should be built again: those of nixos/sandbox-image.nix come with the system."""
+    """True if an image with this mark should be built again: those of nixos/sandbox-image.nix come with the system."""
     return mark != digest() and not mark.startswith("nix")
 
 
 def tag(mark: str) -> str:
     """The name of the image that bears this mark."""
     return f"{NAME}:{mark}"
-
-
-def mark_of(tarball: Path) -> str:
-    """The mark in a root alone; error: InvalidInput. Waits."""
-    return read_root(tarball)[0]
 
 
 def read_root(tarball: Path) -> tuple[str, dict[str, str]]:
@@ -139,5 +144,5 @@ def root_environment(folder: Path) -> dict[str, str]:
 
 def import_command(tarball: Path, mark: str) -> list[str]:
     """The command line that makes an image of a root; its last line of output is the image's id."""
-    changes = ("USER=1000:1000", "WORKDIR=/", f"LABEL={LABEL}={mark}", 'CMD=["/bin/bash"]')
+    changes = (*(f"{name}={value}" for name, value in STARTED), f"LABEL={LABEL}={mark}")
     return ["podman", "import", "--quiet", *(f"--change={change}" for change in changes), str(tarball)]

@@ -1,4 +1,4 @@
-"""The build that core runs: it belongs to core, and readers follow its events from anywhere."""
+"""The build of the image in the server: readers come and go, and follow its events."""
 
 import asyncio
 import contextlib
@@ -8,8 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from parachute.errors import ParachuteError
-from parachute.image.building import Try, build
+from parachute.base.errors import ParachuteError
+from parachute.sandbox.image.building import Try, build
 
 log = logging.getLogger(__name__)
 
@@ -17,7 +17,7 @@ Event = dict[str, Any]
 
 
 class Builds:
-    """One build at a time; `folder` is the folder of trust, `attempt` tries an image before it is used."""
+    """One build at a time; `folder` is the state directory, `attempt` tries an image before it is used."""
 
     def __init__(self, folder: Path, attempt: Try) -> None:
         self._folder = folder
@@ -28,7 +28,7 @@ class Builds:
 
     @property
     def is_running(self) -> bool:
-        """Whether an image is being built."""
+        """True while an image is being built."""
         return self._task is not None and not self._task.done()
 
     def begin(self) -> AsyncIterator[tuple[int, Event]]:
@@ -54,23 +54,23 @@ class Builds:
     async def _build(self, events: list[Event]) -> None:
         try:
             image = await build(
-                self._folder, lambda line: self._tell(events, {"type": "progress", "message": line}), self._attempt
+                self._folder, lambda line: self._append(events, {"type": "progress", "message": line}), self._attempt
             )
         except asyncio.CancelledError:
-            self._tell(events, {"type": "build_error", "error": "The build was ended.", "key": "cancelled"})
+            self._append(events, {"type": "build_error", "error": "The build was ended.", "key": "cancelled"})
             raise
         except ParachuteError as error:
-            self._tell(events, {"type": "build_error", "error": error.message, "hint": error.hint, "key": error.key})
+            self._append(events, {"type": "build_error", "error": error.message, "hint": error.hint, "key": error.key})
         except Exception:
             log.exception("The image could not be built")
-            self._tell(
+            self._append(
                 events,
                 {"type": "build_error", "error": "Something went wrong inside this computer.", "key": "internal"},
             )
         else:
-            self._tell(events, {"type": "done", "image": asdict(image)})
+            self._append(events, {"type": "done", "image": asdict(image)})
 
-    def _tell(self, events: list[Event], event: Event) -> None:
+    def _append(self, events: list[Event], event: Event) -> None:
         events.append(event)
         changed, self._changed = self._changed, asyncio.Event()
         changed.set()

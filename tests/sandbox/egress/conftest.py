@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 
-from parachute.audit.service import Audit
-from parachute.egress.models import Limits
-from parachute.egress.service import Egress
+from parachute.sandbox.egress.models import Limits
+from parachute.sandbox.egress.service import Egress
+from parachute.security.audit.service import Audit
+from tests.support.connections import read_to_end
 
 PUBLIC = "93.184.216.34"
 OTHER_PUBLIC = "2606:2800:220:1:248:1893:25c8:1946"
-SECONDS = 20
+SECONDS = 60
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
@@ -105,7 +106,7 @@ class World:
         """Send, and read to the end of the connection."""
         reader, writer = await self.client()
         writer.write(request)
-        answer = await asyncio.wait_for(reader.read(), SECONDS)
+        answer = await read_to_end(reader)
         writer.close()
         return answer
 

@@ -7,10 +7,10 @@ from ipaddress import ip_address
 
 import pytest
 
-from parachute.egress import addresses, hosts
-from parachute.egress.hosts import AllowedHosts
-from parachute.egress.models import Target
-from parachute.errors import InvalidInput
+from parachute.base.errors import InvalidInput
+from parachute.sandbox.egress import addresses, hosts
+from parachute.sandbox.egress.hosts import AllowedHosts
+from parachute.sandbox.egress.models import Target
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_a_public_address_of_this_machine_is_this_machine() -> None:
     # A network of its own, in which the loopback interface has a public address.
     script = """
 import fcntl, socket, struct
-from parachute.egress import addresses
+from parachute.sandbox.egress import addresses
 def assign(address):
     request = struct.pack("16sH2x4s8x", b"lo", socket.AF_INET, socket.inet_aton(address))
     fcntl.ioctl(probe, 0x8916, request)  # SIOCSIFADDR, <linux/sockios.h>

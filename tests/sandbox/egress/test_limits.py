@@ -3,6 +3,8 @@
 import asyncio
 import json
 
+from tests.support.connections import read_to_end
+
 from .conftest import PUBLIC, SECONDS, World, connect_request, echo
 
 
@@ -17,7 +19,7 @@ async def test_a_header_that_never_ends_is_refused(world: World) -> None:
     await world.open("api.example.org")
     reader, writer = await world.client()
     writer.write(b"CONNECT api.example.org:443 HTTP/1.1\r\n" + b"X: y\r\n" * 100_000)
-    assert (await asyncio.wait_for(reader.read(), SECONDS)).startswith(b"HTTP/1.1 431 ")
+    assert (await read_to_end(reader)).startswith(b"HTTP/1.1 431 ")
     writer.close()
 
 
@@ -25,7 +27,7 @@ async def test_a_line_that_never_ends_is_refused(world: World) -> None:
     await world.open("api.example.org")
     reader, writer = await world.client()
     writer.write(b"CONNECT " + b"a" * 1_000_000)
-    assert (await asyncio.wait_for(reader.read(), SECONDS)).startswith(b"HTTP/1.1 4")
+    assert (await read_to_end(reader)).startswith(b"HTTP/1.1 4")
     writer.close()
 
 
@@ -86,9 +88,9 @@ async def test_a_tunnel_that_is_always_busy_ends_too(world: World) -> None:
             pass
 
     await world.internet.serve(PUBLIC, 443, talk)
-    await world.open("api.example.org", total_seconds=0.5)
+    await world.open("api.example.org", total_seconds=2)
     reader, writer = await world.tunnel("api.example.org:443")
-    assert set(await asyncio.wait_for(reader.read(), SECONDS)) <= set(b"still here")
+    assert set(await read_to_end(reader)) <= set(b"still here")
     writer.close()
 
 
@@ -155,15 +157,15 @@ async def test_every_decision_is_recorded_without_paths_and_bodies(world: World)
 
 async def test_one_busy_line_does_not_fill_the_record(world: World) -> None:
     await world.open("api.example.org")
-    for _ in range(50):
+    for _ in range(5):
         await world.ask(connect_request("evil.example.com:443"))
-    for number in range(250):
+    for number in range(210):
         await world.ask(connect_request(f"host-{number}.example.com:443"))
     entries = await world.audited()
     assert len(entries) == 202
     assert entries[0]["target_endpoint"] == "CONNECT evil.example.com:443"
-    assert entries[-2]["target_endpoint"] == "CONNECT evil.example.com:443 (49 more)"
-    assert entries[-1]["target_endpoint"] == "others (51 requests)"
+    assert entries[-2]["target_endpoint"] == "CONNECT evil.example.com:443 (4 more)"
+    assert entries[-1]["target_endpoint"] == "others (11 requests)"
 
 
 async def test_what_went_through_is_counted(world: World) -> None:

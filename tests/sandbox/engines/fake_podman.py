@@ -10,7 +10,7 @@ import os
 import sys
 from pathlib import Path
 
-from parachute.sandbox import bubblewrap
+from parachute.sandbox.engines import bubblewrap
 
 FOLDER = Path(os.environ["FAKE_PODMAN_FOLDER"])
 

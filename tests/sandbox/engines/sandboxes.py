@@ -18,7 +18,7 @@ RUNNER = Path(parachute_runner.__path__[0]) / "runner.py"
 
 
 @dataclass
-class Box:
+class Sandbox:
     """Where commands run: the socket of a runner and the working directory inside."""
 
     socket: Path
@@ -38,13 +38,27 @@ class Box:
         streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
         return subprocess.Popen([sys.executable, "-IS", str(WRAPPER), *command], env=environment, **streams)
 
-    def run(self, *command: str, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-        """Run a command to its end."""
-        with self.start(*command) as process:
-            output, errors = process.communicate(data, timeout=60)
+    def run(self, *command: str, data: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
+        """Run a command to its end.
+
+        Without `data` its input stays open: five seconds after the end of its input an agent is ended, and a command may take
+        longer than that where others want the processor.
+        """
+        reading, writing = os.pipe()
+        options = {} if data is not None else {"stdin": reading}
+        try:
+            with self.start(*command, **options) as process:
+                try:
+                    output, errors = process.communicate(data, timeout=90)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    raise
+        finally:
+            os.close(reading)
+            os.close(writing)
         return subprocess.CompletedProcess(command, process.returncode, output, errors)
 
-    def shell(self, script: str, data: bytes = b"") -> str:
+    def shell(self, script: str, data: bytes | None = None) -> str:
         """The output of a shell script, which must succeed."""
         done = self.run("/bin/sh", "-c", script, data=data)
         assert done.returncode == 0, done
@@ -63,7 +77,7 @@ def interpreter() -> str:
 
 
 def outside(code: str, *arguments: str) -> Any:
-    """The same as `Box.python`, without a box: the control that shows that a probe can succeed."""
+    """The same as `Sandbox.python`, without a sandbox: the control that shows that a probe can succeed."""
     done = subprocess.run([interpreter(), "-ISc", code, *arguments], capture_output=True, timeout=30, check=True)
     return json.loads(done.stdout)
 

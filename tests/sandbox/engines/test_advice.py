@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from parachute.errors import InvalidInput
-from parachute.sandbox.suggesting import advice
-from tests.sandbox.conftest import Boxes
+from parachute.base.errors import InvalidInput
+from parachute.sandbox.engines.advice import advice
+from tests.sandbox.engines.conftest import SandboxFactory
 
 
 @pytest.mark.parametrize(
@@ -29,11 +29,11 @@ def test_the_command_keeps_what_is_set(name: str) -> None:
     assert yaml.safe_load(value) == ["/data/Projects", str(folder.parent)]
 
 
-async def test_first_of_all_it_is_said_that_there_is_none(boxes: Boxes) -> None:
+async def test_first_of_all_it_is_said_that_there_is_none(sandboxes: SandboxFactory) -> None:
     with pytest.raises(InvalidInput) as refusal:
-        boxes.sandboxes.check_directory(Path("/srv/none/garden"))
+        sandboxes.service.check_directory(Path("/srv/none/garden"))
     assert refusal.value.key == "no_such_folder"
     with pytest.raises(InvalidInput) as refusal:
-        boxes.sandboxes.check_directory(Path("/etc"))
+        sandboxes.service.check_directory(Path("/etc"))
     assert refusal.value.key == "not_a_project"
     assert "config set" not in (refusal.value.hint or "")

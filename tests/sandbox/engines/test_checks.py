@@ -1,4 +1,4 @@
-"""What the runner looks at before it takes a connection, against real mounts in a box, each beside one that is right."""
+"""What the runner looks at before it takes a connection, against real mounts in a sandbox, each beside one that is right."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 import parachute_runner
 import pytest
 
-from tests.sandbox.conftest import needs_bubblewrap
+from tests.sandbox.engines.conftest import needs_bubblewrap
 
 pytestmark = needs_bubblewrap
 
@@ -23,10 +23,10 @@ except checks.Differs as error:
 
 
 def check(name: str, expected: str, *mounts: str) -> str:
-    """What a check says in a box with these mounts; empty when it finds what it expects."""
+    """What a check says in a sandbox with these mounts; empty when it finds what it expects."""
     code = Path(parachute_runner.__path__[0]).parent
-    box = ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/mnt", *mounts]
-    command = [*box, "--", sys.executable, "-IS", "-c", CHECK, str(code), name, expected]
+    sandbox = ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/mnt", *mounts]
+    command = [*sandbox, "--", sys.executable, "-IS", "-c", CHECK, str(code), name, expected]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout.strip()
 
 

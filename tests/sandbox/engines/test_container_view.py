@@ -8,21 +8,21 @@ from typing import Any
 
 import pytest
 
-from parachute.errors import Unavailable
-from parachute.sandbox.explaining.asked import asked
-from parachute.sandbox.explaining.kernel import Process, process
-from parachute.sandbox.explaining.models import Said
-from parachute.sandbox.explaining.seen import Seen
-from parachute.sandbox.explaining.views import ContainerView
-from parachute.sandbox.models import Mount
-from tests.sandbox.test_podman import IMAGE, specification
+from parachute.base.errors import Unavailable
+from parachute.sandbox.engines.inspection.engine_reports import of_podman
+from parachute.sandbox.engines.inspection.inside import Findings
+from parachute.sandbox.engines.inspection.kernel import Process, process
+from parachute.sandbox.engines.inspection.models import Finding
+from parachute.sandbox.engines.models import Mount
+from parachute.sandbox.layout import ENVIRONMENT, RUNNER, runner_folder
+from tests.sandbox.engines.test_podman import IMAGE, specification
 
-DAILY = Mount("/home/you/Parachute/Daily", "/vault/Daily")
+DAILY = Mount("/home/you/Parachute/Daily", "/vault/Daily", required=True)
 RECORD: dict[str, Any] = {
     "Id": "c" * 64,
     "Image": f"sha256:{IMAGE}",
     "State": {"Status": "running", "Pid": 42},
-    "Config": {"User": "1000:1000", "Env": ["HOME=/home/agent", "container=podman"]},
+    "Config": {"User": "1000:1000", "Env": [*(f"{name}=x" for name in ENVIRONMENT), "container=podman"]},
     "HostConfig": {
         "NetworkMode": "none",
         "ReadonlyRootfs": True,
@@ -31,33 +31,25 @@ RECORD: dict[str, Any] = {
         "MemorySwap": 1536 << 20,
         "NanoCpus": 2_000_000_000,
         "PidsLimit": 200,
+        "Tmpfs": {"/tmp": "rw,rprivate,size=256m,mode=1777"},
     },
     "EffectiveCaps": None,
     "BoundingCaps": None,
-    "Mounts": [{"Type": "bind", "Source": DAILY.source, "Destination": DAILY.target, "RW": False}],
+    "Mounts": [
+        {"Type": "bind", "Source": source, "Destination": target, "RW": writable}
+        for source, target, writable in (
+            (DAILY.source, DAILY.target, False),
+            (str(runner_folder()), RUNNER, False),
+            ("/transcripts", "/home/agent/.claude/projects/x", True),
+        )
+    ],
 }
-OUTSIDE = Process(43, 42, {}, {}, (), ("lo",), {}, {}, {})
+OUTSIDE = Process(42, {}, {}, [], ["lo"], {}, {}, {})
 
 
-def said(home: Path, record: Mapping[str, Any]) -> dict[str, Said]:
+def said(home: Path, record: Mapping[str, Any]) -> dict[str, Finding]:
     """Everything that has to agree."""
-    wanted = asked(replace(specification(home), mounts=(DAILY,)))
-    view = ContainerView(replace(wanted, environment=frozenset({"HOME"})), OUTSIDE, record)
-    return {
-        "box": view.box(),
-        "image": view.image(),
-        "user": view.user(),
-        "rights": view.rights(),
-        "new rights": view.new_rights(),
-        "network": view.network(),
-        "root": view.root(),
-        "mount": view.mount(DAILY),
-        "others": view.other_mounts(),
-        "memory": view.memory(1536 << 20),
-        "processors": view.processors(2.0),
-        "processes": view.processes(200),
-        "environment": view.environment(),
-    }
+    return of_podman(replace(specification(home), mounts=(DAILY,)), OUTSIDE, record)
 
 
 def differing(home: Path, record: Mapping[str, Any]) -> set[str]:
@@ -71,29 +63,32 @@ def test_a_record_of_what_was_asked_agrees(tmp_path: Path) -> None:
 
 def test_an_empty_record_agrees_with_nothing_that_has_to_be_done(tmp_path: Path) -> None:
     # Rights and other mounts are what must not be there.
-    assert differing(tmp_path, {}) == said(tmp_path, {}).keys() - {"rights", "others"}
+    assert said(tmp_path, {}).keys() == said(tmp_path, RECORD).keys() - {"/tmp in memory"}
+    assert differing(tmp_path, {}) == said(tmp_path, {}).keys() - {"capabilities", "other places"}
 
 
 @pytest.mark.parametrize(
     ("path", "value", "name"),
     [
-        (("State", "Pid"), 41, "box"),
+        (("State", "Pid"), 41, "sandbox"),
         (("Image",), "b" * 64, "image"),
         (("Config", "User"), "0:0", "user"),
         (("Config", "Env"), ["HOME=/", "SECRET=x"], "environment"),
-        (("EffectiveCaps",), ["CAP_SYS_ADMIN"], "rights"),
-        (("BoundingCaps",), ["CAP_CHOWN"], "rights"),
-        (("HostConfig", "Privileged"), True, "rights"),
+        (("EffectiveCaps",), ["CAP_SYS_ADMIN"], "capabilities"),
+        (("BoundingCaps",), ["CAP_CHOWN"], "capabilities"),
+        (("HostConfig", "Privileged"), True, "capabilities"),
         (("HostConfig", "SecurityOpt"), ["seccomp=unconfined"], "new rights"),
         (("HostConfig", "NetworkMode"), "slirp4netns", "network"),
-        (("HostConfig", "ReadonlyRootfs"), False, "root"),
+        (("HostConfig", "ReadonlyRootfs"), False, "system files"),
         (("HostConfig", "Memory"), 0, "memory"),
         (("HostConfig", "MemorySwap"), -1, "memory"),
         (("HostConfig", "NanoCpus"), 4_000_000_000, "processors"),
         (("HostConfig", "PidsLimit"), 2048, "processes"),
         (("HostConfig", "PidsLimit"), -1, "processes"),
-        (("Mounts", 0, "RW"), True, "mount"),
-        (("Mounts", 0, "Source"), "/home/you", "mount"),
+        (("HostConfig", "Tmpfs", "/tmp"), "rw,size=512m", "/tmp in memory"),
+        (("HostConfig", "Tmpfs", "/tmp"), "rw", "/tmp in memory"),
+        (("Mounts", 0, "RW"), True, "/vault/Daily"),
+        (("Mounts", 0, "Source"), "/home/you", "/vault/Daily"),
     ],
 )
 def test_each_thing_that_is_recorded_otherwise_is_found(
@@ -110,13 +105,13 @@ def test_each_thing_that_is_recorded_otherwise_is_found(
 def test_a_mount_that_nobody_asked_for_is_found(tmp_path: Path) -> None:
     record = copy.deepcopy(RECORD)
     record["Mounts"].append({"Type": "volume", "Source": "x", "Destination": "/data", "RW": False})
-    assert differing(tmp_path, record) == {"others"}
+    assert differing(tmp_path, record) == {"other places"}
 
 
-def test_what_a_box_says_is_not_believed_without_a_look_at_its_form() -> None:
+def test_what_a_sandbox_says_is_not_believed_without_a_look_at_its_form() -> None:
     for answer in (b"", b"[]", b"{}", b'{"user": "root"}', b"[" * 100_000):
         with pytest.raises(Unavailable, match="cannot be read"):
-            Seen.read(answer)
+            Findings.read(answer)
 
 
 def test_a_process_that_has_ended_is_said() -> None:

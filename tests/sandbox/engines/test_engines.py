@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from parachute.errors import Unavailable
-from parachute.image.models import Image
-from parachute.sandbox.engines import Choice, Engines
-from parachute.settings.home import Home
-from parachute.settings.models import SandboxSettings
-from tests.sandbox.conftest import needs_bubblewrap
+from parachute.base.errors import Unavailable
+from parachute.config.settings.home import Home
+from parachute.config.settings.models import SandboxSettings
+from parachute.sandbox.engines.engines import Choice, Engines
+from parachute.sandbox.image.models import Image
+from tests.sandbox.engines.conftest import needs_bubblewrap
 
 
 @pytest.fixture
@@ -57,7 +57,8 @@ async def test_podman_is_taken_when_a_container_of_its_image_is_shut_in(home: Ho
     assert asked == "info --format={{.Store.GraphDriverName}}"
     assert run.startswith("run ")
     assert f" {made.id} /usr/bin/python3 -IS /opt/parachute/parachute_runner/probe.py --limits" in run
-    assert listed == f"ps --all --quiet --filter=label=org.parachute.installation={home.installation}"
+    label = f"--filter=label=org.parachute.installation={home.installation}"
+    assert listed == f"ps --all --no-trunc --format={{{{.ID}}}} {{{{.Names}}}} {label}"
 
 
 async def test_podman_that_stores_images_with_vfs_is_not_taken(home: Home, bin_folder: Path) -> None:
@@ -113,8 +114,9 @@ async def test_a_podman_that_cannot_be_tried_is_no_reason_to_go_without(
     (bin_folder / "podman").write_bytes(b"no program")
     (bin_folder / "podman").chmod(0o755)
     image(home)
-    with pytest.raises(Unavailable, match="cannot be told whether Podman works"):
+    with pytest.raises(Unavailable) as caught:
         await choose(home, "podman")
+    assert caught.value.key == "no_sandbox"
 
 
 @needs_bubblewrap

@@ -8,34 +8,34 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.sandbox.boxes import interpreter
-from tests.sandbox.conftest import Boxes, needs_bubblewrap
-from tests.sandbox.escapes import rows
+from tests.sandbox.engines.conftest import SandboxFactory, needs_bubblewrap
+from tests.sandbox.engines.escapes import rows
+from tests.sandbox.engines.sandboxes import interpreter
 from tests.supervisor.launching import ROOT
 
-pytestmark = needs_bubblewrap
+pytestmark = [needs_bubblewrap, pytest.mark.timeout(900)]
 
 
 @pytest.fixture
-def planted(boxes: Boxes) -> Iterator[Boxes]:
-    """Boxes on a machine where there is something to get at."""
-    command = [sys.executable, "-m", "tests.sandbox.escapes.planting", str(boxes.launcher.folder)]
+def planted(sandboxes: SandboxFactory) -> Iterator[SandboxFactory]:
+    """Sandboxes on a machine where there is something to get at."""
+    command = [sys.executable, "-m", "tests.sandbox.engines.escapes.planting", str(sandboxes.launcher.folder)]
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as planting:
         assert planting.stdout is not None
         assert json.loads(planting.stdout.readline()) == []
-        yield boxes
+        yield sandboxes
         planting.communicate()
     assert planting.returncode == 0
 
 
-async def test_every_attempt_is_refused_and_succeeds_outside(planted: Boxes) -> None:
-    box = await planted.make(planted.vault.root / "Projects/one")
+async def test_every_attempt_is_refused_and_succeeds_outside(planted: SandboxFactory) -> None:
+    sandbox = await planted.make(planted.vault.root / "Projects/one")
     # With its input open: an agent has five seconds after the end of it.
-    with box.start(interpreter(), *rows.INSIDE) as process:
+    with sandbox.start(interpreter(), *rows.INSIDE) as process:
         assert process.stdout is not None
         said = process.stdout.read().decode()
         process.communicate()
     assert rows.not_refused(said) == {}
     control = [interpreter(), *rows.outside(str(planted.vault.root))]
-    done = subprocess.run(control, cwd=planted.vault.root, stdout=subprocess.PIPE, text=True, timeout=110, check=True)
+    done = subprocess.run(control, cwd=planted.vault.root, stdout=subprocess.PIPE, text=True, check=True)
     assert rows.not_through(done.stdout, ("same", "root") if os.getuid() == 0 else ("same",)) == {}

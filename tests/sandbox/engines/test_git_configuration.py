@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from parachute.sandbox.git_configuration import hooks_and_includes
+from parachute.sandbox.engines.git_configuration import hooks_and_includes
 
 HOOKS = (
     "[core]\n\thooksPath = a/b\n",

@@ -1,4 +1,4 @@
-"""Looking at a box from three sides: one that is as asked says so, and each kind of sabotage is found in its own row."""
+"""Looking at a sandbox from three sides: one that is as asked says so, and each kind of sabotage is found in its own row."""
 
 import json
 import os
@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from parachute.errors import NotFound
-from parachute.image.models import Image
-from parachute.sandbox.explaining.models import Explanation
-from parachute.sandbox.models import Mount, Specification
-from tests.sandbox.boxes import Box
-from tests.sandbox.conftest import Boxes, needs_bubblewrap
+from parachute.base.errors import NotFound
+from parachute.sandbox.engines.inspection.models import Explanation
+from parachute.sandbox.engines.models import Mount, Specification
+from parachute.sandbox.image.models import Image
+from tests.sandbox.engines.conftest import SandboxFactory, needs_bubblewrap
+from tests.sandbox.engines.sandboxes import Sandbox
 from tests.supervisor.launching import ROOT, launcher
 
 pytestmark = needs_bubblewrap
@@ -25,8 +25,8 @@ OF_THIS_MACHINE = {"the internet", "the local network", "names of hosts"}
 """Rows that say something about a network only on a machine that has one."""
 
 
-def session_of(box: Box) -> str:
-    return box.unit.partition("@")[2]
+def session_of(sandbox: Sandbox) -> str:
+    return sandbox.unit.partition("@")[2]
 
 
 def differing(explanation: Explanation) -> dict[str, str]:
@@ -43,17 +43,17 @@ def everything(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*")}
 
 
-async def test_a_box_that_is_as_asked_says_so_and_notices_nothing(boxes: Boxes) -> None:
-    project = boxes.vault.root / "Projects/one"
-    box = await boxes.make(project)
-    with box.start("cat") as agent:
+async def test_a_sandbox_that_is_as_asked_says_so_and_notices_nothing(sandboxes: SandboxFactory) -> None:
+    project = sandboxes.vault.root / "Projects/one"
+    sandbox = await sandboxes.make(project)
+    with sandbox.start("cat") as agent:
         assert agent.stdin is not None
         assert agent.stdout is not None
         agent.stdin.write(b"before\n")
         agent.stdin.flush()
         assert agent.stdout.readline() == b"before\n"
         before, modified = everything(project), project.stat().st_mtime_ns
-        found = await boxes.sandboxes.explain(session_of(box))
+        found = await sandboxes.service.opened.explain(session_of(sandbox))
         assert (everything(project), project.stat().st_mtime_ns) == (before, modified)
         assert agent.communicate(b"after")[0] == b"after"
     assert differing(found) == {}
@@ -63,41 +63,43 @@ async def test_a_box_that_is_as_asked_says_so_and_notices_nothing(boxes: Boxes) 
     assert row(found, "127.0.0.1 of this machine")["inside"] == "refused (ECONNREFUSED)"
     assert row(found, "processes")["engine"] == row(found, "processes")["inside"] == "1024"
     assert "bubblewrap cannot" in row(found, "memory")["asked"]
-    assert boxes.sandboxes.take_differences(session_of(box)) == ()
+    assert sandboxes.service.opened.take_differences(session_of(sandbox)) == ()
 
 
-async def test_a_box_that_sleeps_wakes_up_for_a_look(boxes: Boxes) -> None:
-    execution = await boxes.prepare()
+async def test_a_sandbox_that_sleeps_wakes_up_for_a_look(sandboxes: SandboxFactory) -> None:
+    execution = await sandboxes.prepare()
     session = execution.agent_socket.parent.name
-    assert (await boxes.launcher.unit(f"sandbox@{session}"))["state"] == "listening"
-    assert differing(await boxes.sandboxes.explain(session)) == {}
-    assert (await boxes.launcher.unit(f"sandbox@{session}"))["state"] == "running"
+    assert (await sandboxes.launcher.unit(f"sandbox@{session}"))["state"] == "listening"
+    assert differing(await sandboxes.service.opened.explain(session)) == {}
+    assert (await sandboxes.launcher.unit(f"sandbox@{session}"))["state"] == "running"
     with pytest.raises(NotFound):
-        await boxes.sandboxes.explain("00000000-0000-4000-8000-000000000000")
+        await sandboxes.service.opened.explain("00000000-0000-4000-8000-000000000000")
 
 
-async def test_a_specification_that_was_changed_after_the_start_is_found(boxes: Boxes) -> None:
-    box = await boxes.make()
-    assert box.shell("echo up") == "up\n"
-    kept = Specification.load(boxes.launcher.home.sandboxes, session_of(box))
-    replace(kept, processes=9, egress=True).save(boxes.launcher.home.sandboxes)
-    found = differing(await boxes.sandboxes.explain(session_of(box)))
+async def test_a_specification_that_was_changed_after_the_start_is_found(sandboxes: SandboxFactory) -> None:
+    sandbox = await sandboxes.make()
+    assert sandbox.shell("echo up") == "up\n"
+    kept = Specification.load(sandboxes.launcher.home.sandboxes, session_of(sandbox))
+    replace(kept, processes=9, egress=True).save(sandboxes.launcher.home.sandboxes)
+    found = differing(await sandboxes.service.opened.explain(session_of(sandbox)))
     assert found.keys() == {"specification"}
     assert "the file says otherwise: egress, processes" in found["specification"]
     assert "parachute restart" in found["specification"]
-    assert boxes.sandboxes.take_differences(session_of(box)) == tuple(found.values())
-    assert boxes.sandboxes.take_differences(session_of(box)) == (), "told once"
-    (boxes.launcher.home.sandboxes / f"{session_of(box)}.json").write_text("{")
-    assert "cannot be read" in differing(await boxes.sandboxes.explain(session_of(box)))["specification"]
+    assert sandboxes.service.opened.take_differences(session_of(sandbox)) == tuple(found.values())
+    assert sandboxes.service.opened.take_differences(session_of(sandbox)) == (), "told once"
+    (sandboxes.launcher.home.sandboxes / f"{session_of(sandbox)}.json").write_text("{")
+    assert "cannot be read" in differing(await sandboxes.service.opened.explain(session_of(sandbox)))["specification"]
 
 
-async def test_a_specification_that_was_changed_before_the_start_is_found_in_the_box(boxes: Boxes) -> None:
-    box = await boxes.make()
-    kept = Specification.load(boxes.launcher.home.sandboxes, session_of(box))
+async def test_a_specification_that_was_changed_before_the_start_is_found_in_the_sandbox(
+    sandboxes: SandboxFactory,
+) -> None:
+    sandbox = await sandboxes.make()
+    kept = Specification.load(sandboxes.launcher.home.sandboxes, session_of(sandbox))
     mounts = [replace(mount, writable=mount.target == "/vault/Daily") for mount in kept.mounts]
-    mounts.append(Mount(str(boxes.vault.root / ".hidden"), "/hidden", writable=True))
-    replace(kept, processes=4096, mounts=tuple(mounts)).save(boxes.launcher.home.sandboxes)
-    found = differing(await boxes.sandboxes.explain(session_of(box)))
+    mounts.append(Mount(str(sandboxes.vault.root / ".hidden"), "/hidden", writable=True))
+    replace(kept, processes=4096, mounts=tuple(mounts)).save(sandboxes.launcher.home.sandboxes)
+    found = differing(await sandboxes.service.opened.explain(session_of(sandbox)))
     assert found.keys() == {"specification", "/vault/Daily", "processes", "other places"}
     assert "rw, writing: done" in found["/vault/Daily"]
     assert "parachute panic" in found["/vault/Daily"]
@@ -105,39 +107,39 @@ async def test_a_specification_that_was_changed_before_the_start_is_found_in_the
     assert "4096" in found["processes"]
 
 
-async def test_a_folder_that_was_exchanged_is_found(boxes: Boxes) -> None:
-    project = boxes.launcher.folder / "project"
+async def test_a_folder_that_was_exchanged_is_found(sandboxes: SandboxFactory) -> None:
+    project = sandboxes.launcher.folder / "project"
     project.mkdir()
-    box = await boxes.make(project)
-    assert box.shell("echo up") == "up\n"
-    project.rename(boxes.launcher.folder / "away")
+    sandbox = await sandboxes.make(project)
+    assert sandbox.shell("echo up") == "up\n"
+    project.rename(sandboxes.launcher.folder / "away")
     project.mkdir()
-    found = differing(await boxes.sandboxes.explain(session_of(box)))
+    found = differing(await sandboxes.service.opened.explain(session_of(sandbox)))
     assert "rw, but something else" in found["/project"]
     assert "parachute restart" in found["/project"]
 
 
-async def test_a_protected_file_that_came_after_the_start_is_found(boxes: Boxes) -> None:
-    project = boxes.vault.root / "Projects/one"
-    box = await boxes.make(project)
-    assert box.shell("echo up") == "up\n"
+async def test_a_protected_file_that_came_after_the_start_is_found(sandboxes: SandboxFactory) -> None:
+    project = sandboxes.vault.root / "Projects/one"
+    sandbox = await sandboxes.make(project)
+    assert sandbox.shell("echo up") == "up\n"
     (project / ".envrc").write_text("an order")
-    found = differing(await boxes.sandboxes.explain(session_of(box)))
+    found = differing(await sandboxes.service.opened.explain(session_of(sandbox)))
     assert found.keys() == {"/vault/Projects/one/.envrc"}
     assert "not mounted" in found["/vault/Projects/one/.envrc"]
 
 
-MakeBoxes = Callable[..., Boxes]
+MakeBoxes = Callable[..., SandboxFactory]
 
 
 @pytest.fixture
-def make_boxes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeBoxes]:
-    """Boxes of a computer that finds other programs first."""
+def make_sandboxes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeBoxes]:
+    """Sandboxes of a computer that finds other programs first."""
     programs = tmp_path / "bin"
     programs.mkdir()
     running = []
 
-    def make(name: str, text: str, **environment: str) -> Boxes:
+    def make(name: str, text: str, **environment: str) -> SandboxFactory:
         (programs / name).write_text(text)
         (programs / name).chmod(0o755)
         monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
@@ -145,7 +147,7 @@ def make_boxes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make
             monkeypatch.setenv(variable, value)
         context = launcher()
         running.append(context)
-        return Boxes(context.__enter__())
+        return SandboxFactory(context.__enter__())
 
     yield make
     for context in running:
@@ -169,7 +171,7 @@ def make_boxes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make
     ],
 )
 async def test_a_bubblewrap_that_leaves_something_out_is_found(
-    make_boxes: MakeBoxes, left_out: str, names: set[str]
+    make_sandboxes: MakeBoxes, left_out: str, names: set[str]
 ) -> None:
     program = f"""#!{sys.executable} -IS
 import os, sys
@@ -183,34 +185,36 @@ while arguments:
     kept.append(argument)
 os.execv("{shutil.which("bwrap")}", ["bwrap", *kept])
 """
-    boxes = make_boxes("bwrap", program)
-    found = differing(await boxes.sandboxes.explain(session_of(await boxes.make())))
+    sandboxes = make_sandboxes("bwrap", program)
+    found = differing(await sandboxes.service.opened.explain(session_of(await sandboxes.make())))
     assert found.keys() - OF_THIS_MACHINE == names
 
 
 @pytest.fixture
-def containers(make_boxes: MakeBoxes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Boxes]:
-    """Boxes in containers of a Podman that ignores some of what it is asked."""
+def containers(
+    make_sandboxes: MakeBoxes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str], SandboxFactory]:
+    """Sandboxes in containers of a Podman that ignores some of what it is asked."""
     monkeypatch.setattr(os, "geteuid", lambda: 1000)  # root has no containers, and tests may run as root
 
-    def make(ignored: str) -> Boxes:
+    def make(ignored: str) -> SandboxFactory:
         (tmp_path / "recipe").write_text(RECIPE)
         program = f"#!/bin/sh\ncd {ROOT} && exec env FAKE_PODMAN_FOLDER={tmp_path} FAKE_PODMAN_IGNORES={ignored} \\\n"
-        program += f'PYTHONPATH={ROOT}:{ROOT}/sandbox {sys.executable} -m tests.sandbox.fake_podman "$@"\n'
+        program += f'PYTHONPATH={ROOT}:{ROOT}/sandbox {sys.executable} -m tests.sandbox.engines.fake_podman "$@"\n'
         monkeypatch.setenv("PARACHUTE_SANDBOX__LIMITS", "unavailable")
-        boxes = make_boxes("podman", program)
+        sandboxes = make_sandboxes("podman", program)
         image = Image("a" * 64, "localhost/parachute-sandbox:x", RECIPE, "2026-01-01T00:00:00.000Z", 1)
-        image.save(boxes.launcher.home.root)
-        boxes.sandboxes = boxes.service(limits="unavailable")
-        return boxes
+        image.save(sandboxes.launcher.home.root)
+        sandboxes.service = sandboxes.make_service(limits="unavailable")
+        return sandboxes
 
     return make
 
 
-async def test_a_podman_that_does_as_it_is_told_is_believed(containers: Callable[[str], Boxes]) -> None:
-    boxes = containers("")
-    box = await boxes.make(boxes.vault.root / "Projects/one")
-    found = await boxes.sandboxes.explain(session_of(box))
+async def test_a_podman_that_does_as_it_is_told_is_believed(containers: Callable[[str], SandboxFactory]) -> None:
+    sandboxes = containers("")
+    sandbox = await sandboxes.make(sandboxes.vault.root / "Projects/one")
+    found = await sandboxes.service.opened.explain(session_of(sandbox))
     assert found.engine == "podman"
     assert differing(found) == {}
     assert row(found, "network")["engine"] == "none"
@@ -229,10 +233,10 @@ async def test_a_podman_that_does_as_it_is_told_is_believed(containers: Callable
     ],
 )
 async def test_a_podman_that_ignores_what_it_records_is_found(
-    containers: Callable[[str], Boxes], ignored: str, names: set[str]
+    containers: Callable[[str], SandboxFactory], ignored: str, names: set[str]
 ) -> None:
-    boxes = containers(ignored)
-    found = await boxes.sandboxes.explain(session_of(await boxes.make()))
+    sandboxes = containers(ignored)
+    found = await sandboxes.service.opened.explain(session_of(await sandboxes.make()))
     assert differing(found).keys() - OF_THIS_MACHINE == names
     if ignored == "network":
         assert row(found, "network")["engine"].startswith("none, but the kernel: this machine's own")

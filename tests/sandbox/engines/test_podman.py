@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from parachute.sandbox import podman
-from parachute.sandbox.engines import trial
-from parachute.sandbox.models import Mount, Specification
-from parachute.settings.home import Home
-from parachute.settings.models import SandboxSettings
+from parachute.config.settings.home import Home
+from parachute.config.settings.models import SandboxSettings
+from parachute.sandbox.engines import podman
+from parachute.sandbox.engines.engines import trial
+from parachute.sandbox.engines.models import Mount, Specification
 
 IMAGE = "a" * 64
 SESSION = str(uuid.UUID(int=1))

@@ -1,4 +1,4 @@
-"""Specification files: what decides about a box is read as strictly as it is written."""
+"""Specification files: what decides about a sandbox is read as strictly as it is written."""
 
 import json
 import stat
@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from parachute.errors import InvalidInput
-from parachute.sandbox.models import Mount, Specification, encoded_directory
-from tests.sandbox.conftest import Boxes, needs_bubblewrap
+from parachute.base.errors import InvalidInput
+from parachute.sandbox.engines.models import Mount, Specification, encoded_directory
+from tests.sandbox.engines.conftest import SandboxFactory, needs_bubblewrap
+from tests.support.waiting import wait_until
 
 SESSION = str(uuid.UUID(int=1))
 
@@ -87,36 +88,36 @@ def test_an_id_that_is_none_is_refused_at_both_ends(tmp_path: Path, session: str
 
 
 @needs_bubblewrap
-async def test_the_launcher_takes_no_specification_of_another_session(boxes: Boxes) -> None:
+async def test_the_launcher_takes_no_specification_of_another_session(sandboxes: SandboxFactory) -> None:
     first, second = str(uuid.uuid4()), str(uuid.uuid4())
-    await boxes.prepare(session=first)
-    box = await boxes.make(session=second)
-    folder = boxes.launcher.home.sandboxes
+    await sandboxes.prepare(session=first)
+    sandbox = await sandboxes.make(session=second)
+    folder = sandboxes.launcher.home.sandboxes
     (folder / f"{second}.json").write_text((folder / f"{first}.json").read_text())
-    with box.start("true") as process:
-        _, errors = process.communicate(timeout=30)
+    with sandbox.start("true") as process:
+        _, errors = process.communicate(timeout=90)
     assert process.returncode == 70
     assert b"sandbox ended" in errors
-    log = (boxes.launcher.home.logs / "sandbox.log").read_text()
-    assert "belongs to another session" in log
+    log = sandboxes.launcher.home.logs / "sandbox.log"
+    wait_until(lambda: "belongs to another session" in log.read_text(), "the log says why")
     # Preparing it again repairs what was broken: the file is written anew, and a failed unit gets another chance.
-    await boxes.sandboxes.close(second)
-    box = await boxes.make(session=second)
-    assert box.shell("echo well") == "well\n"
+    await sandboxes.service.opened.close(second)
+    sandbox = await sandboxes.make(session=second)
+    assert sandbox.shell("echo well") == "well\n"
 
 
 @needs_bubblewrap
-async def test_a_program_that_was_replaced_counts_from_the_next_start(boxes: Boxes) -> None:
+async def test_a_program_that_was_replaced_counts_from_the_next_start(sandboxes: SandboxFactory) -> None:
     session = str(uuid.uuid4())
-    box = await boxes.make(session=session)
-    assert box.shell("echo old") == "old\n"
-    replacement = boxes.program.with_name("new")
+    sandbox = await sandboxes.make(session=session)
+    assert sandbox.shell("echo old") == "old\n"
+    replacement = sandboxes.program.with_name("new")
     replacement.write_text("#!/bin/sh\necho new\n")
     replacement.chmod(0o755)
-    replacement.rename(boxes.program)
-    await boxes.sandboxes.close(session)
-    box = await boxes.make(session=session)
-    assert box.shell("echo old") == "new\n"
+    replacement.rename(sandboxes.program)
+    await sandboxes.service.opened.close(session)
+    sandbox = await sandboxes.make(session=session)
+    assert sandbox.shell("echo old") == "new\n"
 
 
 @pytest.mark.parametrize(

@@ -8,24 +8,26 @@ from pathlib import Path
 
 import pytest
 
-from parachute.image import recipe
+from parachute.sandbox.image import recipe
 
 PODMAN = """
-import hashlib, json, pathlib, sys
-folder, arguments = pathlib.Path({folder!r}), sys.argv[1:]
-with (folder / "calls").open("a") as calls:
+import json, os, sys
+folder, arguments = {folder!r}, sys.argv[1:]
+with open(folder + "/calls", "a") as calls:
     calls.write(json.dumps(arguments) + "\\n")
-images = folder / "images"
-known = json.loads(images.read_text())
+with open(folder + "/images") as images:
+    known = json.load(images)
 if arguments[0] == "import":
-    made = hashlib.sha256(pathlib.Path(arguments[-1]).read_bytes()).hexdigest()
+    import hashlib
+
+    made = hashlib.sha256(open(arguments[-1], "rb").read()).hexdigest()
     known[made] = []
     print("sha256:" + made)
 elif arguments[:2] == ["image", "list"]:
     print("\\n".join("sha256:" + each for each in known))
 elif arguments[:2] == ["image", "inspect"]:
     print(4096)
-elif arguments[:2] == ["image", "rm"] and (folder / "runs").exists() and arguments[2] in (folder / "runs").read_text():
+elif arguments[:2] == ["image", "rm"] and os.path.exists(folder + "/runs") and arguments[2] in open(folder + "/runs").read():
     sys.exit("Error: image used by a container")
 elif arguments[:2] == ["image", "rm"]:
     del known[arguments[2]]
@@ -33,7 +35,8 @@ elif arguments[0] == "tag":
     known[arguments[1]].append(arguments[2])
 else:
     sys.exit(f"podman: {{arguments}}")
-images.write_text(json.dumps(known))
+with open(folder + "/images", "w") as images:
+    json.dump(known, images)
 """
 
 MMDEBSTRAP = """
@@ -109,7 +112,7 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Programs:
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """A folder of trust."""
+    """A state directory."""
     folder = tmp_path / "home"
     folder.mkdir(mode=0o700)
     return folder

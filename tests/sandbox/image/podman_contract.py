@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from parachute.errors import InvalidInput, Unavailable
-from parachute.image import building, recipe
-from parachute.image.models import Image
+from parachute.base.errors import InvalidInput, Unavailable
+from parachute.sandbox.image import building, recipe
+from parachute.sandbox.image.models import Image
 
 __all__ = [
     "test_a_root_that_podman_does_not_take_is_an_error_with_its_words",

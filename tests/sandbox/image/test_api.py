@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from parachute.keys.cli_token import CliToken
+from parachute.security.keys.cli_token import CliToken
 from tests.support.computer import Computer
 
 

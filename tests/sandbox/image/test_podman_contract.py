@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.image.conftest import Programs
-from tests.image.podman_contract import *  # noqa: F403 - the tests
-from tests.image.podman_contract import Images
+from tests.sandbox.image.conftest import Programs
+from tests.sandbox.image.podman_contract import *  # noqa: F403 - the tests
+from tests.sandbox.image.podman_contract import Images
 
 
 @pytest.fixture

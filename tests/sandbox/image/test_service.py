@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from parachute.errors import InvalidInput
-from parachute.image.models import Image
-from parachute.image.service import Builds
-from tests.image.conftest import Programs
+from parachute.base.errors import InvalidInput
+from parachute.sandbox.image.models import Image
+from parachute.sandbox.image.service import Builds
+from tests.sandbox.image.conftest import Programs
 
 
 class Trial:

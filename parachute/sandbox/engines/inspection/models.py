@@ -1,5 +1,6 @@
-"""What is said of a box by three sides, and what follows from it."""
+"""Rows of a comparison of a sandbox with its specification."""
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -7,20 +8,44 @@ _SHOWN = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """What one side says, in words, and whether that is what was asked for."""
+class Finding:
+    """The report of one side; `agrees` if it is what was asked for."""
 
     text: str
     agrees: bool = True
 
     @property
     def shown(self) -> str:
-        """The words, cut where they are too many: some of them come from inside of a box."""
+        """The words, cut where they are too many: some of them come from inside of a sandbox."""
         return self.text if len(self.text) <= _SHOWN else f"{self.text[:_SHOWN]}…"
 
 
-SILENT = Said("-")
+SILENT = Finding("-")
 """A side that cannot know."""
+
+
+def either(agrees: bool, text: str, otherwise: str) -> Finding:
+    """The first words where something agrees, else the others."""
+    return Finding(text if agrees else otherwise, agrees)
+
+
+def nothing(found: Iterable[str]) -> Finding:
+    """Names of what must not be there."""
+    shown = ", ".join(found)
+    return Finding(shown or "none", not shown)
+
+
+def at_most(name: str, found: object, bound: float) -> Finding:
+    """A limit in force; no number, or none above zero, is no limit."""
+    if not isinstance(found, int | float) or found <= 0:
+        return Finding("not bounded", False)
+    # Engines round: the runner allows as much.
+    return Finding(amount(name, found), found <= bound * 1.01)
+
+
+def amount(name: str, value: float) -> str:
+    """A limit or size for a person, by the name of its row."""
+    return f"{value / (1 << 20):g} MB" if "memory" in name else f"{value:.10g}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +54,13 @@ class Row:
 
     name: str
     asked: str
-    engine: Said
-    inside: Said
+    engine: Finding
+    inside: Finding
     advice: str
 
     @property
     def differs(self) -> bool:
-        """Whether one side does not say what was asked for."""
+        """True where a side does not say what was asked for."""
         return not (self.engine.agrees and self.inside.agrees)
 
     def sentence(self) -> str:
@@ -46,21 +71,16 @@ class Row:
 
     def as_json(self) -> dict[str, Any]:
         """The row for the API."""
-        return {
-            "name": self.name,
-            "asked": self.asked,
-            "engine": self.engine.shown,
-            "inside": self.inside.shown,
-            "differs": self.differs,
-            "problem": self.sentence() if self.differs else None,
-        }
+        said = {"engine": self.engine.shown, "inside": self.inside.shown}
+        problem = self.sentence() if self.differs else None
+        return {"name": self.name, "asked": self.asked, **said, "differs": self.differs, "problem": problem}
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What is known of a session's box; a direct session has no rows, and `note` says why.
+    """The comparison for a session; a direct one has no rows, and `note` says why.
 
-    `started`: the box was started for this look, and falls asleep by itself.
+    `started`: the sandbox was started for the inspection, and ends by itself when idle.
     """
 
     session: str
@@ -78,25 +98,7 @@ class Explanation:
     def as_json(self) -> dict[str, Any]:
         """The explanation for the API."""
         return {
-            "session": self.session,
-            "mode": self.mode,
-            "engine": self.engine,
-            "started": self.started,
+            **asdict(self),
             "differs": bool(self.differences),
-            "note": self.note,
             "rows": [row.as_json() for row in self.rows],
         }
-
-
-@dataclass(frozen=True, slots=True)
-class Tries:
-    """What a look attempts: paths to write to, services of this machine to reach, names to look up."""
-
-    paths: tuple[str, ...]
-    connect: tuple[tuple[str, str, int], ...]
-    read: tuple[str, ...] = ("/proc/1/environ",)
-    resolve: tuple[str, ...] = ("parachute-computer.invalid",)
-
-    def as_json(self) -> dict[str, Any]:
-        """The request to the runner."""
-        return asdict(self)

@@ -1,6 +1,6 @@
-"""What there is to get at: secrets below a home, services of its user, a process. `python -m tests.sandbox.escapes.planting HOME`.
+"""What there is to get at: secrets below a home, services of its user, a process. `python -m tests.sandbox.engines.escapes.planting HOME`.
 
-It writes the attempts and two descriptions into the vault's folder `Attempts`: `inside.json`, with the paths that a box has,
+It writes the attempts and two descriptions into the vault's folder `Attempts`: `inside.json`, with the paths that a sandbox has,
 and `outside.json` for the control. It prints a list of rows whose secret is not there, and serves until its standard input ends
 or it is told to end; then all of it goes. What a computer that runs there has already is left as it is, and gets nothing more to read.
 """
@@ -19,7 +19,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from tests.sandbox.escapes.attempts.paths import READ_BY_CORE, SECRETS
+from tests.sandbox.engines.escapes.attempts.paths import READ_BY_CORE, SECRETS
 
 ATTEMPTS = "Attempts"
 _FOLDER = Path(__file__).parent / "attempts"

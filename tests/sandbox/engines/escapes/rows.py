@@ -3,21 +3,21 @@
 import json
 from collections.abc import Collection
 
-from tests.sandbox.escapes.planting import ATTEMPTS
+from tests.sandbox.engines.escapes.planting import ATTEMPTS
 
 _ABSENT = ("refused: ENOSYS", "refused: EAFNOSUPPORT")  # this kernel was built without it
 
 INSIDE = ("-ISB", f"/vault/{ATTEMPTS}/run.py", f"/vault/{ATTEMPTS}/inside.json")
-"""Arguments of the interpreter in a box."""
+"""Arguments of the interpreter in a sandbox."""
 
 
 def outside(vault: str) -> tuple[str, ...]:
-    """Arguments of the interpreter outside of every box: the control."""
+    """Arguments of the interpreter outside of every sandbox: the control."""
     return ("-ISB", f"{vault}/{ATTEMPTS}/run.py", f"{vault}/{ATTEMPTS}/outside.json")
 
 
 def not_refused(said: str) -> dict[str, str]:
-    """The attempts of a box that came through, or went wrong, by name."""
+    """The attempts of a sandbox that came through, or went wrong, by name."""
     return {name: outcome for name, (_, outcome) in _read(said).items() if not outcome.startswith("refused: ")}
 
 

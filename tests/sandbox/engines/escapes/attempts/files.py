@@ -4,13 +4,16 @@ import contextlib
 import os
 import socket
 import stat
-from pathlib import Path
+import sys
+from collections.abc import Iterator
 
 from paths import SECRETS
 from table import ROOT, TABLE, Place, Refused, Row, any_of, attempt
 
-UNSEARCHED = {"proc", "sys", "usr", "nix", "lib", "lib64", "bin"}
+UNSEARCHED = {"/proc", "/sys", "/usr", "/nix", "/lib", "/lib64", "/bin", sys.base_prefix}
 """Programs only, which everybody has."""
+
+_BEGINNING = 4096
 
 OWN_SOCKETS = ("/run/parachute/", "/tmp/cc-")
 """Those to core, and what the agent's program makes for itself."""
@@ -64,16 +67,20 @@ def write(place: Place) -> object:
 
 @attempt("find a secret by searching everything")
 def search(place: Place) -> object:
-    wanted, walked = place["canary_reversed"][::-1].encode(), 0
+    wanted, looked = place["canary_reversed"][::-1].encode(), 0
+    for path in everything(place):
+        looked += 1
+        if wanted in beginning(path):
+            return path
+    raise Refused(f"nothing in {looked} files")
+
+
+def everything(place: Place) -> Iterator[str]:
+    """The paths of all files where there may be something to find."""
     for start in place["search"]:
         for folder, folders, names in os.walk(start):
-            if folder == "/":
-                folders[:] = set(folders) - UNSEARCHED
-            for name in names:
-                walked += 1
-                if wanted in beginning(f"{folder}/{name}"):
-                    return f"{folder}/{name}"
-    raise Refused(f"nothing in {walked} files")
+            folders[:] = [name for name in folders if os.path.join(folder, name) not in UNSEARCHED]
+            yield from (os.path.join(folder, name) for name in names)
 
 
 @attempt("find a secret in what processes were started with")
@@ -81,19 +88,19 @@ def processes(place: Place) -> object:
     wanted = place["canary_reversed"][::-1].encode()
     for process in filter(str.isdigit, os.listdir("/proc")):
         for name in ("environ", "cmdline", "comm", "cwd"):
-            if wanted in beginning(f"/proc/{process}/{name}"):
+            if wanted in beginning(f"/proc/{process}/{name}", 65536):
                 return f"/proc/{process}/{name}"
     raise Refused("nothing")
 
 
-def beginning(path: str) -> bytes:
-    """The first 64 KiB of a regular file; empty when it cannot be read."""
+def beginning(path: str, size: int = _BEGINNING) -> bytes:
+    """The first bytes of a regular file; empty when it cannot be read."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
     except OSError:
         return b""
     try:
-        return os.read(descriptor, 65536) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
+        return os.read(descriptor, size) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
     except OSError:
         return b""
     finally:
@@ -113,15 +120,10 @@ def sockets(place: Place) -> object:
 
 @attempt("see a socket that is not its own")
 def seen(place: Place) -> object:
-    for start in place["search"]:
-        for folder, folders, names in os.walk(start):
-            if folder == "/":
-                folders[:] = set(folders) - UNSEARCHED
-            for name in names:
-                path = Path(folder, name)
-                with contextlib.suppress(PermissionError):  # others may hide something: look on
-                    if path.is_socket() and not str(path).startswith(OWN_SOCKETS):
-                        return path
+    for path in everything(place):
+        with contextlib.suppress(OSError):  # others may hide something, or have just removed it: look on
+            if stat.S_ISSOCK(os.lstat(path).st_mode) and not path.startswith(OWN_SOCKETS):
+                return path
     raise Refused("there is none")
 
 

@@ -18,7 +18,7 @@ class Connection(http.client.HTTPConnection):
 
     def connect(self) -> None:
         self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(20)
+        self.sock.settimeout(60)
         self.sock.connect(_SOCKET)
 
 
@@ -30,7 +30,7 @@ def status(method: str, path: str, model: str, token: str | None, **headers: str
         given["x-api-key"] = token
     connection = Connection("model.local")
     try:
-        with contextlib.suppress(BrokenPipeError):  # it may answer before it has the body
+        with contextlib.suppress(ConnectionError):  # it may answer, and close, before it has the body
             connection.request(method, path, json.dumps(body), given)
         return connection.getresponse().status
     except OSError as error:

@@ -10,7 +10,7 @@ SECRETS = {
     "secrets of MCP servers": ".parachute/mcp-secrets.json",
     "hooks of the owner": ".parachute/hooks.yaml",
     "a log": ".parachute/logs/planted.log",
-    "the specification of a box": ".parachute/sandboxes/planted.json",
+    "the specification of a sandbox": ".parachute/sandboxes/planted.json",
     "a key of ssh": ".ssh/id_ed25519",
     "the login of the agent's program": ".claude/.credentials.json",
     "a key of a cloud": ".aws/credentials",

@@ -1,4 +1,4 @@
-"""Other processes: those of the machine, and the one that keeps the box."""
+"""Other processes: those of the machine, and the one that keeps the sandbox."""
 
 import ctypes
 import os
@@ -58,7 +58,7 @@ def traced(process: int) -> int:
 
 
 def guards(place: Place) -> list[int]:
-    """The processes that keep the box; outside the victim, which is of the same user."""
+    """The processes that keep the sandbox; outside the victim, which is of the same user."""
     found = list(place["guards"])
     for process in filter(str.isdigit, os.listdir("/proc")) if not found else ():
         try:

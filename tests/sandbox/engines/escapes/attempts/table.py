@@ -14,9 +14,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 SAME, ROOT = "same", "root"
-"""Who gets through outside of a box: everybody (as the same user), or root only."""
+"""Who gets through outside of a sandbox: everybody (as the same user), or root only."""
 
-_SECONDS = 30.0
+_SECONDS = 300.0
+"""Whatever hangs is told after so long; a machine with other work may take a minute to search a file system."""
 
 libc = ctypes.CDLL(None, use_errno=True)
 libc.syscall.restype = ctypes.c_long
@@ -65,7 +66,7 @@ def outcome(row: Row, place: Place) -> str:
         except Refused as refused:
             said = f"refused: {refused}"
         except OSError as error:
-            # A box must not need to fail in other ways: what is not there or not allowed says so.
+            # A sandbox must not need to fail in other ways: what is not there or not allowed says so.
             said = f"refused: {errno.errorcode.get(error.errno or 0, type(error).__name__)}"
         except BaseException:
             said = f"broken: {traceback.format_exc()[-600:]}"
@@ -85,7 +86,7 @@ def outcome(row: Row, place: Place) -> str:
 
 
 def _apart() -> None:
-    """What is mounted or unmounted outside of a box is so for this attempt only."""
+    """What is mounted or unmounted outside of a sandbox is so for this attempt only."""
     if libc.unshare(0x20000) or libc.mount(None, b"/", None, 0x4000 | 0x40000, None):  # all of it private
         raise RuntimeError(os.strerror(ctypes.get_errno()))
 

@@ -1,0 +1,1 @@
+"""Sandboxes of sessions: the decision where one runs, its specification, bubblewrap and Podman."""

@@ -1,0 +1,29 @@
+"""The decision where a session runs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from parachute.sandbox.engines.limits import NO_LIMITS, Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """The decision where a session runs; everything later (prompt, policy, what the app shows) follows this.
+
+    `directory` is the working directory as the agent sees it, `roots` maps what it sees to folders of this machine;
+    `targets` are the paths at which its sandbox has something of its own.
+    """
+
+    mode: Literal["sandboxed", "direct"]
+    engine: str | None
+    agent_socket: Path
+    model_socket: str
+    configuration: str
+    directory: str
+    roots: Mapping[str, Path]
+    writable: tuple[str, ...]
+    warnings: tuple[tuple[str, str], ...] = field(default=())
+    limits: Limits = NO_LIMITS
+    targets: tuple[str, ...] = ()

@@ -1,0 +1,42 @@
+"""The limit on disk of a session's folder of transcripts, in which anything in its sandbox can write."""
+
+import errno
+from os import DirEntry
+from pathlib import Path
+
+from parachute.base.folders import Folder, TooMany
+
+_ENTRIES = 10_000
+"""Files and folders; so many count as too much, since reading them takes long."""
+
+
+def is_over(folder: Path, limit: int) -> bool:
+    """True if a folder's content takes more than `limit` bytes on disk; links are not followed."""
+    left = limit
+    try:
+        with Folder.open(folder.parent) as above, above.folder(folder.name) as root:
+            for _, _, entries in root.walk(most=_ENTRIES, unreadable=_passed_over):
+                for entry in entries:
+                    if not entry.is_dir(follow_symlinks=False):
+                        # What is really on the disk: a file may say that it is long and hold nothing.
+                        left -= _blocks(entry) * 512
+                if left < 0:
+                    return True
+    except TooMany:
+        return True
+    except OSError as error:
+        return error.errno == errno.ENAMETOOLONG
+    return False
+
+
+def _passed_over(_: str, error: OSError) -> None:
+    # Removed meanwhile, or shut to us: what cannot be read cannot be measured. But nobody needs folders so deep.
+    if error.errno == errno.ENAMETOOLONG:
+        raise error
+
+
+def _blocks(entry: "DirEntry[str]") -> int:
+    try:
+        return entry.stat(follow_symlinks=False).st_blocks
+    except OSError:
+        return 0

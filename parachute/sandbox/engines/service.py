@@ -1,0 +1,267 @@
+"""Deciding where a session runs, and what its sandbox holds."""
+
+import asyncio
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from parachute.base.errors import InvalidInput, Unavailable
+from parachute.base.files import private_folder
+from parachute.config.settings.home import Home
+from parachute.config.settings.models import Settings
+from parachute.config.vault.service import Vault
+from parachute.llm.gateway.endpoint import SOCKET_NAME, ModelEndpoint
+from parachute.sandbox.engines import containers
+from parachute.sandbox.engines.advice import advice
+from parachute.sandbox.engines.engines import Choice, Engines, trial
+from parachute.sandbox.engines.execution import Execution
+from parachute.sandbox.engines.limits import NO_LIMITS, Limits
+from parachute.sandbox.engines.models import Mount, Specification, Subject, encoded_directory, session_id
+from parachute.sandbox.engines.open_sandboxes import OpenSandboxes
+from parachute.sandbox.engines.protected import check_repositories
+from parachute.sandbox.engines.vault_mounts import vault_mounts
+from parachute.sandbox.layout import (
+    ATTACHMENTS,
+    CONFIGURATION,
+    PROJECT,
+    SOCKETS,
+    TEMPORARY,
+    TRANSCRIPTS,
+    VAULT,
+    scratch,
+)
+from parachute.security.trust_levels import TrustLevel
+from parachute.supervisor import control, units
+
+_STEERING = ("Chat", "parachute")
+"""Folders of the vault with prompts, agents and memory of all conversations."""
+
+_DIRECTLY = "`parachute chat --direct` talks to an agent that has your own rights."
+
+
+class Sandboxes:
+    """Decides where sessions run; `opened` are the sandboxes that there are."""
+
+    def __init__(self, home: Home, settings: Settings, vault: Vault, program: Path) -> None:
+        self._home = home
+        self._settings = settings
+        self._vault = vault
+        self._program = program
+        self._engines = Engines(home, settings.sandbox)
+        self.opened = OpenSandboxes(home, settings, vault, self._engines)
+
+    async def engine(self) -> Choice:
+        """The engine, or why there is none; tried until one works, since it may be installed meanwhile."""
+        return await self._engines.choose()
+
+    async def attempt(self, image: str) -> None:
+        """Run a container of an image; error: ParachuteError if it is not shut in as it has to be."""
+        await asyncio.to_thread(containers.attempt, trial(self._home, self._settings.sandbox, image))
+
+    async def reason_unavailable(self) -> str | None:
+        """The reason why no sandbox engine works here, or None."""
+        return (await self.engine()).reason
+
+    async def require(self) -> None:
+        """See that agents can be shut in; error: Unavailable with what to do."""
+        choice = await self.engine()
+        if choice.reason:
+            raise Unavailable(f"This agent may only run in a sandbox. {choice.reason}", choice.hint, key="no_sandbox")
+
+    @property
+    def falls_back(self) -> bool:
+        """True if a session of the owner runs directly where no engine works."""
+        return not (self._settings.sandbox.required or self._engines.worked_before)
+
+    async def prepare(
+        self,
+        session: Subject,
+        level: TrustLevel,
+        directory: Path | None,
+        endpoint: ModelEndpoint,
+        limits: Limits = NO_LIMITS,
+        *,
+        by_owner: bool = False,
+    ) -> Execution:
+        """The execution of a session; error: Unavailable where a sandbox is needed and there is none.
+
+        `by_owner`: it is asked for by somebody who may have the session run directly, too. One that does has no limits.
+        """
+        if level == "direct":
+            return await self._direct(directory, endpoint, ())
+        choice = await self.engine()
+        if choice.reason:
+            if self._engines.worked_before:
+                raise Unavailable(
+                    f"A sandbox has worked on this computer before, and this session does not run without. {choice.reason}",
+                    f"{choice.hint} {_DIRECTLY}",
+                    key="no_sandbox",
+                )
+            if session.from_outside or not (by_owner and self.falls_back):
+                raise Unavailable(
+                    f"This session may only run in a sandbox. {choice.reason}",
+                    f"{choice.hint} {_DIRECTLY}",
+                    key="no_sandbox",
+                )
+            warning = (
+                "No sandbox",
+                f"{choice.reason} This conversation runs directly on this computer, with your own rights. {choice.hint}",
+            )
+            return await self._direct(directory, endpoint, (warning,))
+        return await self._sandboxed(session, directory, endpoint, limits)
+
+    async def confine(
+        self, session: str, endpoint: ModelEndpoint, mounts: Sequence[Mount], *, egress: bool, limits: Limits
+    ) -> Execution:
+        """The execution of an agent that sees these folders and files of this machine and no others, in a sandbox in any case.
+
+        `egress`: the endpoint's folder has the socket of an egress listener. Error: Unavailable where no sandbox engine works.
+        """
+        await self.require()
+        place = scratch(session)
+        specification = replace(self._specification(session, endpoint, place, mounts), egress=egress, **limits.chosen())
+        await self.opened.open(specification)
+        self.opened.wake(session)
+        roots = {mount.target: Path(mount.source) for mount in mounts}
+        given = (mount.target for mount in mounts if mount.writable)
+        return self._execution(specification, roots, (place, TEMPORARY, *given))
+
+    def check_directory(self, directory: Path) -> Path:
+        """A folder that an agent may work in, without links: in the vault, or below one of `project_folders`.
+
+        Error: InvalidInput. Names that begin with a dot hold settings and keys of programs, and are never a project.
+        """
+        real, vault = directory.resolve(), self._vault.root.resolve()
+        if real == vault:
+            return self._vault.root
+        private = (folder.resolve() for folder in (self._home.root, self._vault.state, self._vault.transcripts))
+        if any(folder.is_relative_to(real) for folder in private):
+            raise InvalidInput(
+                f"workingDirectory: {directory} holds this computer's own data; choose a project's folder."
+            )
+        for root in (vault, *(folder.resolve() for folder in self._settings.project_folders)):
+            if real.is_relative_to(root) and not any(part.startswith(".") for part in real.relative_to(root).parts):
+                return real
+        if not real.is_dir():
+            raise InvalidInput(
+                f"workingDirectory: there is no folder {directory}.", "Make it first.", key="no_such_folder"
+            )
+        raise InvalidInput(
+            f"workingDirectory: {directory} is neither in the vault nor below one of `project_folders`.",
+            advice(real, self._settings.project_folders),
+            key="not_a_project",
+        )
+
+    def check_project(self, directory: Path) -> Path:
+        """The same for a folder that somebody chooses for sandboxed agents, which write there; waits for the disk.
+
+        Error: InvalidInput also where programs of the user would obey too much of what an agent writes.
+        """
+        real = self.check_directory(directory)
+        if real != self._vault.root:
+            self._check_writable(real)
+            if real.is_dir():
+                check_repositories(real)
+        return real
+
+    def _check_writable(self, directory: Path) -> None:
+        if directory in (folder.resolve() for folder in self._settings.project_folders):
+            raise InvalidInput(
+                f"workingDirectory: {directory} is one of `project_folders`; an agent gets one project below it.",
+                "Choose a folder in it.",
+                key="not_a_project",
+            )
+        vault = self._vault.root.resolve()
+        for name in _STEERING:
+            if directory.is_relative_to(vault / name):
+                raise InvalidInput(
+                    f"workingDirectory: {name} in the vault holds instructions of other agents, and is no project.",
+                    "Choose another folder.",
+                    key="not_a_project",
+                )
+
+    async def _direct(
+        self, directory: Path | None, endpoint: ModelEndpoint, warnings: tuple[tuple[str, str], ...]
+    ) -> Execution:
+        # Each time: a stop of all agents closes it, and a read-only disk keeps the file of its socket all the same.
+        await control.ask(self._home, "open", unit="direct")
+        return Execution(
+            mode="direct",
+            engine=None,
+            agent_socket=units.direct_socket(self._home),
+            model_socket=str(endpoint.folder / SOCKET_NAME),
+            configuration=str(await asyncio.to_thread(self._direct_configuration)),
+            directory=str(directory or self._vault.root),
+            roots={},
+            writable=("/",),
+            warnings=warnings,
+        )
+
+    def _direct_configuration(self) -> Path:
+        """The configuration folder of the agent's program: of the vault it has the transcripts, and nothing it obeys."""
+        folder = private_folder(self._home.run / "claude")
+        transcripts, link = self._vault.private_folder(".claude", "projects"), folder / "projects"
+        if not link.is_symlink() or link.readlink() != transcripts:
+            new = folder / f".projects-{secrets.token_hex(6)}"
+            new.symlink_to(transcripts)
+            new.replace(link)
+        return folder
+
+    async def _sandboxed(
+        self, session: Subject, directory: Path | None, endpoint: ModelEndpoint, limits: Limits
+    ) -> Execution:
+        vault = self._vault.root.resolve()
+        found = await asyncio.to_thread(vault_mounts, self._vault, self._home.root)
+        mounts = {mount.target: mount for mount in found}
+        roots = {mount.target: Path(mount.source) for mount in found}
+        inside = scratch(session.id)
+        writable = [inside, TEMPORARY]
+        if directory is not None and directory != self._vault.root:
+            self._check_writable(directory)
+            inside = PROJECT
+            if directory.is_relative_to(vault):
+                inside = f"{VAULT}/{directory.relative_to(vault)}"
+            if encoded_directory(inside) is None:
+                inside = PROJECT
+            mounts[inside] = Mount(str(directory), inside, writable=True)
+            roots[inside] = directory
+            writable.append(inside)
+        attachments = self._vault.private_folder(".parachute", "attachments", session.id)
+        mounts[ATTACHMENTS] = Mount(str(attachments), ATTACHMENTS)
+        specification = self._specification(session.id, endpoint, inside, mounts.values())
+        specification = replace(specification, **limits.chosen())
+        await self.opened.open(specification)
+        return replace(self._execution(specification, roots, tuple(writable)), limits=limits)
+
+    def _specification(
+        self, session: str, endpoint: ModelEndpoint, inside: str, mounts: Iterable[Mount]
+    ) -> Specification:
+        transcripts = self._vault.private_folder(".claude", "projects", f"-scratch-{session}")
+        specification = Specification(
+            session=session_id(session),
+            directory=inside,
+            mounts=tuple(sorted(mounts, key=lambda mount: mount.target)),
+            sockets=str(endpoint.folder),
+            transcripts=str(transcripts),
+            transcripts_target=f"{TRANSCRIPTS}/{encoded_directory(inside)}",
+            program=str(self._program),
+            scratch_megabytes=self._settings.sandbox.scratch_megabytes,
+            idle_seconds=self._settings.sandbox.idle_minutes * 60,
+        )
+        return self._engines.applied(specification)
+
+    def _execution(
+        self, specification: Specification, roots: Mapping[str, Path], writable: tuple[str, ...]
+    ) -> Execution:
+        return Execution(
+            mode="sandboxed",
+            engine=specification.engine,
+            agent_socket=units.agent_socket(self._home, specification.session),
+            model_socket=f"{SOCKETS}/{SOCKET_NAME}",
+            configuration=CONFIGURATION,
+            directory=specification.directory,
+            roots=roots,
+            writable=writable,
+            targets=specification.targets,
+        )

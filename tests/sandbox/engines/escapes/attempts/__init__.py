@@ -1,0 +1,1 @@
+"""What an agent tries: run inside of a sandbox as scripts, with the standard library only."""

@@ -1,1 +1,0 @@
-"""Attempts to get out of a box, as one table: every engine runs the same ones, and each has a control that succeeds outside."""
