@@ -1,1 +1,1 @@
-"""Modules: what is installed, at which content it was approved, and the copy of it that runs."""
+"""Modules: manifests, the registry, the process of each, and the server's side of them."""

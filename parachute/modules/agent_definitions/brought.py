@@ -1,17 +1,18 @@
 """The agents that a module brings in its folder `agents`: the same for the question before it is installed and for its runs."""
 
+import re
 import stat
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from parachute.agent_files.definition import FILE_LIMIT, NAME, front_of, has_schedule, read_definition
-from parachute.agent_files.lines import line_in_file
-from parachute.agent_files.models import Definition
-from parachute.base.documents import NotYaml
+from parachute.base.documents import NotYaml, child, compose, line_of
+from parachute.base.errors import InvalidInput
 from parachute.base.folders import Folder
+from parachute.core import front_matter
 from parachute.core.patterns import Pattern, matches_any, parts_of
-from parachute.errors import InvalidInput
+from parachute.modules.agent_definitions.definition import FILE_LIMIT, NAME, has_schedule, read_definition
+from parachute.modules.agent_definitions.models import Definition
 
 MOST = 50
 """Files of one folder that are looked at."""
@@ -22,6 +23,7 @@ _RESERVED = frozenset({"status"})
 """Names that are parts of addresses."""
 
 _ANY_DAY = date(2000, 1, 1)
+_FIELD = re.compile(r"([A-Za-z_]+(?:\.[A-Za-z_]+)*): ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,7 @@ def own_folder(module: str) -> str:
 
 
 def is_name(name: str) -> bool:
-    """Whether an agent can be called so."""
+    """True if an agent can have this name."""
     return bool(NAME.fullmatch(name)) and name not in _RESERVED
 
 
@@ -54,7 +56,7 @@ def brought_agents(code: Path, module: str) -> tuple[BroughtAgent, ...]:
 
 
 def problems_of(code: Path, module: str, write: tuple[str, ...], can_suggest: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """What keeps agents of a module from running, that may write what the patterns `write` name; waits for the disk.
+    """Problems of a module's agent files, one sentence each; `write` are the patterns that the module may write. Waits for the disk.
 
     `can_suggest` are the modules for which agents of the manifest may make suggestions.
     """
@@ -77,13 +79,13 @@ def problems_of(code: Path, module: str, write: tuple[str, ...], can_suggest: tu
         elif agent.definition:
             problem = suggestion_problem(agent.definition, can_suggest)
         if problem:
-            line = agent.line if problem == agent.problem else line_in_file(front_of(agent.content) or "", problem)
+            line = agent.line if problem == agent.problem else _line_in_file(agent.content, problem)
             problems.append(f"{agent.path}, line {line}: {problem}")
     return tuple(problems)
 
 
 def suggestion_problem(definition: Definition, allowed: tuple[str, ...]) -> str | None:
-    """Why an agent may not make the suggestions that its file names, if agents of its module may for `allowed`."""
+    """The problem with an agent's `can_suggest`, if the agents of its module may suggest for `allowed`."""
     outside = [name for name in definition.can_suggest if name not in allowed]
     if not outside:
         return None
@@ -115,7 +117,7 @@ def _brought(code: Path, module: str, name: str) -> BroughtAgent | None:
     except NotYaml as error:
         return BroughtAgent(name, path, content, problem=error.reason, line=error.line)
     except InvalidInput as error:
-        line = line_in_file(front_of(content) or "", error.message)
+        line = _line_in_file(content, error.message)
         return BroughtAgent(name, path, content, problem=error.message, line=line)
 
 
@@ -130,3 +132,14 @@ def _names(code: Path) -> list[str]:
             )
     except OSError:
         return []  # there is no such folder, or a link in its place
+
+
+def _line_in_file(content: str, message: str) -> int:
+    """The line of the file, from 1, that a message about its fields means; 1 if it is unknown."""
+    named, node, line = _FIELD.match(message), compose(front_matter.split(content).front or ""), 1
+    for name in named[1].split(".") if named else ():
+        if (found := child(node, name)) is None:
+            break
+        # The first line of the file is the `---`.
+        line, node = line_of(found[0]) + 1, found[1]
+    return line

@@ -5,13 +5,15 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from parachute.agent_files.models import DATE, Definition
-from parachute.base.documents import NotYaml, load_mapping
+from parachute.base.documents import Bounds
+from parachute.base.errors import InvalidInput
+from parachute.core import front_matter
 from parachute.core.agents import CAPABILITIES, capability
 from parachute.core.decorators import TOOL_NAME
 from parachute.core.patterns import Pattern, parts_of
-from parachute.errors import InvalidInput
-from parachute.scheduler.times import TimeOfDay
+from parachute.events.scheduler.times import TimeOfDay
+from parachute.modules.agent_definitions.models import DATE, Definition
+from parachute.modules.manifest.models import NAME as MODULE_NAME
 
 FILE_LIMIT = 64 * 1024
 """Bytes of an agent file."""
@@ -19,50 +21,30 @@ FILE_LIMIT = 64 * 1024
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 """What an agent may be called; its file is the name with `.md`."""
 
-_FRONT = re.compile(r"\A---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+BOUNDS = Bounds()
 _SCHEDULE = re.compile(r"^schedule[ \t]*:", re.MULTILINE)
 _MODEL = re.compile(r"[A-Za-z0-9._:/@\[\]-]{1,100}")
 _KNOWN = {name.lower() for name in CAPABILITIES}
 _TOOLS = ("Read", "Glob", "Grep")
 _TEXT = 1_000
-_MODULE = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 _MINUTES = 24 * 60
 
 
-def front_of(text: str) -> str | None:
-    """The text between the `---` at the beginning; None without any."""
-    match = _FRONT.match(text.replace("\r\n", "\n"))
-    return match[1] if match else None
-
-
 def has_schedule(text: str) -> bool:
-    """Whether a file is meant to be an agent that works once a day, also if nobody could read the schedule."""
+    """True if a file is meant to be a scheduled agent, even if its schedule cannot be read."""
     try:
-        fields, _ = front_matter(text)
+        fields, _ = front_matter.read(text, BOUNDS)
     except InvalidInput:
         fields = None
     if fields is not None:
         return "schedule" in fields
-    front = front_of(text)
+    front = front_matter.split(text).front
     return text.startswith("---") and bool(_SCHEDULE.search(text if front is None else front))
 
 
-def front_matter(text: str) -> tuple[dict[str, Any] | None, str]:
-    """The fields between the `---` at the beginning and what follows them; None without any. Error: InvalidInput."""
-    text = text.replace("\r\n", "\n")
-    match = _FRONT.match(text)
-    if not match:
-        return None, text
-    try:
-        return load_mapping(match[1]), text[match.end() :]
-    except NotYaml as error:
-        # The first line of the file is the `---`.
-        raise NotYaml(error.reason, error.line + 1, error.column) from error
-
-
 def read_definition(name: str, folder: str, content: str) -> Definition:
-    """What a file says; `folder` is that of the module in the vault, for where the output goes. Error: InvalidInput."""
-    fields, body = front_matter(content)
+    """Read an agent file; `folder` is the module's in the vault, where the output goes. Error: InvalidInput."""
+    fields, body = front_matter.read(content, BOUNDS)
     if fields is None:
         raise InvalidInput("The file does not begin with lines of `field: value` between two ---.")
     if "name" in fields and fields["name"] != name:
@@ -138,7 +120,7 @@ def _tools(fields: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]
 def _can_suggest(value: Any) -> tuple[str, ...]:
     if value is None:
         return ()
-    if not isinstance(value, list) or not all(isinstance(name, str) and _MODULE.fullmatch(name) for name in value):
+    if not isinstance(value, list) or not all(isinstance(name, str) and MODULE_NAME.fullmatch(name) for name in value):
         raise InvalidInput("can_suggest: expected a list of modules, such as [brain].")
     return tuple(sorted(set(value)))
 

@@ -1,9 +1,9 @@
-"""What the file of an agent says."""
+"""The parsed agent file."""
 
 from dataclasses import dataclass
 from datetime import date
 
-from parachute.scheduler.times import TimeOfDay
+from parachute.events.scheduler.times import TimeOfDay
 
 DATE, PREVIOUS_DATE = "{date}", "{previous_date}"
 """What stands in prompts and outputs for the day of a run, and for the day before it."""
@@ -11,7 +11,7 @@ DATE, PREVIOUS_DATE = "{date}", "{previous_date}"
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """What an agent file says. `is_day_before`: a scheduled run is about the day before the one that it runs on.
+    """A parsed agent file. `is_day_before`: a scheduled run is about the day before the one that it runs on.
 
     `can_suggest` are modules for whose data it may make suggestions; `needs` are files without which there is nothing to do.
     """

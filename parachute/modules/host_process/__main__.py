@@ -1,4 +1,4 @@
-"""Entry of `python -m parachute.host NAME`."""
+"""Entry of `python -m parachute.modules.host_process NAME`."""
 
 import os
 import signal
@@ -6,6 +6,6 @@ import signal
 # The first process of a namespace gets only those signals that it has asked for: from now on, as what follows takes a moment.
 signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
 
-from parachute.host.process import run  # noqa: E402
+from parachute.modules.host_process.process import run  # noqa: E402
 
 run()

@@ -7,17 +7,18 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from typing import Any
 
+from parachute.base.errors import InvalidInput, NotFound, ParachuteError
+from parachute.base.json_fields import object_field, text_field
 from parachute.core.application import Application
 from parachute.core.errors import ModuleError, error_document
 from parachute.core.event import Event
 from parachute.core.request import Caller, Request
 from parachute.core.response import JSON, Rendered, refusal
 from parachute.core.values import encode
-from parachute.errors import InvalidInput, NotFound, ParachuteError
-from parachute.host.approved_changes import ApprovedChanges
-from parachute.host.enabling import Enabling
+from parachute.modules.host_process.approved_changes import ApprovedChanges
+from parachute.modules.host_process.life_cycle import LifeCycle
 from parachute.supervisor.activity import Activity
-from parachute.web.incoming import Gone, Incoming
+from parachute.web.http.incoming import Gone, Incoming, while_connected
 
 log = logging.getLogger("parachute.module")
 
@@ -40,16 +41,16 @@ class HostApp:
 
     def __init__(self, activity: Activity) -> None:
         self._application: Application
-        self._enabling: Enabling
+        self._life_cycle: LifeCycle
         self._changes: ApprovedChanges
         self._activity = activity
         self._refreshed = -_INTERFACES_SECONDS
         self._refreshing = asyncio.Lock()
 
-    def open(self, application: Application, enabling: Enabling) -> None:
+    def open(self, application: Application, life_cycle: LifeCycle) -> None:
         """Answer for this module from now on."""
         self._application = application
-        self._enabling = enabling
+        self._life_cycle = life_cycle
         self._changes = ApprovedChanges(application)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -132,23 +133,23 @@ class HostApp:
             case "POST", "tool":
                 document = await _document(incoming)
                 await self.refresh()
-                tool = self._application.call_tool(_text(document, "name"), _object(document, "arguments"))
+                tool = self._application.call_tool(text_field(document, "name"), object_field(document, "arguments"))
                 return {"content": await tool}
             case "POST", "para":
-                return {"item": await self._application.resolve(_text(await _document(incoming), "id"))}
+                return {"item": await self._application.resolve(text_field(await _document(incoming), "id"))}
             case "POST", "interface":
                 document = await _document(incoming)
                 await self.refresh()
-                names = _text(document, "interface"), _text(document, "method")
-                arguments = _object(document, "arguments")
+                names = text_field(document, "interface"), text_field(document, "method")
+                arguments = object_field(document, "arguments")
                 return {"result": await self._application.call_interface(*names, arguments)}
             case "POST", "suggestion":
                 document = await _document(incoming)
                 await self.refresh()
                 return await self._changes.answer(document)
             case "POST", "lifecycle":
-                step = _text(await _document(incoming), "step")
-                await (self._enabling.enable() if step == "enable" else self._enabling.disable(step))
+                step = text_field(await _document(incoming), "step")
+                await (self._life_cycle.enable() if step == "enable" else self._life_cycle.disable(step))
                 return {"done": step}
         raise NotFound(f"{method} {CONTROL}{name[:60]} does not exist.")
 
@@ -157,7 +158,9 @@ class HostApp:
         timestamp = document.get("timestamp", "")
         if not isinstance(timestamp, str):
             raise InvalidInput("timestamp: text is expected.")
-        event = Event(_text(document, "id"), _text(document, "name"), _object(document, "data"), timestamp)
+        event = Event(
+            text_field(document, "id"), text_field(document, "name"), object_field(document, "data"), timestamp
+        )
         return await self._application.deliver(event)
 
 
@@ -188,16 +191,7 @@ async def _stream(first: bytes, chunks: AsyncIterator[bytes], send: Send, incomi
             await send({"type": "http.response.body", "body": chunk, "more_body": True})
         await send({"type": "http.response.body", "body": b""})
 
-    work = asyncio.ensure_future(pump())
-    watch = asyncio.ensure_future(incoming.gone())
-    try:
-        await asyncio.wait((work, watch), return_when=asyncio.FIRST_COMPLETED)
-        if work.done():
-            work.result()
-    finally:
-        for task in (work, watch):
-            task.cancel()
-        await asyncio.gather(work, watch, return_exceptions=True)
+    await while_connected(pump(), incoming.gone())
 
 
 async def _document(incoming: Incoming) -> dict[str, Any]:
@@ -208,24 +202,8 @@ async def _document(incoming: Incoming) -> dict[str, Any]:
     return document
 
 
-def _text(document: dict[str, Any], name: str) -> str:
-    value = document.get(name)
-    if not isinstance(value, str) or not value:
-        raise InvalidInput(f"{name}: text is expected.")
-    return value
-
-
-def _object(document: dict[str, Any], name: str) -> dict[str, Any]:
-    value = document.get(name)
-    if value is None:
-        return {}
-    if not isinstance(value, dict):
-        raise InvalidInput(f"{name}: an object is expected.")
-    return value
-
-
 def _caller(headers: dict[str, str]) -> Caller:
-    """Who asks, as core says; only core reaches this socket."""
+    """The caller that core names; only core reaches this socket."""
     try:
         document = json.loads(headers.pop("x-parachute-caller", "{}"))
         return Caller(str(document.get("kind", "local")), str(document.get("name", "")))

@@ -1,4 +1,4 @@
-"""Changes that others proposed and the user approved: each is made once, whatever core remembers of it."""
+"""Approved suggestions, each applied at most once, whatever the server remembers of it."""
 
 import asyncio
 import json
@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
+from parachute.base.errors import Conflict, InvalidInput, ParachuteError, Unavailable
+from parachute.base.files import atomic_write, private_folder, read_regular
 from parachute.core.application import Application
 from parachute.core.values import encode
-from parachute.errors import Conflict, InvalidInput, ParachuteError, Unavailable
-from parachute.files import atomic_write, private_folder, read_regular
 
 log = logging.getLogger("parachute.module")
 
@@ -19,41 +19,41 @@ _FOLDER = "approved-changes"
 _ID = re.compile(r"[a-z0-9][a-z0-9.-]{0,79}")
 _RESULT_LIMIT = 64 * 1024
 _FILE_LIMIT = 2 * _RESULT_LIMIT
-_KEPT = 500
+_MOST = 500
 """Tries that are remembered; core asks only about the newest."""
 
 _BEGUN, _APPLIED, _WITHDRAWN = "begun", "applied", "withdrawn"
 
-Kept = dict[str, Any]
+Record = dict[str, Any]
 
 
 class ApprovedChanges:
     """Remembers in the module's own data what was begun and what was applied, before and after it calls the module.
 
-    A try that had begun when this process was killed is neither made again nor called undone, unless the module can tell.
+    A try that had begun when this process was killed is neither repeated nor reported as undone, unless the module knows.
     """
 
     def __init__(self, application: Application) -> None:
         self._application = application
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    async def answer(self, document: Kept) -> Kept:
+    async def answer(self, document: Record) -> Record:
         """Apply a change, or withdraw it; errors: InvalidInput, Conflict, Unavailable, and what the module says."""
         identifier = document.get("id")
         if not isinstance(identifier, str) or not _ID.fullmatch(identifier):
             raise InvalidInput("id: the id of a suggestion is expected.")
         lock = self._locks.setdefault(identifier, asyncio.Lock())
         async with lock:
-            kept = await asyncio.to_thread(self._read, identifier)
+            record = await asyncio.to_thread(self._read, identifier)
             if document.get("withdraw") is True:
-                return await self._withdraw(identifier, kept)
-            return await self._apply(identifier, kept, document)
+                return await self._withdraw(identifier, record)
+            return await self._apply(identifier, record, document)
 
-    async def _apply(self, identifier: str, kept: Kept, document: Kept) -> Kept:
-        if kept.get("state") == _APPLIED:
-            return {"result": kept.get("result")}
-        if kept:
-            raise Conflict(f"The suggestion {identifier} was {kept.get('state')} already.")
+    async def _apply(self, identifier: str, record: Record, document: Record) -> Record:
+        if record.get("state") == _APPLIED:
+            return {"result": record.get("result")}
+        if record:
+            raise Conflict(f"The suggestion {identifier} was {record.get('state')} already.")
         action, payload = document.get("action"), document.get("payload")
         target, version = document.get("target_id"), document.get("expected_version")
         if not isinstance(action, str) or not isinstance(payload, dict):
@@ -61,7 +61,7 @@ class ApprovedChanges:
         if not isinstance(target, str | None) or not isinstance(version, str | int | None):
             raise InvalidInput("target_id, expected_version: text or null is expected.")
         change = {"action": action, "target_id": target, "payload": payload, "expected_version": version}
-        await asyncio.to_thread(self._keep, identifier, {"state": _BEGUN, "change": change})
+        await asyncio.to_thread(self._store, identifier, {"state": _BEGUN, "change": change})
         try:
             result = await self._application.apply_suggestion(identifier, change)
         except Exception:
@@ -76,54 +76,54 @@ class ApprovedChanges:
             )
             result = None
         try:
-            await asyncio.to_thread(self._keep, identifier, {"state": _APPLIED, "result": result})
+            await asyncio.to_thread(self._store, identifier, {"state": _APPLIED, "result": result})
         except Unavailable as error:
             # The change is made: an error would say that it was not.
             log.error("%s", error)
         return result
 
-    async def _withdraw(self, identifier: str, kept: Kept) -> Kept:
-        state = kept.get("state")
+    async def _withdraw(self, identifier: str, record: Record) -> Record:
+        state = record.get("state")
         if state == _APPLIED:
-            return {"applied": True, "result": kept.get("result")}
+            return {"applied": True, "result": record.get("result")}
         if state == _BEGUN:
             try:
                 # A change that cannot be read is none that the module could be asked about.
-                is_applied, result = await self._application.applied_suggestion(identifier, kept["change"])
+                is_applied, result = await self._application.applied_suggestion(identifier, record["change"])
             except (ParachuteError, KeyError) as error:
                 log.warning("Whether the suggestion %s was applied is not known: %s", identifier, error)
                 return {"applied": None}
             if is_applied:
                 return {"applied": True, "result": await self._applied(identifier, result)}
         if state != _WITHDRAWN:
-            await asyncio.to_thread(self._keep, identifier, {"state": _WITHDRAWN})
+            await asyncio.to_thread(self._store, identifier, {"state": _WITHDRAWN})
         return {"applied": False}
 
     def _path(self, identifier: str) -> Path:
         return self._application.module.core.data / _FOLDER / f"{identifier}.json"
 
-    def _read(self, identifier: str) -> Kept:
+    def _read(self, identifier: str) -> Record:
         try:
-            kept = json.loads(read_regular(self._path(identifier), _FILE_LIMIT))
+            record = json.loads(read_regular(self._path(identifier), _FILE_LIMIT))
         except FileNotFoundError:
             return {}
         except (OSError, ValueError, InvalidInput):
             # Something is there that cannot be read: it must not be made a second time.
             return {"state": _BEGUN}
-        return kept if isinstance(kept, dict) and "state" in kept else {"state": _BEGUN}
+        return record if isinstance(record, dict) and "state" in record else {"state": _BEGUN}
 
-    def _keep(self, identifier: str, kept: Kept) -> None:
+    def _store(self, identifier: str, record: Record) -> None:
         path = self._path(identifier)
         try:
             private_folder(path.parent)
-            atomic_write(path, encode(kept))
-            for old in sorted(path.parent.glob("*.json"), key=lambda file: file.stat().st_mtime_ns)[:-_KEPT]:
+            atomic_write(path, encode(record))
+            for old in sorted(path.parent.glob("*.json"), key=lambda file: file.stat().st_mtime_ns)[:-_MOST]:
                 old.unlink(missing_ok=True)
         except OSError as error:
-            raise Unavailable(f"What becomes of the suggestion {identifier} cannot be kept: {error}.") from error
+            raise Unavailable(f"What becomes of the suggestion {identifier} cannot be stored: {error}.") from error
 
     def _forget(self, identifier: str) -> None:
         try:
             self._path(identifier).unlink(missing_ok=True)
         except OSError as error:
-            log.error("What became of the suggestion %s cannot be kept: %s", identifier, error)
+            log.error("What became of the suggestion %s cannot be stored: %s", identifier, error)

@@ -1,15 +1,15 @@
-"""What a module's code says about itself, against the manifest, which is what the user agreed to."""
+"""Comparison of a loaded module with its manifest, which is what the user agreed to."""
 
 from collections.abc import Iterable
 from typing import Any, get_args
 
+from parachute.base.errors import ParachuteError
 from parachute.core.agents import AgentConfig, commands
 from parachute.core.application import Application
 from parachute.core.errors import ModuleError
 from parachute.core.module import Module
 from parachute.core.patterns import Pattern
-from parachute.errors import ParachuteError
-from parachute.manifest.models import ConversationAccess, InterfaceName, Manifest, Permissions
+from parachute.modules.manifest.models import ConversationAccess, InterfaceName, Manifest, Permissions
 
 _HINT = "manifest.yaml decides, since it is what people see before they install a module; write it there."
 _ACCESS = ("none", "ro", "rw")
@@ -33,7 +33,7 @@ def check_class(module: type[Module], manifest: Manifest) -> None:
     provided = {entry.name for entry in manifest.provides}
     if {_interface(name) for name in module.provides} - provided:
         raise ModuleError(f"{module.__name__}.provides names an interface that manifest.yaml does not provide.", _HINT)
-    # What the manifest promises is what others are told; the class need not repeat it.
+    # What the manifest promises is what others see; the class need not repeat it.
     module.provides = tuple(sorted(provided))
     if {_interface(name) for name in module.optional_requires} - {entry.name for entry in manifest.optional_requires}:
         raise ModuleError(f"{module.__name__}.optional_requires names more than manifest.yaml does.", _HINT)
@@ -92,21 +92,18 @@ def _covered(wanted: Any, allowed: tuple[str, ...], paths: bool) -> bool:
 
 
 def _covers(allowed: str, wanted: str) -> bool:
-    """Whether everything that one pattern stands for lies below the folder that the other one ends with."""
+    """True if one pattern is the other, or lies below the folder that the other one ends with."""
     outer, inner = Pattern.parse(allowed), Pattern.parse(wanted)
     return outer == inner or (outer.parts[-1] == "**" and inner.literal[: len(outer.literal)] == outer.parts[:-1])
 
 
 def _wider(own: AgentConfig, allowed: AgentConfig) -> str | None:
     """The first field in which an agent has more than another."""
-    if set(own.capabilities) - set(allowed.capabilities):
-        return "capabilities"
+    for name in ("capabilities", "can_suggest", "allowed_interfaces"):
+        if set(getattr(own, name)) - set(getattr(allowed, name)):
+            return name
     if _more_commands(own.bash, allowed.bash):
         return "bash"
-    if set(own.can_suggest) - set(allowed.can_suggest):
-        return "can_suggest"
-    if set(own.allowed_interfaces) - set(allowed.allowed_interfaces):
-        return "allowed_interfaces"
     for name in ("load_cwd_claude_md", "allow_workspace_skills", "allow_user_skills"):
         if getattr(own, name) and not getattr(allowed, name):
             return name

@@ -1,4 +1,4 @@
-"""The way out of a module's box: libraries speak to a proxy by TCP, and the proxy of this computer is a Unix socket."""
+"""Egress from a module's sandbox: a TCP listener for libraries in front of the egress proxy's Unix socket."""
 
 import asyncio
 import os
@@ -10,10 +10,10 @@ _CHUNK = 64 * 1024
 
 
 async def open_proxy(core_socket: Path) -> asyncio.Server | None:
-    """Listen on the box's own loopback for the module's libraries, and tell them by the usual variables.
+    """Listen on the sandbox's own loopback for the module's libraries, and set the usual proxy variables.
 
-    None where core has put no socket of the egress proxy beside its own: then there is no way out. The loopback of a box
-    belongs to that box alone; outside of a box this must not be called.
+    None where core has put no socket of the egress proxy next to its own: then there is no egress. The loopback of a sandbox
+    belongs to that sandbox alone; do not call this outside of one.
     """
     egress = core_socket.with_name(EGRESS)
     if not egress.is_socket():

@@ -1,19 +1,19 @@
-"""Started for a module by its socket: becomes the box with the module's process in it (`python -m parachute.host.launch NAME`)."""
+"""The launcher of a module's process in its sandbox, started by its socket: `python -m parachute.modules.host_process.launch NAME`."""
 
 import os
 import shutil
 import sys
 
-from parachute.errors import ParachuteError, Unavailable
-from parachute.host.confinement import command
-from parachute.sandbox.launch import become
+from parachute.base.errors import ParachuteError, Unavailable
+from parachute.modules.host_process.confinement import command
+from parachute.sandbox.engines.launch import become
 from parachute.supervisor.host_specification import HostSpecification
 
 
 def main() -> None:
     """Replace this process by bubblewrap, or, where there is none, by the module's process itself.
 
-    A module that is not trusted is not started without a box.
+    A module that is not trusted is not started without a sandbox.
     """
     try:
         specification = HostSpecification.load(sys.argv[1])
@@ -29,7 +29,7 @@ def main() -> None:
         print(f"This module cannot be started: {error}", file=sys.stderr)  # noqa: T201 - kept by the supervisor
         sys.exit(2)
     os.set_inheritable(3, True)
-    os.execv(sys.executable, [sys.executable, "-m", "parachute.host", specification.name])  # noqa: S606 - our own list
+    os.execv(sys.executable, [sys.executable, "-m", "parachute.modules.host_process", specification.name])  # noqa: S606 - our own list
 
 
 if __name__ == "__main__":

@@ -1,17 +1,17 @@
-"""When a module's life cycle calls are due."""
+"""Life cycle calls of a module, each when it is due."""
 
 import asyncio
 from pathlib import Path
 
+from parachute.base.errors import InvalidInput
+from parachute.base.files import atomic_write, read_regular
 from parachute.core.application import Application
-from parachute.errors import InvalidInput
-from parachute.files import atomic_write, read_regular
 
 _LIMIT = 1024
 
 
-class Enabling:
-    """Remembers beside the module's data for which of its versions on_enable was called."""
+class LifeCycle:
+    """Stores in the module's data folder for which of its versions on_enable was called."""
 
     def __init__(self, application: Application, data: Path, version: str) -> None:
         self._application = application

@@ -9,20 +9,21 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from parachute.base.errors import ParachuteError
 from parachute.core.application import Application, Handler, Tool
+from parachute.core.connection import Connection
 from parachute.core.errors import ModuleError
 from parachute.core.files import Files
 from parachute.core.functions import with_module
 from parachute.core.module import Module
-from parachute.core.services import Connection, Core
+from parachute.core.services import Core
 from parachute.core.settings import Settings
 from parachute.core.storage import Storage
-from parachute.errors import ParachuteError
-from parachute.host import sources
-from parachute.host.checks import check_application, check_class
-from parachute.manifest.loading import load as load_manifest
-from parachute.manifest.models import Manifest
-from parachute.modules.hashing import TreeHash, hash_tree, verify
+from parachute.modules.host_process import sources
+from parachute.modules.host_process.checks import check_application, check_class
+from parachute.modules.manifest.loading import load as load_manifest
+from parachute.modules.manifest.models import Manifest
+from parachute.modules.registry.hashing import TreeHash, hash_tree, verify
 from parachute.supervisor.host_specification import HostSpecification
 
 STORAGE = "storage.db"
@@ -58,7 +59,7 @@ def load(specification: HostSpecification, connection: Connection, digests: dict
     except ParachuteError:
         raise
     except BaseException as error:  # SystemExit as well: a module that ends the process while it loads is broken
-        raise _said(error, manifest) from error
+        raise _load_error(error, manifest) from error
     if os.getpid() != process:
         # The module has forked and come back here, where a second process would take requests from the first one.
         os._exit(1)
@@ -127,7 +128,7 @@ def _is_protocol(value: type) -> bool:
     return bool(getattr(value, "_is_protocol", False)) and not inspect.isbuiltin(value)
 
 
-def _said(error: BaseException, manifest: Manifest) -> ModuleError:
+def _load_error(error: BaseException, manifest: Manifest) -> ModuleError:
     if isinstance(error, SystemExit):
         return ModuleError(f"{manifest.module} ended the process while it was imported (sys.exit).")
     hint = None

@@ -1,4 +1,4 @@
-"""How much of what a module's process has freed the C library keeps for later."""
+"""Settings of the C library's allocator, so that a module's process returns memory that it freed."""
 
 import contextlib
 import ctypes

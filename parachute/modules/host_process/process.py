@@ -10,18 +10,17 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NoReturn
 
+from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.core import runtime
 from parachute.core.application import Application
-from parachute.errors import InvalidInput, ParachuteError
-from parachute.host import calls, limits, memory
-from parachute.host.app import HostApp
-from parachute.host.client import CoreClient
-from parachute.host.enabling import Enabling
-from parachute.host.exhaustion import end_when_exhausted, has_memory
-from parachute.host.loading import load, verified
-from parachute.host.outside import open_proxy
-from parachute.host.refusing import refuse_waiting
-from parachute.host.starting import ask_to_start, check_confined
+from parachute.modules.host_process import limits, memory
+from parachute.modules.host_process.app import HostApp
+from parachute.modules.host_process.client import CoreClient
+from parachute.modules.host_process.egress_proxy import open_proxy
+from parachute.modules.host_process.life_cycle import LifeCycle
+from parachute.modules.host_process.loading import load, verified
+from parachute.modules.host_process.refusal import refuse_waiting
+from parachute.modules.host_process.starting import ask_to_start, check_confined
 from parachute.supervisor.activation import adopt_listener
 from parachute.supervisor.activity import Activity
 from parachute.supervisor.host_specification import HostSpecification
@@ -31,16 +30,16 @@ from parachute.supervisor.notify import notify, watchdog_interval
 
 log = logging.getLogger("parachute.module")
 
-BOX, UNIT = "--box", "--unit"
+SANDBOX, UNIT = "--sandbox", "--unit"
 _THREADS = 8
 _STOP_SECONDS = 8  # less than the supervisor waits, so that on_stop is called
 _ON_STOP_SECONDS = 1.5
 
 
 async def serve(specification: HostSpecification, confinement: str | None) -> None:
-    """Load the module and answer until idle or told to stop; error: ParachuteError when it cannot be loaded.
+    """Load the module and answer until idle or stopped; error: ParachuteError when it cannot be loaded.
 
-    `confinement` is BOX in bubblewrap, UNIT in what systemd enforces, None where nothing holds the module back.
+    `confinement` is SANDBOX in bubblewrap, UNIT in what systemd enforces, None where nothing holds the module back.
     """
     memory.keep_little()
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS))
@@ -54,10 +53,10 @@ async def serve(specification: HostSpecification, confinement: str | None) -> No
     # Kept by this name: a server that nobody refers to may be collected.
     proxy = await open_proxy(Path(specification.core_socket)) if confinement else None
     try:
-        application, enabling = await _loaded(specification, confinement)
-        app.open(application, enabling)
+        application, life_cycle = await _loaded(specification, confinement)
+        app.open(application, life_cycle)
         await app.refresh()
-        await enabling.start()
+        await life_cycle.start()
     except ParachuteError as error:
         refuse_waiting(specification.name, listener, error)
         raise
@@ -71,29 +70,29 @@ async def serve(specification: HostSpecification, confinement: str | None) -> No
         notify("STOPPING=1")
         watchdog.cancel()
         await asyncio.gather(watchdog, return_exceptions=True)
-        await _stop(enabling, application)
+        await _stop(life_cycle, application)
         if proxy is not None:
             proxy.close()
 
 
-async def _loaded(specification: HostSpecification, confinement: str | None) -> tuple[Application, Enabling]:
+async def _loaded(specification: HostSpecification, confinement: str | None) -> tuple[Application, LifeCycle]:
     core = CoreClient(Path(specification.core_socket))
     if confinement == UNIT:
         check_confined(specification)
     await ask_to_start(specification, core)
     # A unit's processes are counted by its control group.
-    limits.take_on(specification.memory, specification.pids if confinement == BOX else None)
-    end_when_exhausted(asyncio.get_running_loop())
-    calls.refuse(programs=specification.programs)
+    limits.take_on(specification.memory, specification.pids if confinement == SANDBOX else None)
+    limits.end_when_exhausted(asyncio.get_running_loop())
+    limits.refuse_calls(programs=specification.programs)
     application = load(specification, core, verified(specification))
     runtime.enter(application.module.core, whole_process=True)
-    return application, Enabling(application, Path(specification.data), specification.hash)
+    return application, LifeCycle(application, Path(specification.data), specification.hash)
 
 
-async def _stop(enabling: Enabling, application: Application) -> None:
+async def _stop(life_cycle: LifeCycle, application: Application) -> None:
     try:
         async with asyncio.timeout(_ON_STOP_SECONDS):
-            await enabling.stop()
+            await life_cycle.stop()
     except (ParachuteError, TimeoutError) as error:
         log.warning("on_stop did not end well: %s", error or "it took too long")
     application.module.core.storage.close()
@@ -102,7 +101,7 @@ async def _stop(enabling: Enabling, application: Application) -> None:
 async def _feed_watchdog() -> None:
     if (interval := watchdog_interval()) is not None:
         while True:
-            if has_memory():
+            if limits.has_memory():
                 notify("WATCHDOG=1")
             await asyncio.sleep(interval)
 
@@ -116,8 +115,8 @@ def main() -> int:
     log.setLevel(logging.INFO)
     try:
         *options, name = sys.argv[1:] or [""]
-        if options not in ([], [BOX], [UNIT]):
-            raise InvalidInput("The name of a module is expected: `python -m parachute.host NAME`.")
+        if options not in ([], [SANDBOX], [UNIT]):
+            raise InvalidInput("The name of a module is expected: `python -m parachute.modules.host_process NAME`.")
         specification = HostSpecification.load(name)
     except ParachuteError as error:
         print(error, file=sys.stderr)  # noqa: T201 - this is where the supervisor keeps what a process says

@@ -1,12 +1,12 @@
-"""Telling those who wait why the module does not start: otherwise each would wait for every further try, and learn nothing."""
+"""Answering waiting connections with the reason why the module does not start, instead of letting them wait for the next try."""
 
 import contextlib
 import json
 import socket
 import time
 
+from parachute.base.errors import ParachuteError
 from parachute.core.errors import error_document
-from parachute.errors import ParachuteError
 
 _ALL_SECONDS = 3.0
 _ONE_SECONDS = 0.5

@@ -60,10 +60,7 @@ class ModuleFinder(MetaPathFinder):
     ) -> ModuleSpec | None:
         """The way to import a plain name of the module's own, or None."""
         first, _, rest = fullname.partition(".")
-        if first == "parachute":
-            _refuse_inner(fullname)
-            return None
-        if first == self._package:
+        if first in ("parachute", self._package):
             return None
         if rest:
             parent = sys.modules.get(fullname.rpartition(".")[0])
@@ -124,6 +121,7 @@ def install(name: str, code: Path, packages: Path, digests: Mapping[Path, Mappin
     sys.path_importer_cache.clear()
     package = package_name(name)
     sys.meta_path.insert(0, ModuleFinder(package, code))
+    sys.meta_path.append(_OtherModules())
     return package
 
 
@@ -145,7 +143,7 @@ def open_package(package: str, code: Path) -> None:
 
 
 def _is_standard(entry: str) -> bool:
-    """Whether an entry of the search path is Python's own library."""
+    """True for entries of the search path that belong to Python's own library."""
     library = Path(os.__file__).parent
     path = Path(entry)
     return path == library or path.name == "lib-dynload" or (path.suffix == ".zip" and path.parent == library.parent)
@@ -159,8 +157,14 @@ def _step_aside(packages: Path) -> None:
                 del sys.modules[loaded]
 
 
-def _refuse_inner(fullname: str) -> None:
-    if fullname.startswith("parachute.modules."):
+class _OtherModules(MetaPathFinder):
+    """Explains to authors why another module cannot be imported; it is asked when nobody has found the name."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if not fullname.startswith("parachute.modules."):
+            return None
         module = fullname.split(".")[2]
         raise ImportError(
             f"{fullname} cannot be imported: each module runs in a process of its own. Ask for what it provides instead, such as "

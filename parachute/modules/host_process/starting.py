@@ -1,12 +1,12 @@
-"""Before a module is loaded: is it held back as promised, and may it start now?"""
+"""Checks before a module is loaded: its confinement, and the server's permission to start."""
 
 import asyncio
 import errno
 import os
 from pathlib import Path
 
-from parachute.errors import NotAllowed
-from parachute.host.client import CoreClient, CoreGone
+from parachute.base.errors import NotAllowed
+from parachute.modules.host_process.client import CoreClient, CoreGone
 from parachute.supervisor.host_specification import HostSpecification, specification_path
 
 _REGISTRY = "modules.yaml"
@@ -17,16 +17,16 @@ _PATIENCE_SECONDS = 10.0  # in which a core that restarts is there again
 _STEP_SECONDS = 0.1
 
 
-async def ask_to_start(specification: HostSpecification, core: CoreClient) -> None:
-    """Ask core whether what was approved is still what the vault holds; errors: those that core answers, Unavailable.
+async def ask_to_start(specification: HostSpecification, core: CoreClient, patience: float = _PATIENCE_SECONDS) -> None:
+    """Ask the server whether the vault still holds what was approved; errors: those that core answers, Unavailable.
 
-    It is also told which folders this process sees, since somebody may have put a link in the place of one just before it
+    The request names the folders that this process sees, since somebody may have put a link in the place of one just before it
     was mounted. A core that is away is waited for: when both were ended together, the module is often back before it, and
     five starts in vain would be its last.
     """
     document = {"hash": specification.hash, "folders": seen_folders(specification)}
     loop = asyncio.get_running_loop()
-    end = loop.time() + _PATIENCE_SECONDS
+    end = loop.time() + patience
     while True:
         try:
             await core.request("POST", "/start", document, seconds=_SECONDS)
@@ -52,12 +52,12 @@ def seen_folders(specification: HostSpecification) -> dict[str, list[int]]:
 
 
 def check_confined(specification: HostSpecification) -> None:
-    """See that systemd has done what the unit says: an older one leaves out what it does not know. Error: NotAllowed."""
+    """Check that systemd confines this process; an older one ignores settings that it does not know. Error: NotAllowed."""
     registry = specification_path(specification.name).parents[3] / _REGISTRY
     lines = Path("/proc/self/net/dev").read_text().splitlines()[_HEADER_LINES:]
     interfaces = {line.partition(":")[0].strip() for line in lines}
     if registry.exists():
-        raise _not_held("it sees the folder of trust")
+        raise _not_held("it sees the state directory")
     if interfaces != {_OWN_INTERFACE}:
         raise _not_held("it has this computer's network")
 

@@ -1,8 +1,15 @@
-"""`manifest.yaml`: what a module says about itself, and what the user is asked to allow."""
+"""`manifest.yaml`: its fields, errors with line and field, and what the consent screen shows."""
 
-from parachute.manifest.consents import AgentConsent, Consent, ConsentDifference, ScheduledConsent, consent, difference
-from parachute.manifest.loading import FILE_NAME, ManifestInvalid, load, parse
-from parachute.manifest.models import (
+from parachute.modules.manifest.consents import (
+    AgentConsent,
+    Consent,
+    ConsentDifference,
+    ScheduledConsent,
+    consent,
+    difference,
+)
+from parachute.modules.manifest.loading import FILE_NAME, ManifestInvalid, load, parse
+from parachute.modules.manifest.models import (
     Hook,
     InterfaceName,
     Manifest,

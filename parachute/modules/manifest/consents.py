@@ -1,4 +1,4 @@
-"""What the user is asked to allow, as data, as JSON and as lines; and what changes with an update."""
+"""The consent screen of a module as data, JSON and lines, and the difference that an update makes."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -6,14 +6,14 @@ from typing import Any
 
 from parachute.core.agents import WORKING_DIRECTORY, AgentConfig
 from parachute.core.patterns import Pattern
-from parachute.manifest.models import Manifest
+from parachute.modules.manifest.models import Manifest
 
 _AGENTS, _SCHEDULED = "Agents this module can run", "Agents that work once a day"
 _DETAIL = "  - "
 _LONGEST = 200
 """Characters of an author's words that the screen shows."""
 
-# Letters that look like nothing, and the quotes that the screen itself uses.
+# Invisible letters, and the quotes that the screen itself uses.
 _BLANKS = dict.fromkeys((0x115F, 0x1160, 0x2800, 0x3164, 0xFFA0), " ") | dict.fromkeys((0x201C, 0x201D), '"')
 _PROGRAMS = "Start programs of this computer, which reach what the module reaches ({})"
 _KINDS = {
@@ -29,7 +29,7 @@ _CONVERSATIONS = {
 
 @dataclass(frozen=True, slots=True)
 class AgentConsent:
-    """What one agent may do, in words; `interfaces` narrows the tools that it gets."""
+    """The rights of one agent, in words; `interfaces` narrows the tools that it gets."""
 
     name: str
     description: str
@@ -45,7 +45,7 @@ class AgentConsent:
 
 @dataclass(frozen=True, slots=True)
 class ScheduledConsent:
-    """What one agent that works once a day does, in words; `time` is that of a clock on the wall, `HH:MM`.
+    """A scheduled agent, in words; `time` is local time, `HH:MM`.
 
     `by_itself` is whether the schedule is switched on; if not, it runs when the user says so.
     """
@@ -63,7 +63,7 @@ class ScheduledConsent:
 
 @dataclass(frozen=True, slots=True)
 class Consent:
-    """Everything that a module may do once it is approved; JSON of `as_json` can be read back with `from_json`."""
+    """The rights that a module gets by its approval; `from_json` reads what `as_json` gave."""
 
     name: str
     version: str
@@ -106,7 +106,7 @@ class Consent:
         """Lines for a terminal."""
         lines = [f"{self.name} {self.version}"]
         if self.description:
-            lines.append(_said(self.description))
+            lines.append(_quoted(self.description))
         for title, entries in self.sections():
             if entries:
                 lines += ["", f"{title}:", *(f"  {entry}" for entry in entries)]
@@ -130,7 +130,7 @@ class Consent:
             ("Network", [f"Reach {host}" for host in self.network] or ["none"]),
             (_AGENTS, [line for agent in self.agents for line in _agent_lines(agent)]),
             (_SCHEDULED, [line for agent in self.scheduled for line in _scheduled_lines(agent)]),
-            ("MCP tools provided", [f"{name}: {_said(text)}" for name, text in self.mcp_tools]),
+            ("MCP tools provided", [f"{name}: {_quoted(text)}" for name, text in self.mcp_tools]),
             ("Reacts to", list(self.hooks)),
             ("Interfaces provided", list(self.provides)),
             ("Packages it brings", list(self.dependencies)),
@@ -140,7 +140,7 @@ class Consent:
 
 @dataclass(frozen=True, slots=True)
 class ConsentDifference:
-    """What an update adds to a consent and takes from it, as lines `section: line`."""
+    """Lines `section: line` that an update adds to a consent and removes from it."""
 
     added: tuple[str, ...]
     removed: tuple[str, ...]
@@ -158,7 +158,7 @@ class ConsentDifference:
 
 
 def consent(manifest: Manifest, scheduled: tuple[ScheduledConsent, ...]) -> Consent:
-    """What the manifest asks for, and the agents that work once a day, which are files of their own."""
+    """The consent that a manifest and its scheduled agents, which are files of their own, ask for."""
     permissions = manifest.permissions
     bash = permissions.bash
     return Consent(
@@ -186,10 +186,38 @@ def consent(manifest: Manifest, scheduled: tuple[ScheduledConsent, ...]) -> Cons
 
 
 def difference(old: Consent, new: Consent) -> ConsentDifference:
-    """What changes for the user; name, version and description are no rights and left out."""
+    """The rights that differ; name, version and description are none."""
     before, after = _flat(old), _flat(new)
     return ConsentDifference(
         tuple(line for line in after if line not in before), tuple(line for line in before if line not in after)
+    )
+
+
+def summary(asked: Consent) -> list[str]:
+    """Summarize a consent: purpose, files, network, agents and schedules."""
+    files = [f"writes {', '.join(asked.write)}"] if asked.write else []
+    files += [f"reads {', '.join(asked.read)}"] if asked.read else []
+    if asked.conversations != "none":
+        files.append("reads your conversations" + (" and answers in them" if asked.conversations == "write" else ""))
+    if asked.commands:
+        files.append(f"starts programs ({', '.join(asked.commands)})")
+    network = f"reaches {', '.join(asked.network)}" if asked.network else "no network"
+    lines = [f"{asked.name}: {asked.description}", f"  {'; '.join([*files, network])}"]
+    lines += [f"  agent {agent.name}: {agent.description} ({_agent_summary(agent)})" for agent in asked.agents]
+    lines += [
+        f"  each day at {agent.time}: {agent.display_name}, writes {agent.output}"
+        for agent in asked.scheduled
+        if agent.by_itself
+    ]
+    return [line.replace("\n", " ") for line in lines]
+
+
+def _agent_summary(agent: AgentConsent) -> str:
+    if not agent.sandboxed:
+        return "WITHOUT a sandbox"
+    return ", ".join(
+        f"{what}: {value}" if value != "none" else f"no {what}"
+        for what, value in (("network", agent.network), ("files", agent.files), ("commands", agent.commands))
     )
 
 
@@ -206,8 +234,8 @@ def _flat(value: Consent) -> list[str]:
     return [_one_line(line) for line in lines]
 
 
-def _said(text: str) -> str:
-    """Words of the module's author, which must not look like lines of the computer: in quotes, short, without gaps."""
+def _quoted(text: str) -> str:
+    """Words of the module's author, set apart from the computer's own lines: in quotes, short, without gaps."""
     return f"“{_words(text)}”"
 
 
@@ -217,20 +245,20 @@ def _words(text: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    # A description with lines of its own could look like sections of this screen.
+    # A description with lines of its own could imitate sections of this screen.
     return text.replace("\n", " ")
 
 
 def _agent_consent(name: str, agent: AgentConfig) -> AgentConsent:
-    box = agent.sandbox
-    if box is None:
+    sandbox = agent.sandbox
+    if sandbox is None:
         network, files, limits = "everything", "everything that you can open", "none"
     else:
         network = {"none": "none", "bridge": "the hosts that you allow in the settings (sandbox.hosts)"}.get(
-            box.network if isinstance(box.network, str) else "", ", ".join(box.network)
+            sandbox.network if isinstance(sandbox.network, str) else "", ", ".join(sandbox.network)
         )
-        files = _files(box.workspace_access, box.allowed_paths)
-        limits = f"{box.pids_limit} processes; in a container also {box.memory} of memory and {box.cpus:g} processor{'' if box.cpus == 1 else 's'}"
+        files = _files(sandbox.workspace_access, sandbox.allowed_paths)
+        limits = f"{sandbox.pids_limit} processes; in a container also {sandbox.memory} of memory and {sandbox.cpus:g} processor{'' if sandbox.cpus == 1 else 's'}"
     commands = {True: "any", False: "none"}.get(agent.bash) if isinstance(agent.bash, bool) else ", ".join(agent.bash)
     return AgentConsent(
         name=name,
@@ -241,7 +269,7 @@ def _agent_consent(name: str, agent: AgentConfig) -> AgentConsent:
         tools=agent.capabilities,
         interfaces=agent.allowed_interfaces,
         can_suggest=agent.can_suggest,
-        sandboxed=box is not None,
+        sandboxed=sandbox is not None,
         limits=limits,
     )
 
@@ -262,7 +290,7 @@ def _path(path: str) -> str:
 
 
 def _agent_lines(agent: AgentConsent) -> list[str]:
-    lines = [f"{agent.name}: {_said(agent.description)}" if agent.description else f"{agent.name}:"]
+    lines = [f"{agent.name}: {_quoted(agent.description)}" if agent.description else f"{agent.name}:"]
     if not agent.sandboxed:
         lines.append(f"{_DETAIL}Runs WITHOUT a sandbox, with all of your rights, after you approve it each time")
     lines += [f"{_DETAIL}Network access: {agent.network}", f"{_DETAIL}File access: {agent.files}"]
@@ -280,7 +308,7 @@ def _agent_lines(agent: AgentConsent) -> list[str]:
 def _scheduled_lines(agent: ScheduledConsent) -> list[str]:
     when = f"Runs by itself each day at {agent.time}" if agent.by_itself else "Runs when you say so"
     shown = (
-        f"{_words(agent.display_name)} — {_said(agent.description)}"
+        f"{_words(agent.display_name)} — {_quoted(agent.description)}"
         if agent.description
         else _words(agent.display_name)
     )

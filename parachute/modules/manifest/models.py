@@ -7,9 +7,19 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
+from parachute.base.errors import InvalidInput
 from parachute.core.agents import AgentConfig, memory_bytes
 from parachute.core.patterns import Pattern
-from parachute.errors import InvalidInput
+
+NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+"""The name of a module; `modules.registry.names` has those that are taken."""
+
+_PART = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
+_EXTRAS = rf"(?:\s*\[\s*{_PART}(?:\s*,\s*{_PART})*\s*\])?"
+_VERSION = r"(?:===?|~=|!=|<=|>=|<|>)\s*[A-Za-z0-9._*+!-]+"
+_MARKER = r"(?:\s*;[A-Za-z0-9_ .'\"<>=!~(),+*-]+)?"
+REQUIREMENT = re.compile(rf"{_PART}{_EXTRAS}\s*(?:{_VERSION}(?:\s*,\s*{_VERSION})*)?{_MARKER}")
+"""A package with extras, versions and a marker. No address and no path: from those pip would run what it finds there."""
 
 INTERFACE = re.compile(r"([A-Z][A-Za-z0-9]{2,59})(?:@([0-9]{1,4})\.([0-9]{1,4}))?")
 
@@ -38,7 +48,7 @@ class InterfaceName:
         return cls(match[1], *(int(part) for part in match.groups()[1:] if part is not None))
 
     def satisfies(self, wanted: "InterfaceName") -> bool:
-        """Whether a provider of this serves somebody who wants that: same major version, at least its minor one."""
+        """True if this version serves a user of `wanted`: the same major version, and at least its minor one."""
         return (self.name, self.major) == (wanted.name, wanted.major) and self.minor >= wanted.minor
 
     def __str__(self) -> str:
@@ -47,7 +57,7 @@ class InterfaceName:
 
 @dataclass(frozen=True, slots=True)
 class Permissions:
-    """What the module's own process may do. `read` and `write` are patterns of paths within the vault; writing includes
+    """The rights of the module's own process. `read` and `write` are patterns of paths within the vault; writing includes
     reading. `bash`: programs it starts, none if False; `mcp`: tools that its agents may use; `network`: hosts, exact or
     `*.domain`; `conversations`: what it may do with the user's chats, where writing includes reading."""
 
@@ -57,14 +67,6 @@ class Permissions:
     mcp: tuple[str, ...] = ()
     network: tuple[str, ...] = ()
     conversations: ConversationAccess = "none"
-
-    def read_folders(self, vault: Path) -> tuple[Path, ...]:
-        """What has to be mounted read-only for `read`; see `folders`."""
-        return folders(self.read, vault)
-
-    def write_folders(self, vault: Path) -> tuple[Path, ...]:
-        """What has to be mounted writable for `write`; the folders may have to be made first."""
-        return folders(self.write, vault)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ class ToolDeclaration:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """How the module's process lives; `memory` as 256m, `idle_seconds` until it ends when nobody asks."""
+    """Start and limits of the module's process; `memory` as 256m, `idle_seconds` until an unused process ends."""
 
     start: Start = "socket-activated"
     memory: str = "256m"
@@ -101,7 +103,7 @@ class Service:
 
 @dataclass(frozen=True, slots=True)
 class UserInterface:
-    """How the module appears in an app; `entry` is a file of the module."""
+    """The module's appearance in an app; `entry` is a file of the module."""
 
     title: str
     icon: str = ""
@@ -120,21 +122,25 @@ class Setting:
 
     def check(self, value: object) -> Any:
         """The value, if it is of this setting's type; error: InvalidInput saying what is allowed."""
-        if self.type == "integer" and isinstance(value, int) and not isinstance(value, bool):
-            return value
-        if self.type == "number" and isinstance(value, int | float) and not isinstance(value, bool):
-            return value
-        if self.type == "boolean" and isinstance(value, bool):
-            return value
-        if self.type in ("string", "secret") and isinstance(value, str) and len(value) <= _LONGEST_VALUE:
-            return value
-        if self.type == "choice" and value in self.choices:
+        if self.type == "choice":
+            is_right = value in self.choices
+        else:
+            is_right = isinstance(value, _CLASSES[self.type]) and isinstance(value, bool) is (self.type == "boolean")
+            is_right = is_right and not (isinstance(value, str) and len(value) > _LONGEST_VALUE)
+        if is_right:
             return value
         allowed = f"one of {', '.join(self.choices)}" if self.type == "choice" else _TYPES[self.type]
         raise InvalidInput(f"{self.name}: {allowed} is allowed.")
 
 
 _LONGEST_VALUE = 10_000
+_CLASSES: Mapping[str, tuple[type, ...]] = {
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "string": (str,),
+    "secret": (str,),
+}
 _TYPES: Mapping[str, str] = {
     "integer": "a whole number",
     "number": "a number",

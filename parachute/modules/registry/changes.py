@@ -1,15 +1,16 @@
-"""What a folder in the vault has that the approved copy has not, for a person who is to approve it."""
+"""Differences between the approved copy of a module and its folder in the vault, for a person to review."""
 
 import difflib
 import stat
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from parachute.errors import InvalidInput
-from parachute.files import read_regular
-from parachute.modules.tree import walk
+from parachute.base.errors import InvalidInput
+from parachute.base.folders import Folder
+from parachute.modules.registry.tree import walk
 
 Kind = Literal["added", "removed", "changed"]
 
@@ -20,6 +21,9 @@ _LINE = 500
 """Characters of a line that are shown; what is left out is counted."""
 
 _BINARY_BYTES = 200 * 1024 * 1024
+
+_File = tuple[Folder, int]
+"""The module's folder, and the mode of a file in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,40 +36,43 @@ class FileChange:
     note: str | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """For the API and `--json`."""
+        """The JSON of the API and of `--json`."""
         return {"path": self.path, "kind": self.kind, "diff": "\n".join(self.lines), "note": self.note}
 
 
 def file_changes(old: Path, new: Path) -> list[FileChange]:
     """All files that differ, in order of their paths; at most 10,000 lines altogether. Error: TreeNotAllowed, OSError."""
-    before, after = dict(_files(old)), dict(_files(new))
-    left = _ALL_LINES
-    changes = []
-    for path in sorted({*before, *after}):
-        change = _change(path, before.get(path), after.get(path), left)
-        if change is not None:
-            left -= len(change.lines)
-            changes.append(change)
+    with _files(old) as before, _files(new) as after:
+        left = _ALL_LINES
+        changes = []
+        for path in sorted({*before, *after}):
+            change = _change(path, before.get(path), after.get(path), left)
+            if change is not None:
+                left -= len(change.lines)
+                changes.append(change)
     return changes
 
 
-def _files(root: Path) -> Iterator[tuple[str, Path]]:
-    if root.is_dir():
-        for entry, relative in walk(root):
-            if not entry.is_dir(follow_symlinks=False):
-                yield relative, Path(entry.path)
+@contextmanager
+def _files(root: Path) -> Iterator[dict[str, _File]]:
+    if not root.is_dir():
+        yield {}
+        return
+    with Folder.open(root) as folder:
+        modes = ((relative, entry.stat(follow_symlinks=False).st_mode) for entry, relative in walk(root))
+        yield {relative: (folder, mode) for relative, mode in modes if not stat.S_ISDIR(mode)}
 
 
-def _change(path: str, old: Path | None, new: Path | None, left: int) -> FileChange | None:
+def _change(path: str, old: _File | None, new: _File | None, left: int) -> FileChange | None:
     kind: Kind = "added" if old is None else "removed" if new is None else "changed"
     note = None
     if old and new:
-        if _kind_of(old) != _kind_of(new):
-            return FileChange(path, kind, note=f"was {_kind_of(old)}, is {_kind_of(new)}")
-        if _is_executable(old) != _is_executable(new):
-            note = "is executable now" if _is_executable(new) else "is no longer executable"
+        if _kind_of(old[1]) != _kind_of(new[1]):
+            return FileChange(path, kind, note=f"was {_kind_of(old[1])}, is {_kind_of(new[1])}")
+        if _is_executable(old[1]) != _is_executable(new[1]):
+            note = "is executable now" if _is_executable(new[1]) else "is no longer executable"
     try:
-        before, after = _content(old), _content(new)
+        before, after = _content(path, old), _content(path, new)
     except InvalidInput:
         return FileChange(path, kind, note="is too large to compare")
     if old and new and before == after:
@@ -122,18 +129,18 @@ def _visible(character: str) -> str:
     return character.encode("unicode_escape").decode()
 
 
-def _kind_of(path: Path) -> str:
-    mode = path.lstat().st_mode
+def _kind_of(mode: int) -> str:
     return "a link" if stat.S_ISLNK(mode) else "a file" if stat.S_ISREG(mode) else "no file"
 
 
-def _is_executable(path: Path) -> bool:
-    return not path.is_symlink() and bool(path.lstat().st_mode & 0o111)
+def _is_executable(mode: int) -> bool:
+    return not stat.S_ISLNK(mode) and bool(mode & 0o111)
 
 
-def _content(path: Path | None) -> bytes:
-    if path is None:
+def _content(path: str, file: _File | None) -> bytes:
+    if file is None:
         return b""
-    if path.is_symlink():
-        return f"-> {path.readlink()}\n".encode()
-    return read_regular(path, _BINARY_BYTES)
+    folder, mode = file
+    if stat.S_ISLNK(mode):
+        return f"-> {folder.link(path)}\n".encode()
+    return folder.read(path, _BINARY_BYTES)

@@ -1,4 +1,4 @@
-"""Looking at a module without running it."""
+"""Checks of a module without running it."""
 
 import ast
 import warnings
@@ -6,16 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from parachute.agent_files.brought import problems_of
-from parachute.errors import InvalidInput, ParachuteError
-from parachute.files import read_regular
-from parachute.manifest import Manifest, ManifestInvalid, load
-from parachute.modules.contradictions import contradictions
-from parachute.modules.hashing import tree_hash
-from parachute.modules.models import Limits
-from parachute.modules.names import check_name
-from parachute.modules.requirements import check_requirements
-from parachute.modules.tree import check_tree, walk
+from parachute.base.errors import InvalidInput, ParachuteError
+from parachute.base.folders import Folder
+from parachute.modules.agent_definitions.brought import problems_of
+from parachute.modules.manifest import Manifest, ManifestInvalid, load
+from parachute.modules.registry.contradictions import contradictions
+from parachute.modules.registry.hashing import tree_hash
+from parachute.modules.registry.models import Limits
+from parachute.modules.registry.names import check_name
+from parachute.modules.registry.requirements import check_requirements
+from parachute.modules.registry.tree import check_tree, walk
 
 _FILE_BYTES = 2 * 1024 * 1024
 
@@ -28,7 +28,7 @@ class ModuleInvalid(InvalidInput):
 
 @dataclass(slots=True)
 class Report:
-    """What a look at a folder found; `problems` is empty if the module can be installed, and `hash` is what is approved."""
+    """The result of checking a folder; `problems` is empty if the module can be installed, `hash` is what gets approved."""
 
     folder: Path
     name: str | None = None
@@ -38,7 +38,7 @@ class Report:
 
 
 def check_folder(folder: Path) -> Report:
-    """Look at everything at once, so that a person can mend it in one go; nothing of the module is imported."""
+    """Check everything at once, so that a person sees every mistake; nothing of the module is imported."""
     report = Report(folder)
     if not folder.is_dir():
         report.problems.append(f"The folder {folder} does not exist.")
@@ -107,7 +107,8 @@ def _agent_problems(folder: Path, manifest: Manifest) -> tuple[str, ...]:
 
 def _parsed(folder: Path, relative: str) -> ast.Module:
     try:
-        source = read_regular(folder / relative, _FILE_BYTES)
+        with Folder.open(folder) as root:
+            source = root.read(relative, _FILE_BYTES)
         with warnings.catch_warnings():
             # An author's doubtful escape sequence is for the author's own tests to complain about.
             warnings.simplefilter("ignore")

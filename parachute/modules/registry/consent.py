@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from parachute.agent_files.brought import BroughtAgent, brought_agents
-from parachute.manifest import Consent, ConsentDifference, Manifest, ScheduledConsent, consent, difference
-from parachute.modules.models import InstalledModule, Trust
-from parachute.modules.requirements import Lock
+from parachute.modules.agent_definitions.brought import BroughtAgent, brought_agents
+from parachute.modules.manifest import Consent, ConsentDifference, Manifest, ScheduledConsent, consent, difference
+from parachute.modules.registry.models import InstalledModule, Trust
+from parachute.modules.registry.requirements import Lock
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What the user is asked about a staged module, as lines for a terminal and as JSON for an app."""
+    """The question about a staged module, as lines for a terminal and as JSON for an app."""
 
     asked: Consent
     module: InstalledModule
@@ -29,16 +29,16 @@ class Question:
         return f"Let {self.module.name} run as it is now?"
 
     def permissions(self) -> dict[str, Any]:
-        """What is stored as approved."""
+        """The consent to store as approved."""
         return self.asked.as_json()
 
     def difference(self) -> ConsentDifference | None:
-        """What changes against what was approved; None if nothing was, or if nobody can tell."""
+        """The difference to the approved consent; None if there is none to compare with."""
         old = approved_consent(self.previous)
         return None if old is None else difference(old, self.asked)
 
     def as_json(self) -> dict[str, Any]:
-        """For an app, and for `--json`."""
+        """The JSON of the API and of `--json`."""
         changes = self.difference()
         return {
             "name": self.module.name,
@@ -93,7 +93,7 @@ class Question:
 
 
 def consent_of(folder: Path, manifest: Manifest) -> Consent:
-    """What the module in a folder asks for, with the agents that its files make; waits for the disk."""
+    """The consent that the module in a folder asks for, scheduled agents included; waits for the disk."""
     agents = brought_agents(folder, manifest.name)
     return consent(manifest, tuple(found for agent in agents if (found := _scheduled(agent)) is not None))
 
@@ -116,7 +116,7 @@ def _scheduled(agent: BroughtAgent) -> ScheduledConsent | None:
 
 
 def approved_consent(module: InstalledModule | None) -> Consent | None:
-    """What was approved of a module; None if nothing was, or if it was stored by another version of this program."""
+    """The approved consent of a module; None if there is none, or another version of this program stored it."""
     if module is None or module.permissions is None:
         return None
     try:
@@ -126,5 +126,5 @@ def approved_consent(module: InstalledModule | None) -> Consent | None:
 
 
 def is_enforced() -> bool:
-    """Whether the system can hold a module to what its consent says."""
+    """True if this system can enforce what the consent says."""
     return sys.platform == "linux" and shutil.which("bwrap") is not None

@@ -1,12 +1,12 @@
-"""What the code of a module says in so many words, against its manifest; nothing of it is imported.
+"""Contradictions between a module's code and its manifest, found without importing it.
 
-The host compares the loaded module with its manifest as well, but only the first request would tell then.
+The host compares the loaded module with its manifest as well, but only at the first request.
 """
 
 import ast
 from collections.abc import Iterable
 
-from parachute.manifest import Manifest
+from parachute.modules.manifest import Manifest
 
 _MARKS = {"mcp_tool": ("tool", "mcp_tools"), "event": ("event", "hooks")}
 

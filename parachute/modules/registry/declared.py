@@ -1,16 +1,15 @@
-"""What the system's configuration declares of modules: what cannot be changed, and how far it is done."""
+"""Declared modules: what the user cannot change, and how far reconciliation is."""
 
 from dataclasses import replace
-from pathlib import Path
 
-from parachute.declared.models import Declaration, DeclaredModule
-from parachute.errors import ParachuteError
-from parachute.modules.models import InstalledModule, ModuleStatus, State
-from parachute.modules.names import NameNotAllowed, check_name
+from parachute.base.errors import ParachuteError
+from parachute.config.declared.models import Declaration, DeclaredModule
+from parachute.modules.registry.models import InstalledModule, ModuleStatus, State
+from parachute.modules.registry.names import NameNotAllowed, check_name
 
 
 class Declarations:
-    """`applying` is the name of the module that is being brought in line at this moment, if any.
+    """`reconciling` is the name of the module that is being reconciled at this moment, if any.
 
     Error: DeclarationInvalid if no module can have one of the names.
     """
@@ -24,11 +23,11 @@ class Declarations:
                     f"modules.{name[:60]}", error.message.removeprefix("name: ").rstrip(".")
                 ) from error
         self.all = declaration
-        self.applying: str | None = None
+        self.reconciling: str | None = None
         self._problems: dict[str, tuple[InstalledModule | None, str]] = {}
 
     def find(self, name: str) -> DeclaredModule | None:
-        """What is declared of a module, if anything is."""
+        """The declaration of a module, if there is one."""
         return self.all.modules.get(name)
 
     def check_free(self, name: str) -> None:
@@ -43,24 +42,20 @@ class Declarations:
             raise self.all.refusal(f"That the module {name} is {word}", f"modules.{name}.enable")
 
     def in_force(self, module: InstalledModule) -> InstalledModule:
-        """An entry of the list as it counts: what is declared as disabled is, from the first moment on."""
+        """The entry with the declaration applied: what is declared as disabled is disabled from the start."""
         found = self.find(module.name)
         return module if found is None or found.enable else module.switched(False)
 
     def failed(self, name: str, entry: InstalledModule | None, error: ParachuteError | OSError) -> None:
-        """Note why a module is not as declared; it counts as long as the entry in the list stays the same."""
+        """Record why a module is not as declared; it counts until the registry's entry changes."""
         self._problems[name] = (entry, str(error))
 
     def problems(self, entries: dict[str, InstalledModule]) -> dict[str, str]:
-        """Why modules are not as declared, by name, for a list with these entries."""
+        """Problems of modules that are not as declared, by name, while the registry has these entries."""
         return {name: said for name, (entry, said) in self._problems.items() if entries.get(name) == entry}
 
-    def missing(self, name: str, folder: Path) -> ModuleStatus:
-        """A declared module that is not installed."""
-        return ModuleStatus(name, State.NOT_INSTALLED, folder)
-
-    def beside(self, status: ModuleStatus, entries: dict[str, InstalledModule]) -> ModuleStatus:
-        """The status with what is declared of the module."""
+    def with_declaration(self, status: ModuleStatus, entries: dict[str, InstalledModule]) -> ModuleStatus:
+        """The status with the module's declaration added."""
         found = self.find(status.name)
         if found is None:
             return status
@@ -69,7 +64,7 @@ class Declarations:
         if status.state is not State.NOT_INSTALLED:
             return status
         where = f"modules.{status.name} in {self.all.path}"
-        if self.applying == status.name:
+        if self.reconciling == status.name:
             return replace(status, state=State.INSTALLING, reason=f"It is being installed, as {where} says.")
         if not found.enable:
             return replace(status, reason=f"It is declared as disabled ({where}).")

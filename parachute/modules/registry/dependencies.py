@@ -1,5 +1,6 @@
 """The packages of a module: fetched as wheels and locked before consent, unpacked after it, rebuilt without a network."""
 
+import contextlib
 import os
 import re
 import sys
@@ -7,13 +8,13 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
-from parachute.errors import InvalidInput, ParachuteError, Unavailable
-from parachute.files import atomic_write
-from parachute.modules import children
-from parachute.modules.hashing import hash_tree
-from parachute.modules.models import Limits, Progress
-from parachute.modules.requirements import Lock, check_requirements, interpreter_tag, locked_wheels
-from parachute.modules.tree import remove, remove_bytecode
+from parachute.base.errors import InvalidInput, ParachuteError, Unavailable
+from parachute.base.files import atomic_write, remove_tree
+from parachute.modules.registry.hashing import hash_tree
+from parachute.modules.registry.models import Limits, Progress
+from parachute.modules.registry.requirements import Lock, check_requirements, interpreter_tag, locked_wheels
+from parachute.modules.registry.tree import remove_bytecode
+from parachute.supervisor.command_runner import children
 
 LOCK, WHEELS, PACKAGES = "lock.txt", "wheels", "packages"
 
@@ -31,7 +32,7 @@ _UNREACHABLE = re.compile(
 
 
 class DependenciesFailed(ParachuteError):
-    """pip could not find or unpack the packages of a module; the message has its own words."""
+    """pip could not find or unpack the packages of a module; the message quotes pip."""
 
     key = "dependencies_failed"
 
@@ -107,20 +108,28 @@ def rebuild(folder: Path, work: Path, limits: Limits) -> str | None:
             f"The packages of the module were made for another Python: {error.message}",
             "Install the module again from its source, which fetches the packages for this one.",
         ) from error
-    remove(folder / PACKAGES)
+    remove_tree(folder / PACKAGES)
     (work / PACKAGES).rename(folder / PACKAGES)
     return digest
 
 
 def fits(folder: Path) -> bool:
-    """Whether the packages in `folder` were unpacked for the interpreter that runs now; errors: OSError, InvalidInput."""
+    """True if the packages in `folder` were unpacked for the running interpreter; errors: OSError, InvalidInput."""
     return Lock.read(folder / LOCK).interpreter == interpreter_tag()
 
 
 def mark_rebuilt(folder: Path) -> None:
-    """Note that the packages in `folder` fit the interpreter that runs now."""
+    """Record that the packages in `folder` fit the running interpreter."""
     lock = Lock.read(folder / LOCK)
     atomic_write(folder / LOCK, Lock(lock.requires, interpreter_tag(), lock.packages).render())
+
+
+def unpack_again(copies: Path) -> None:
+    """See that the packages of all modules are unpacked anew from their kept wheels, as by another interpreter."""
+    for path in copies.glob(f"*/*/{LOCK}"):
+        with contextlib.suppress(InvalidInput):  # a lock that nobody can read fits no interpreter
+            lock = Lock.read(path)
+            atomic_write(path, Lock(lock.requires, "none, restored from a backup", lock.packages).render())
 
 
 def reuse(lock: Lock, old: Path, folder: Path) -> None:
@@ -151,7 +160,7 @@ def _pip(
     said: Callable[[str], None] = lambda line: None,
 ) -> children.Finished:
     if find_spec("pip") is None:
-        raise Unavailable("pip is not installed beside this program.", f"Install it: {sys.executable} -m ensurepip")
+        raise Unavailable("pip is not installed with this program.", f"Install it: {sys.executable} -m ensurepip")
     temporary = folder / "temporary"
     temporary.mkdir(exist_ok=True)
     common = ["--disable-pip-version-check", "--no-input", "--no-color"]
@@ -167,7 +176,7 @@ def _pip(
             said=said,
         )
     finally:
-        remove(temporary)
+        remove_tree(temporary)
 
 
 def _failure(output: str) -> ParachuteError:

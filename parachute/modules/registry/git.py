@@ -4,11 +4,11 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from parachute.errors import InvalidInput, ParachuteError, Unavailable
-from parachute.files import read_regular
-from parachute.modules import children
-from parachute.modules.models import Limits, Progress
-from parachute.modules.tree import TreeNotAllowed
+from parachute.base.errors import InvalidInput, ParachuteError, Unavailable
+from parachute.base.files import read_regular
+from parachute.modules.registry.models import Limits, Progress
+from parachute.modules.registry.tree import check_size
+from parachute.supervisor.command_runner import children
 
 _SAFE = (
     "core.hooksPath=/dev/null",
@@ -41,7 +41,7 @@ _ABSENT = re.compile(
 
 
 class CloneFailed(ParachuteError):
-    """git could not fetch the repository; the message has its own words."""
+    """git could not fetch the repository; the message quotes git."""
 
     key = "clone_failed"
 
@@ -82,7 +82,7 @@ class Repository:
         )
 
     def take(self, subfolder: str | None) -> None:
-        """Write the files, or those of one folder, after a look at their kinds and sizes; error: TreeNotAllowed."""
+        """Write the files, or those of one folder, after a check of their kinds and sizes; error: TreeNotAllowed."""
         wanted = ["--", subfolder] if subfolder else []
         listing = self.folder.parent / "listing"
         self._git(["ls-tree", "-r", "-l", "-z", "--full-tree", "HEAD", *wanted], output=listing)
@@ -100,13 +100,7 @@ class Repository:
                 continue
             count += 1
             total += int(size)
-            if count > self._limits.files:
-                raise TreeNotAllowed(f"The module has more than {self._limits.files:,} files.", _SMALLER)
-            if total > self._limits.source_bytes:
-                allowed = self._limits.source_bytes // (1024 * 1024)
-                raise TreeNotAllowed(
-                    f"The module is larger than {allowed:,} MB; {path} has {int(size):,} bytes.", _SMALLER
-                )
+            check_size(self._limits, count, total, path, int(size))
         if not count:
             where = f"a folder {subfolder!r}" if subfolder else "any file"
             raise InvalidInput(f"The repository does not have {where}.", "`--path` names the folder of the module.")
@@ -131,9 +125,6 @@ class Repository:
         )
         if finished.code:
             raise _failure(finished.output)
-
-
-_SMALLER = "A module is code and prompts; data belongs into the vault. `--path` names the folder of the module in it."
 
 
 def _failure(output: str) -> ParachuteError:

@@ -3,15 +3,15 @@
 import errno
 import hashlib
 import os
-import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
+from typing import NoReturn
 
-from parachute.base.folders import Folder
-from parachute.errors import InvalidInput
+from parachute.base.errors import InvalidInput
+from parachute.base.folders import Folder, TooMany
+from parachute.base.opening import NEW, open_regular
 
 LEFT_OUT = frozenset({".git", ".hypothesis", ".mypy_cache", ".pytest_cache", ".ruff_cache", "__pycache__"})
 """Entries that never belong to a module: what git keeps, and what Python makes by itself."""
@@ -20,9 +20,6 @@ _CHUNK = 1 << 20
 _DEEPEST = 64
 _MOST_ENTRIES = 100_000
 _LARGEST = 4 << 30
-# O_NONBLOCK: opening a named pipe would wait for its writer.
-_FILE = os.O_RDONLY | os.O_NONBLOCK
-_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 
 
 class HashNotPossible(InvalidInput):
@@ -98,7 +95,6 @@ class _Walk:
         self._for_the_user = for_the_user
         self._files: dict[str, str] = {}
         self._lines: list[tuple[bytes, bytes]] = []
-        self._entries = 0
         self._bytes = 0
 
     def run(self, source: Path) -> TreeHash:
@@ -116,24 +112,16 @@ class _Walk:
         return TreeHash(f"sha256:{digest.hexdigest()}", self._files)
 
     def _walk(self, root: Folder) -> None:
-        waiting = [""]
-        while waiting:
-            path = waiting.pop()
-            if path.count("/") >= _DEEPEST:
-                raise HashNotPossible(f"{path[:80]}… lies more than {_DEEPEST} folders deep.")
-            with _said(path), root.folder(path) as folder:
-                found = islice(folder.entries(), _MOST_ENTRIES + 1)
-                names = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in found]
-                for name, is_folder in names:
-                    inside = f"{path}/{name}" if path else name
-                    if self._is_left_out(name, inside):
-                        continue
-                    self._count(inside)
-                    if is_folder:
-                        waiting.append(inside)
-                    else:
-                        with _said(inside):
-                            self._entry(folder, name, inside)
+        try:
+            for place, folder, entries in root.walk(deepest=_DEEPEST, most=_MOST_ENTRIES, unreadable=_refuse):
+                prefix = f"{place}/" if place else ""
+                entries[:] = [each for each in entries if not self._is_left_out(each.name, f"{prefix}{each.name}")]
+                for entry in entries:
+                    if not entry.is_dir(follow_symlinks=False):
+                        with _errors_of(f"{prefix}{entry.name}"):
+                            self._entry(folder, entry.name, f"{prefix}{entry.name}")
+        except TooMany as error:
+            raise HashNotPossible(error.message) from error
 
     def _is_left_out(self, name: str, inside: str) -> bool:
         if inside in self._without:
@@ -144,14 +132,9 @@ class _Walk:
             raise HashDiffers(f"{inside} was not there when this copy was made.")
         return True
 
-    def _count(self, inside: str) -> None:
-        self._entries += 1
-        if self._entries > _MOST_ENTRIES:
-            raise HashNotPossible(f"There are more than {_MOST_ENTRIES:,} files and folders; {inside} is one too many.")
-
     def _entry(self, folder: Folder, name: str, inside: str) -> None:
         try:
-            descriptor = folder.descriptor(name, _FILE)
+            descriptor = open_regular(folder.fileno(), name)
         except OSError as error:
             if error.errno == errno.ELOOP:
                 self._link(folder, name, inside)
@@ -159,11 +142,10 @@ class _Walk:
             if error.errno == errno.ENXIO:  # a socket
                 raise HashNotPossible(f"{inside} is neither a file nor a folder.") from error
             raise
+        except InvalidInput as error:
+            raise HashNotPossible(f"{inside} is neither a file nor a folder.") from error
         try:
-            mode = os.fstat(descriptor).st_mode
-            if not stat.S_ISREG(mode):
-                raise HashNotPossible(f"{inside} is neither a file nor a folder.")
-            executable = bool(mode & 0o111)
+            executable = bool(os.fstat(descriptor).st_mode & 0o111)
             if self._target is None:
                 digest = self._read(descriptor, inside, None)
             else:
@@ -175,11 +157,11 @@ class _Walk:
         self._lines.append((os.fsencode(inside), kind + b"\0" + digest.encode()))
 
     def _link(self, folder: Folder, name: str, inside: str) -> None:
-        text = os.readlink(name, dir_fd=folder.fileno())
+        text = folder.link(name)
         _check_link(inside, text)
         if self._target is not None:
             with self._target_folder(inside) as target:
-                os.symlink(text, name, dir_fd=target.fileno())
+                target.make_link(name, text)
         digest = hashlib.sha256(os.fsencode(text)).hexdigest()
         self._files[inside] = digest
         self._lines.append((os.fsencode(inside), b"link\0" + digest.encode()))
@@ -199,7 +181,7 @@ class _Walk:
 
     def _copy(self, descriptor: int, inside: str, executable: bool) -> str:
         with self._target_folder(inside) as target:
-            copy = target.descriptor(inside.rpartition("/")[2], _NEW_FILE)
+            copy = target.descriptor(inside.rpartition("/")[2], NEW)
             try:
                 digest = self._read(descriptor, inside, copy)
                 if self._for_the_user:
@@ -229,8 +211,12 @@ def _check_link(inside: str, text: str) -> None:
 
 
 @contextmanager
-def _said(inside: str) -> Iterator[None]:
+def _errors_of(inside: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise HashNotPossible(f"{inside or 'The folder'} cannot be read or copied: {error.strerror}.") from error
+        _refuse(inside, error)
+
+
+def _refuse(inside: str, error: OSError) -> NoReturn:
+    raise HashNotPossible(f"{inside or 'The folder'} cannot be read or copied: {error.strerror}.") from error

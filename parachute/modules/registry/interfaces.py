@@ -1,19 +1,19 @@
-"""Which modules fit together: who provides an interface, who uses it, and in which order they come."""
+"""Compatibility of modules: providers and users of interfaces, and the order of their starts."""
 
 from collections.abc import Iterable
 
-from parachute.errors import Conflict
-from parachute.manifest import Manifest
+from parachute.base.errors import Conflict
+from parachute.modules.manifest import Manifest
 
 
 class DoesNotFit(Conflict):
-    """A module cannot be enabled beside one that is; the message names both."""
+    """A module cannot be enabled together with another; the message names both."""
 
     key = "modules_do_not_fit"
 
 
 def check_fits(new: Manifest, enabled: Iterable[Manifest]) -> None:
-    """Look whether a module can be enabled beside those that are; an entry of its own name among them is left out.
+    """Check that a module can be enabled together with `enabled`; an entry of its own name there is ignored.
 
     Error: DoesNotFit for an interface or a tool that another module offers already, and for an interface in a version that
     one of the two cannot use. An interface that nobody provides is no mistake.
@@ -75,7 +75,7 @@ def _disable(name: str) -> str:
 
 
 def _needs(manifests: tuple[Manifest, ...]) -> dict[str, set[str]]:
-    """For each module the others whose interfaces it uses."""
+    """The modules whose interfaces each module uses."""
     providers: dict[str, set[str]] = {}
     for manifest in manifests:
         for entry in manifest.provides:

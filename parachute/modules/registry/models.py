@@ -1,5 +1,6 @@
-"""What is known of a module, and where its files lie."""
+"""Installed modules, their status and the paths of their files."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
@@ -7,23 +8,23 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
 
-from parachute.files import private_folder
-from parachute.settings.home import Home
+from parachute.base.files import private_folder
+from parachute.config.settings.home import Home
 
 
 class Trust(StrEnum):
-    """Who vouches for a module."""
+    """The trust in a module's content."""
 
     VERIFIED = "verified"
     """Its hash is in the list that came with this program."""
     TRUSTED = "trusted"
     """The user read its consent screen and approved it."""
     UNTRUSTED = "untrusted"
-    """The user let it run shut in: no network, and only its own folder."""
+    """The user lets it run without network and with its own folder only."""
 
 
 class State(StrEnum):
-    """Whether a module may start."""
+    """The state of a module: whether it may start."""
 
     READY = "ready"
     DISABLED = "disabled"
@@ -72,7 +73,7 @@ class InstalledModule:
 
 @dataclass(frozen=True, slots=True)
 class ModuleUnit:
-    """What the process of a module is doing; `state` is a word of the supervisor, `backlog` counts events that wait for it."""
+    """The unit of a module; `state` is the supervisor's word, `backlog` counts events that wait for it."""
 
     state: str
     reason: str | None = None
@@ -88,7 +89,7 @@ class ModuleUnit:
 
 @dataclass(frozen=True, slots=True)
 class ModuleStatus:
-    """A module as a person wants to see it; `folder` is its source, `reason` why it does not start.
+    """The status of a module; `folder` is its source, `reason` why it does not start.
 
     `unit` is None where nothing runs it, `confinement` holds a sentence for each limit that is not enforced. `declared`: the
     system's configuration says whether it is there, `problem` why it is not as that says.
@@ -105,19 +106,19 @@ class ModuleStatus:
     declared: bool = False
     problem: str | None = None
 
-    def told(self, row: Mapping[str, Any]) -> "ModuleStatus":
-        """The same with what a running core says of it, as JSON."""
-        told = self.beside(row.get("unit"), row.get("confinement") or ())
+    def with_row(self, row: Mapping[str, Any]) -> "ModuleStatus":
+        """The status with the row that a running server gives of it."""
+        found = self.with_unit(row.get("unit"), row.get("confinement") or ())
         if row.get("state") == State.INSTALLING:
-            told = replace(told, state=State.INSTALLING, reason=row.get("reason"))
-        return replace(told, problem=row.get("problem"))
+            found = replace(found, state=State.INSTALLING, reason=row.get("reason"))
+        return replace(found, problem=row.get("problem"))
 
-    def beside(self, unit: Mapping[str, Any] | None, confinement: Iterable[str] = ()) -> "ModuleStatus":
-        """The same with what core knows of the process."""
+    def with_unit(self, unit: Mapping[str, Any] | None, confinement: Iterable[str] = ()) -> "ModuleStatus":
+        """The status with the unit's state."""
         return replace(self, unit=ModuleUnit.from_json(unit) if unit else None, confinement=tuple(confinement))
 
     def as_json(self) -> dict[str, Any]:
-        """For the API and `--json`; `trust_level` is the name under which the app reads the trust."""
+        """The JSON of the API and of `--json`; the app reads the trust as `trust_level`."""
         module = self.module
         return {
             "name": self.name,
@@ -143,7 +144,7 @@ class ModuleStatus:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What an installation may take; sizes in bytes."""
+    """Limits of an installation; sizes in bytes."""
 
     files: int = 20_000
     source_bytes: int = 200 * 1024 * 1024
@@ -158,7 +159,7 @@ class Limits:
 
 
 class Progress(Protocol):
-    """Where an installation says what it does."""
+    """Progress of an installation, for whoever watches."""
 
     def step(self, text: str) -> None:
         """One line that stays."""
@@ -179,7 +180,7 @@ class Silent:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where modules lie: sources in the vault, everything that runs in the folder of trust."""
+    """Paths of modules: sources in the vault, everything that runs in the state directory."""
 
     home: Home
     vault: Path
@@ -204,8 +205,8 @@ class Places:
         return self.sources / name
 
     def copy(self, name: str, digest: str) -> Path:
-        """The folder with `code`, `packages`, `lock.txt` and `wheels` of one approved content."""
-        return self.copies / name / digest
+        """The folder with `code`, `packages`, `lock.txt` and `wheels` of one approved content; it may not exist."""
+        return self.home.root / "modules" / name / digest
 
     def data(self, name: str) -> Path:
         """The private data of a module; it may not exist."""
@@ -213,9 +214,21 @@ class Places:
 
     @property
     def settings(self) -> Path:
-        """What the user set for modules, one file each; it may not exist."""
+        """The folder of module settings, one file each; it may not exist."""
         return self.home.root / "module-settings"
 
     def specification(self, name: str) -> Path:
-        """What core last told the unit of a module to run; it may not exist."""
+        """The specification that the unit of a module was last given; it may not exist."""
         return self.home.root / "run" / "module" / name / "spec.json"
+
+
+class RunningModules(ABC):
+    """The processes of modules, which a wing above knows."""
+
+    @abstractmethod
+    async def restart(self, name: str) -> None:
+        """End the process of a module; errors: NotFound, Conflict, Unavailable."""
+
+    @abstractmethod
+    async def unit_states(self) -> dict[str, dict[str, Any]]:
+        """The state of each module's unit; error: Unavailable."""

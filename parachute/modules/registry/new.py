@@ -4,9 +4,9 @@ import secrets
 from pathlib import Path
 from string import Template
 
-from parachute.errors import Conflict, InvalidInput
-from parachute.modules.names import check_name
-from parachute.modules.tree import remove
+from parachute.base.errors import Conflict, InvalidInput
+from parachute.base.files import remove_tree
+from parachute.modules.registry.names import check_name
 
 _TEMPLATE = Path(__file__).with_name("template")
 _SUFFIX = ".template"
@@ -40,6 +40,6 @@ def create_module(name: str, parent: Path) -> Path:
             file.write_text(Template(path.read_text()).substitute(values))
         staging.rename(target)
     except BaseException:
-        remove(staging)
+        remove_tree(staging)
         raise
     return target

@@ -6,11 +6,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
-from parachute.errors import InvalidInput, NotFound, ParachuteError
-from parachute.modules.api import LiveDependency, ModulesDependency, check_seen
-from parachute.modules.models import State
-from parachute.modules.service import Modules
-from parachute.modules.sources import official_names
+from parachute.base.errors import InvalidInput, NotFound, ParachuteError
+from parachute.modules.registry.api import LiveDependency, ModulesDependency, check_seen
+from parachute.modules.registry.models import State
+from parachute.modules.registry.service import Modules
+from parachute.modules.registry.sources import official_names
 
 router = APIRouter(prefix="/api/modules", tags=["modules"])
 
@@ -27,9 +27,9 @@ class Wanted(BaseModel):
 
 
 @router.get("/official")
-async def official_modules(service: ModulesDependency) -> dict[str, Any]:
+def official_modules(service: ModulesDependency) -> dict[str, Any]:
     """The modules that came with this computer: which are installed, and of the others what they may do."""
-    return {"modules": await asyncio.to_thread(_offered, service)}
+    return {"modules": [_offer(service, name) for name in official_names()]}
 
 
 @router.post("/install")
@@ -37,12 +37,7 @@ async def install(body: Wanted, service: ModulesDependency, live: LiveDependency
     """Install an official module, if it is still what the caller saw; that is the consent to what it may do."""
     name = await asyncio.to_thread(_install, service, body)
     await service.changed(name)
-    (found,) = await live.beside([await asyncio.to_thread(service.status, name)])
-    return found
-
-
-def _offered(service: Modules) -> list[dict[str, Any]]:
-    return [_offer(service, name) for name in official_names()]
+    return await live.one(service, name)
 
 
 def _offer(service: Modules, name: str) -> dict[str, Any]:

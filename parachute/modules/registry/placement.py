@@ -3,12 +3,11 @@
 import os
 from pathlib import Path
 
-from parachute.errors import Conflict, InvalidInput, ParachuteError
-from parachute.files import private_folder, sync_names, sync_tree
-from parachute.modules.hashing import copy_verified, tree_hash
-from parachute.modules.models import InstalledModule, Places
-from parachute.modules.staging import INCOMING, PREVIOUS, Journal, token_of
-from parachute.modules.tree import remove
+from parachute.base.errors import Conflict, InvalidInput, ParachuteError
+from parachute.base.files import private_folder, remove_tree, sync_names, sync_tree
+from parachute.modules.registry.hashing import copy_verified, tree_hash
+from parachute.modules.registry.models import InstalledModule, Places
+from parachute.modules.registry.staging import INCOMING, PREVIOUS, Journal, opened_sources, token_of
 
 REPLACED = ".replaced-"
 """Beginning of the name of a source that gave way to a declared one."""
@@ -21,24 +20,25 @@ def place_source(places: Places, staging: Path, files: Path, module: InstalledMo
     token = token_of(staging)
     target = places.source(module.name)
     incoming, previous = folder / f"{INCOMING}{token}", folder / f"{PREVIOUS}{token}"
-    # Relative to open folders, as everything is that agents may write beside us. The user may edit it, whatever the source said.
+    # Relative to open folders, as everything is that agents may write at the same time. The user may edit it, whatever the source said.
     copy_verified(files, incoming, for_the_user=True)
     inode = incoming.stat().st_ino
     names = (str(target), str(incoming), str(previous))
     Journal(module.name, module.approved_at.isoformat(), *names, inode).write(staging)
     sync_tree(incoming)
-    if os.path.lexists(target):
-        target.rename(previous)
-    incoming.rename(target)
-    sync_names(folder)
+    with opened_sources(folder) as sources:
+        if sources.status(target.name) is not None:
+            sources.rename(target.name, sources, previous.name)
+        sources.rename(incoming.name, sources, target.name)
+        sources.sync()
 
 
 def place_copy(places: Places, version: Path, module: InstalledModule) -> None:
-    """Put the verified copy into the folder of trust, in the place of a damaged one."""
+    """Put the verified copy into the state directory, in the place of a damaged one."""
     target = places.copy(module.name, module.digest)
     private_folder(target.parent)
     sync_tree(version)
-    remove(target)
+    remove_tree(target)
     version.rename(target)
     sync_names(target.parent)
 
@@ -53,13 +53,14 @@ def set_aside(places: Places, module: InstalledModule, previous: InstalledModule
     if not os.path.lexists(folder) or any(holds(folder, digest) for digest in known):
         return None
     kept = folder.with_name(f"{REPLACED}{module.name}")
-    remove(kept)
-    folder.rename(kept)
+    with opened_sources(places.sources) as sources:
+        sources.remove_tree(kept.name)
+        sources.rename(folder.name, sources, kept.name)
     return kept
 
 
 def holds(folder: Path, digest: str) -> bool:
-    """Whether a folder has exactly this content."""
+    """True if a folder has exactly this content."""
     try:
         return not folder.is_symlink() and folder.is_dir() and tree_hash(folder) == digest
     except (ParachuteError, OSError):

@@ -1,66 +1,66 @@
-"""Bringing modules in line with what the system's configuration declares, one after the other."""
+"""Reconciling installed modules with the declared configuration, one after the other."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
-from parachute.declared.models import DeclaredModule
-from parachute.errors import ParachuteError
-from parachute.modules import sources
-from parachute.modules.approved import approved_manifest, check_fits_installed
-from parachute.modules.hashing import tree_hash
-from parachute.modules.installation import check_declared_hash
-from parachute.modules.interfaces import DoesNotFit
-from parachute.modules.models import InstalledModule, Progress, State, Trust
-from parachute.modules.registry import Modules as Entries
-from parachute.modules.service import Modules
+from parachute.base.errors import ParachuteError
+from parachute.config.declared.models import DeclaredModule
+from parachute.modules.registry import sources
+from parachute.modules.registry.hashing import tree_hash
+from parachute.modules.registry.installation import check_declared_hash
+from parachute.modules.registry.interfaces import DoesNotFit
+from parachute.modules.registry.models import InstalledModule, Progress, State, Trust
+from parachute.modules.registry.registry import Modules as Entries
+from parachute.modules.registry.service import Modules
+from parachute.modules.registry.verification import approved_manifest, check_fits_installed
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a module: a word such as `installed`, or why it is not as declared; neither if it was already."""
+    """The result for a module: a word such as `installed`, or the problem; neither if it was as declared already."""
 
     name: str
     done: str | None = None
     problem: str | None = None
 
     def as_json(self) -> dict[str, str | None]:
-        """For `--json`."""
+        """The JSON of `--json`."""
         return {"name": self.name, "done": self.done, "problem": self.problem}
 
 
 def is_needed(modules: Modules) -> bool:
-    """Whether there is anything to look at; error: RegistryUnreadable."""
+    """True if any module is or was declared; error: RegistryUnreadable."""
     return bool(modules.declared.all.modules) or any(module.declared for module in modules.installed())
 
 
-def apply(
+def reconcile(
     modules: Modules,
     progress: Progress,
-    tell: Callable[[], object],
-    ended: Callable[[Outcome], object] = lambda outcome: None,
+    notify: Callable[[], object],
+    report: Callable[[Outcome], object] = lambda outcome: None,
 ) -> list[Outcome]:
-    """Install, switch and remove what is not as declared; `tell` has what runs of modules brought in line.
+    """Install, switch and remove modules that are not as declared; `notify` is called after each change.
 
-    One that cannot be as declared stays as it is, and the others go on. What was declared and is no more is removed; its
-    data stay. Waits for downloads. Error: RegistryUnreadable.
+    A module that cannot be as declared stays as it is, and the others go on. Modules that are no longer declared are
+    removed; their data stay. Waits for downloads. Error: RegistryUnreadable.
     """
-    return _Applying(modules, progress, tell, ended).run()
+    return _Reconciler(modules, progress, notify, report).run()
 
 
-class _Applying:
+class _Reconciler:
     def __init__(
         self,
         modules: Modules,
         progress: Progress,
-        tell: Callable[[], object],
-        ended: Callable[[Outcome], object],
+        notify: Callable[[], object],
+        report: Callable[[Outcome], object],
     ) -> None:
         self._modules = modules
         self._declared = modules.declared
         self._progress = progress
-        self._tell = tell
-        self._ended = ended
+        self._notify = notify
+        self._report = report
         self._outcomes: list[Outcome] = []
 
     def run(self) -> list[Outcome]:
@@ -73,18 +73,17 @@ class _Applying:
         waiting = sorted(wanted.values(), key=lambda module: (module.enable, module.name))
         may_wait = True
         while waiting:
-            # One that does not fit beside the old version of another may fit beside its new one.
-            again = [each for each in waiting if self._bring(each, may_wait=may_wait)]
+            # A module that does not fit the old version of another may fit its new one.
+            again = [
+                each for each in waiting if self._attempt(each.name, partial(self._follow, each), may_wait=may_wait)
+            ]
             may_wait = len(again) < len(waiting)
             waiting = again
         return self._outcomes
 
-    def _bring(self, wanted: DeclaredModule, *, may_wait: bool) -> bool:
-        """Bring one module in line; True if it shall be tried again after the others."""
-        return self._attempt(wanted.name, partial(self._follow, wanted), may_wait=may_wait)
-
     def _attempt(self, name: str, work: Callable[[], str | None], *, may_wait: bool = False) -> bool:
-        self._declared.applying = name
+        """Reconcile one module; True if it shall be tried again after the others."""
+        self._declared.reconciling = name
         try:
             outcome = Outcome(name, done=work())
         except (ParachuteError, OSError) as error:
@@ -93,17 +92,17 @@ class _Applying:
             self._declared.failed(name, self._modules.registry.load().get(name), error)
             outcome = Outcome(name, problem=str(error))
         finally:
-            self._declared.applying = None
+            self._declared.reconciling = None
         if outcome.done:
-            self._tell()
+            self._notify()
         self._outcomes.append(outcome)
-        self._ended(outcome)
+        self._report(outcome)
         return False
 
     def _remove(self, name: str) -> str:
         with self._modules.removing(name, seconds=self._modules.limits.wait_seconds):
             # What runs of it ends before its files go.
-            self._tell()
+            self._notify()
         return "removed"
 
     def _follow(self, wanted: DeclaredModule) -> str | None:

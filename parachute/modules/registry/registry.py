@@ -4,23 +4,19 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from parachute.errors import Conflict, NotFound
-from parachute.files import atomic_write, locked
-from parachute.keys.private_files import (
-    NotPrivate,
-    Signature,
-    check_private_folder,
-    current_signature,
-    read_private,
-)
-from parachute.modules.document import RegistryUnreadable, parse_document, render_document
-from parachute.modules.models import InstalledModule
-from parachute.modules.sources import official_names
+from parachute.base.errors import Conflict, NotFound
+from parachute.base.files import atomic_write, locked
+from parachute.base.private_files import NotPrivate, check_private_folder, read_private
+from parachute.base.signatures import Signature, current_signature
+from parachute.modules.registry.document import RegistryUnreadable, parse_document, render_document
+from parachute.modules.registry.models import InstalledModule
+from parachute.modules.registry.sources import official_names
 
 MAXIMUM_BYTES = 4 * 1024 * 1024
 MAXIMUM_MODULES = 500
 
-_JUST_NOW_NS = 100_000_000
+JUST_NOW_NS = 100_000_000
+"""Longer than a step of the clock by which a file system dates changes."""
 
 Modules = dict[str, InstalledModule]
 
@@ -44,8 +40,9 @@ class Registry:
                 return dict(known[1])
             found = read_private(self.path, MAXIMUM_BYTES)
             modules = parse_document(found.data, self.path)
-            # What was written at this moment may be written again without another time of change.
-            settled = abs(time.time_ns() - found.signature.modified_ns) > _JUST_NOW_NS
+            # What was written at this moment may be written again without another time of change; that of the content can
+            # be set by a program, that of the inode cannot.
+            settled = abs(time.time_ns() - found.signature.changed_ns) > JUST_NOW_NS
             self._known = (found.signature, dict(modules)) if settled else None
             return modules
         except FileNotFoundError:
@@ -57,19 +54,16 @@ class Registry:
 
     def module(self, name: str) -> InstalledModule:
         """One module; errors: NotFound, RegistryUnreadable."""
-        found = self.load().get(name)
-        if found is None:
-            raise not_installed(name)
-        return found
+        return entry_of(self.load(), name)
 
-    def change(self, edit: Callable[[Modules], Modules]) -> None:
+    def change(self, edit: Callable[[Modules], Modules]) -> Modules:
         """Replace the list with what `edit` makes of the one in the file now; waits for other programs that change it."""
         check_private_folder(self.path.parent)
         with locked(self.path):
             before = self.load()
             after = edit(dict(before))
             if after == before:
-                return
+                return after
             text = render_document(after)
             if len(after) > MAXIMUM_MODULES or len(text.encode()) > MAXIMUM_BYTES:
                 raise Conflict(
@@ -78,6 +72,7 @@ class Registry:
             # What could not be read back would stop every module at the next start.
             parse_document(text.encode(), self.path)
             atomic_write(self.path, text, 0o600)
+            return after
 
     def put(self, module: InstalledModule) -> None:
         """Add a module, or replace the entry of that name."""
@@ -85,29 +80,25 @@ class Registry:
 
     def replace(self, name: str, edit: Callable[[InstalledModule], InstalledModule]) -> InstalledModule:
         """Change one entry and return it; error: NotFound."""
-        changed: list[InstalledModule] = []
-
-        def edited(modules: Modules) -> Modules:
-            if name not in modules:
-                raise not_installed(name)
-            changed.append(edit(modules[name]))
-            return {**modules, name: changed[0]}
-
-        self.change(edited)
-        return changed[0]
+        return self.change(lambda modules: {**modules, name: edit(entry_of(modules, name))})[name]
 
     def take(self, name: str) -> InstalledModule:
         """Remove an entry and return what it was; error: NotFound."""
         taken: list[InstalledModule] = []
 
         def without(modules: Modules) -> Modules:
-            if name not in modules:
-                raise not_installed(name)
-            taken.append(modules.pop(name))
-            return modules
+            taken.append(entry_of(modules, name))
+            return {other: module for other, module in modules.items() if other != name}
 
         self.change(without)
         return taken[0]
+
+
+def entry_of(modules: Modules, name: str) -> InstalledModule:
+    """The entry of a name; error: NotFound."""
+    if name not in modules:
+        raise not_installed(name)
+    return modules[name]
 
 
 def not_installed(name: str) -> NotFound:

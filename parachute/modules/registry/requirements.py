@@ -1,4 +1,4 @@
-"""What a module may ask pip for, and the lock in which the answer is kept."""
+"""Requirements that a module may have, and the lock of the packages that answer them."""
 
 import hashlib
 import re
@@ -7,15 +7,9 @@ import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 
-from parachute.errors import InvalidInput
-from parachute.files import read_regular
-
-_NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
-_EXTRAS = rf"(?:\s*\[\s*{_NAME}(?:\s*,\s*{_NAME})*\s*\])?"
-_VERSION = r"(?:===?|~=|!=|<=|>=|<|>)\s*[A-Za-z0-9._*+!-]+"
-_MARKER = r"(?:\s*;[A-Za-z0-9_ .'\"<>=!~(),+*-]+)?"
-_REQUIREMENT = re.compile(rf"{_NAME}{_EXTRAS}\s*(?:{_VERSION}(?:\s*,\s*{_VERSION})*)?{_MARKER}")
-"""A name with extras, versions and a marker. No address and no path: from those pip would run what it finds there."""
+from parachute.base.errors import InvalidInput
+from parachute.base.files import read_regular
+from parachute.modules.manifest.models import REQUIREMENT
 
 _WHEEL = re.compile(r"([A-Za-z0-9._]+)-([A-Za-z0-9._+!]+)(?:-[0-9][A-Za-z0-9_.]*)?-[^-]+-[^-]+-[^-]+\.whl")
 _LINE = re.compile(r"([A-Za-z0-9._]+)==([A-Za-z0-9._+!]+) --hash=sha256:([0-9a-f]{64})")
@@ -63,7 +57,7 @@ class Lock:
 
 
 def interpreter_tag() -> str:
-    """What a compiled package is tied to: the implementation, its version, the platform and the C library."""
+    """The tag of this interpreter: implementation, version, platform and C library, to which compiled packages are tied."""
     return f"{sys.implementation.cache_tag}-{sysconfig.get_config_var('SOABI')}-{sysconfig.get_platform()}"
 
 
@@ -72,7 +66,7 @@ def check_requirements(requires: tuple[str, ...]) -> None:
     if len(requires) > _MAXIMUM:
         raise InvalidInput(f"dependencies: at most {_MAXIMUM} are allowed.")
     for text in requires:
-        if len(text) > 300 or not _REQUIREMENT.fullmatch(text):
+        if len(text) > 300 or not REQUIREMENT.fullmatch(text):
             raise InvalidInput(
                 f"dependencies: {text[:80]!r} is not allowed.",
                 "Write a name and versions, such as pyyaml>=6.0. Addresses, paths and options are not taken.",

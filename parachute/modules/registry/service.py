@@ -1,4 +1,4 @@
-"""The modules of this computer: what is installed, whether it may start, and every change of that."""
+"""The service of installed modules: their state and every change of it."""
 
 import os
 from collections.abc import Awaitable, Callable, Iterator
@@ -7,27 +7,35 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from parachute.declared.file import load as load_declaration
-from parachute.declared.models import DeclaredModule
-from parachute.errors import Conflict, ParachuteError
-from parachute.manifest import ConsentDifference, Manifest, difference, load
-from parachute.modules import dependencies
-from parachute.modules.approved import approved_manifest, check_fits_installed
-from parachute.modules.changes import FileChange, file_changes
-from parachute.modules.check import check_agents
-from parachute.modules.consent import approved_consent, consent_of
-from parachute.modules.declarations import Declarations
-from parachute.modules.hashing import tree_hash
-from parachute.modules.installation import Installation, Workshop, stage_approval, stage_declared, stage_install
-from parachute.modules.models import InstalledModule, Limits, ModuleStatus, Places, Progress, Silent, State
-from parachute.modules.names import NAME, check_name
-from parachute.modules.registry import Modules as Entries
-from parachute.modules.registry import Registry, not_installed
-from parachute.modules.settings import ModuleSettings
-from parachute.modules.staging import one_at_a_time, staging_folder
-from parachute.modules.tree import Signature, check_tree, remove, signature
-from parachute.modules.verification import CODE, Runnable, verify
-from parachute.settings.home import Home
+from parachute.base.errors import Conflict, ParachuteError
+from parachute.base.files import remove_tree
+from parachute.base.signatures import Signature
+from parachute.config.declared.file import load as load_declaration
+from parachute.config.declared.models import DeclaredModule
+from parachute.config.settings.home import Home
+from parachute.modules.manifest import ConsentDifference, Manifest, difference, load
+from parachute.modules.manifest.models import NAME
+from parachute.modules.registry import dependencies
+from parachute.modules.registry.changes import FileChange, file_changes
+from parachute.modules.registry.check import check_agents
+from parachute.modules.registry.consent import approved_consent, consent_of
+from parachute.modules.registry.declared import Declarations
+from parachute.modules.registry.hashing import tree_hash
+from parachute.modules.registry.installation import (
+    Installation,
+    Staging,
+    stage_approval,
+    stage_declared,
+    stage_install,
+)
+from parachute.modules.registry.models import InstalledModule, Limits, ModuleStatus, Places, Progress, Silent, State
+from parachute.modules.registry.names import check_name
+from parachute.modules.registry.registry import Modules as Entries
+from parachute.modules.registry.registry import Registry, entry_of, not_installed
+from parachute.modules.registry.settings import ModuleSettings
+from parachute.modules.registry.staging import one_at_a_time, opened_sources, staging_folder
+from parachute.modules.registry.tree import check_tree, signatures
+from parachute.modules.registry.verification import CODE, Runnable, approved_manifest, check_fits_installed, verify
 from parachute.supervisor.logs import log_path, older
 
 # Inside of the class below, `list` is a method.
@@ -36,7 +44,7 @@ Changes = list[FileChange]
 
 
 class NotApproved(Conflict):
-    """What lies in the vault is not what the user approved."""
+    """The content of the vault is not what the user approved."""
 
     key = "approval_pending"
 
@@ -55,7 +63,7 @@ class Modules:
         self.limits = limits or Limits()
         self.listeners: list[Callable[[str | None], Awaitable[None]]] = []
         """What core does when something changed; it hears the name of a module that the user has just enabled."""
-        self._hashes: dict[str, tuple[Signature, str]] = {}
+        self._hashes: dict[str, tuple[dict[str, Signature], str]] = {}
 
     def recover(self) -> bool:
         """Undo what was killed in the middle, unless another program is at it: False then. Error: RegistryUnreadable.
@@ -75,28 +83,16 @@ class Modules:
 
     def list(self) -> list[ModuleStatus]:
         """All modules that are installed or declared, and other folders in the vault; error: RegistryUnreadable."""
-        installed = self.registry.load()
-        found = {name: self._stranger(name) for name in self._folders()}
-        for name in self.declared.all.modules:
-            found.setdefault(name, self.declared.missing(name, self.places.source(name)))
-        found |= {name: self._status(module) for name, module in installed.items()}
-        return [self.declared.beside(found[name], installed) for name in sorted(found)]
+        installed, folders = self.registry.load(), self._folders()
+        names = {*installed, *folders, *self.declared.all.modules}
+        return [self._described(name, installed, folders) for name in sorted(names)]
 
     def status(self, name: str) -> ModuleStatus:
         """One module, or one that is not installed but declared or a folder; errors: NotFound, RegistryUnreadable."""
-        installed = self.registry.load()
-        if name in installed:
-            found = self._status(installed[name])
-        elif name in self._folders():
-            found = self._stranger(name)
-        elif self.declared.find(name):
-            found = self.declared.missing(name, self.places.source(name))
-        else:
-            raise not_installed(name)
-        return self.declared.beside(found, installed)
+        return self._described(name, self.registry.load(), self._folders())
 
     def runnable(self, name: str) -> Runnable:
-        """What may start now, every file of it verified; core asks before every start.
+        """Verify every file of a module before its start.
 
         Errors: NotFound, Conflict if it is disabled, NotApproved, Damaged, NameNotAllowed, RegistryUnreadable.
         """
@@ -114,7 +110,7 @@ class Modules:
         return verify(self.places, module)
 
     def approved(self, name: str) -> Runnable:
-        """What the unit of a module is made of, not looked at: its host verifies every file before it loads one.
+        """The parts of a module's unit, unverified: its host verifies every file before it loads one.
 
         Packages are unpacked again for another interpreter. Errors: NotFound, NameNotAllowed, RegistryUnreadable, OSError, and
         NotApproved for one that runs in place and is to have other rights than the user agreed to.
@@ -140,9 +136,9 @@ class Modules:
         progress: Progress | None = None,
     ) -> Iterator[Installation]:
         """Stage a module from a source, to be shown; only `finish` of the result puts it in place."""
-        with self._workshop(progress, self.limits.wait_seconds) as shop:
+        with self._staging(progress, self.limits.wait_seconds) as staging:
             yield stage_install(
-                shop,
+                staging,
                 source,
                 subfolder=subfolder,
                 untrusted=untrusted,
@@ -154,8 +150,8 @@ class Modules:
     @contextmanager
     def installing_declared(self, wanted: DeclaredModule, progress: Progress) -> Iterator[Installation]:
         """Stage a declared module; `finish` needs no question. Errors: NotAsDeclared, and those of any installation."""
-        with self._workshop(progress, self.limits.wait_seconds) as shop:
-            yield stage_declared(shop, wanted, self.settings)
+        with self._staging(progress, self.limits.wait_seconds) as staging:
+            yield stage_declared(staging, wanted, self.settings)
 
     @contextmanager
     def approving(self, name: str, progress: Progress | None = None, seconds: float = 0) -> Iterator[Installation]:
@@ -165,25 +161,24 @@ class Modules:
         """
         self.registry.module(name)
         self.declared.check_free(name)
-        with self._workshop(progress, seconds) as shop:
-            yield stage_approval(shop, name)
+        with self._staging(progress, seconds) as staging:
+            yield stage_approval(staging, name)
 
     def enable(self, name: str) -> ModuleStatus:
         """Let a module start again.
 
-        Errors: NotFound, NameNotAllowed, Declared, DoesNotFit beside another one, Damaged and ManifestInvalid if nobody can
-        tell.
+        Errors: NotFound, NameNotAllowed, Declared, DoesNotFit, and Damaged or ManifestInvalid if it cannot be
+        compared with the others.
         """
         check_name(name)
         self.declared.check_switch(name, True)
 
         def enabled(entries: Entries) -> Entries:
-            if name not in entries:
-                raise not_installed(name)
-            # What was never approved is compared when it is.
-            if entries[name].approved_at is not None:
-                check_fits_installed(self.places, entries.values(), approved_manifest(self.places, entries[name]))
-            return {**entries, name: entries[name].switched(True)}
+            entry = entry_of(entries, name)
+            # A module that was never approved is compared when it is.
+            if entry.approved_at is not None:
+                check_fits_installed(self.places, entries.values(), approved_manifest(self.places, entry))
+            return {**entries, name: entry.switched(True)}
 
         self.registry.change(enabled)
         return self.status(name)
@@ -206,30 +201,30 @@ class Modules:
             try:
                 yield module
             finally:
-                remove(self.places.copies / name)
+                remove_tree(self.places.copies / name)
                 if module.dev is None and not self.places.sources.is_symlink():
-                    remove(self.places.source(name))
+                    remove_tree(self.places.source(name), self.places.sources.parent)
                 if purge:
                     self.settings.forget(name)
                     for path in self.private(name):
-                        remove(path)
+                        remove_tree(path)
                 self._hashes.pop(name, None)
 
     def private(self, name: str) -> tuple[Path, ...]:
-        """What is kept of a module outside of the vault, and goes only when it is removed with `purge`."""
+        """Private files of a module, which only a removal with `purge` removes."""
         log = log_path(self.places.home, f"module@{name}")
         paths = (self.places.data(name), self.settings.path(name), log, older(log))
         return tuple(path for path in paths if os.path.lexists(path))
 
     def progress(self) -> dict[str, Any] | None:
-        """How far what is declared is done: `installing`, a name or None, and `problems` by name; None if nothing is."""
+        """Progress of reconciliation: `installing`, a name or None, and `problems` by name; None if no module is declared."""
         if not self.declared.all.modules:
             return None
         try:
             problems = self.declared.problems(self.registry.load())
         except ParachuteError as error:
             problems = dict.fromkeys(self.declared.all.modules, error.message)
-        return {"installing": self.declared.applying, "problems": problems}
+        return {"installing": self.declared.reconciling, "problems": problems}
 
     def manifest(self, name: str) -> Manifest:
         """The manifest that the user approved; errors: NotFound, NotApproved, Damaged, ManifestInvalid."""
@@ -241,7 +236,7 @@ class Modules:
         return approved_manifest(self.places, module)
 
     def changes(self, name: str) -> Changes:
-        """What the vault has that the approved copy has not; errors: NotFound, TreeNotAllowed."""
+        """Differences between the approved copy and the vault; errors: NotFound, TreeNotAllowed."""
         module = self.registry.module(name)
         if module.dev:
             return []
@@ -251,7 +246,7 @@ class Modules:
         return file_changes(self.places.copy(name, module.digest) / CODE, source)
 
     def permission_changes(self, name: str) -> tuple[ConsentDifference | None, str | None]:
-        """What a module in the vault may do that was not approved, or what keeps it from being approved at all."""
+        """The rights that a module in the vault has without approval, or the problem that prevents its approval."""
         module = self.registry.module(name)
         source = self.places.source(name)
         if source.is_symlink() or not source.is_dir():
@@ -266,28 +261,37 @@ class Modules:
         return (None if before is None else difference(before, now)), None
 
     async def changed(self, enabled: str | None = None) -> None:
-        """Tell everyone in this process who waits for changes, and which module was enabled by name."""
+        """Notify the listeners of this process of a change; `enabled` is the module that was enabled by name."""
         for listener in self.listeners:
             await listener(enabled)
 
     @contextmanager
-    def _workshop(self, progress: Progress | None, seconds: float) -> Iterator[Workshop]:
-        told = progress or Silent()
-        with one_at_a_time(self.places, seconds, told), staging_folder(self.places) as staging:
-            yield Workshop(self.places, self.registry, self.limits, told, staging)
+    def _staging(self, progress: Progress | None, seconds: float) -> Iterator[Staging]:
+        progress = progress or Silent()
+        with one_at_a_time(self.places, seconds, progress), staging_folder(self.places) as staging:
+            yield Staging(self.places, self.registry, self.limits, progress, staging)
 
     def _folders(self) -> Names:
-        if self.places.sources.is_symlink() or not self.places.sources.is_dir():
-            return []
-        with os.scandir(self.places.sources) as entries:
-            return [entry.name for entry in entries if NAME.fullmatch(entry.name) and entry.is_dir()]
+        try:
+            with opened_sources(self.places.sources) as sources:
+                return [entry.name for entry in sources.entries() if NAME.fullmatch(entry.name) and entry.is_dir()]
+        except OSError:
+            return []  # there is no such folder, or a link in its place
 
-    def _stranger(self, name: str) -> ModuleStatus:
+    def _described(self, name: str, installed: Entries, folders: Names) -> ModuleStatus:
         folder = self.places.source(name)
-        reason = (
-            f"Nobody approved it on this computer. To install it: parachute modules install {folder}; or delete it."
-        )
-        return ModuleStatus(name, State.NOT_INSTALLED, folder, reason)
+        if name in installed:
+            found = self._status(installed[name])
+        elif name in folders:
+            reason = (
+                f"Nobody approved it on this computer. To install it: parachute modules install {folder}; or delete it."
+            )
+            found = ModuleStatus(name, State.NOT_INSTALLED, folder, reason)
+        elif self.declared.find(name):
+            found = ModuleStatus(name, State.NOT_INSTALLED, folder)
+        else:
+            raise not_installed(name)
+        return self.declared.with_declaration(found, installed)
 
     def _status(self, module: InstalledModule) -> ModuleStatus:
         module = self.declared.in_force(module)
@@ -319,32 +323,32 @@ class Modules:
         return State.READY, None, None
 
     def _source_hash(self, name: str, folder: Path) -> str:
-        now = signature(folder)
+        now = signatures(folder)
         known = self._hashes.get(name)
         if known and known[0] == now:
             return known[1]
         check_tree(folder, self.limits)
         digest = tree_hash(folder)
         # What is being written at this moment is hashed again the next time.
-        if signature(folder) == now:
+        if signatures(folder) == now:
             self._hashes[name] = (now, digest)
         return digest
 
     def _rebuilt(self, name: str) -> InstalledModule:
         """Unpack the packages again, for another interpreter than that of the last start."""
-        with self._workshop(None, self.limits.wait_seconds) as shop:
+        with self._staging(None, self.limits.wait_seconds) as staging:
             module = self.registry.module(name)
             folder = self.places.copy(name, module.digest)
             if dependencies.fits(folder):
                 return module
-            digest = dependencies.rebuild(folder, shop.staging / "rebuilt", self.limits)
+            digest = dependencies.rebuild(folder, staging.folder / "rebuilt", self.limits)
             module = self.registry.replace(name, lambda found: replace(found, packages_hash=digest))
             dependencies.mark_rebuilt(folder)
             return module
 
 
 def _other_rights(module: InstalledModule, folder: Path) -> str | None:
-    """Why a module that runs in place may not start as it is now: its code is its author's, its rights are the user's."""
+    """The rights that a module running in place has without approval, as a sentence; None if it has none."""
     again = f"To agree to that: parachute modules install {folder} --dev"
     before = approved_consent(module)
     if before is None:

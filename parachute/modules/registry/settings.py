@@ -8,14 +8,13 @@ import math
 from pathlib import Path
 from typing import Any
 
-from parachute.declared.models import NOTHING, Declaration
-from parachute.errors import Conflict, InvalidInput, NotFound, ParachuteError
-from parachute.files import atomic_write, locked, private_folder
-from parachute.keys.private_files import NotPrivate, check_private_folder, read_private
-from parachute.manifest import Manifest, Setting
-from parachute.modules.models import Places
-from parachute.modules.names import NAME
-from parachute.modules.tree import remove
+from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError
+from parachute.base.files import atomic_write, locked, private_folder, remove_tree
+from parachute.base.private_files import NotPrivate, check_private_folder, read_private
+from parachute.config.declared.models import NOTHING, Declaration
+from parachute.modules.manifest import Manifest, Setting
+from parachute.modules.manifest.models import NAME
+from parachute.modules.registry.models import Places
 
 MAXIMUM_BYTES = 4 * 1024 * 1024
 
@@ -24,7 +23,7 @@ _PARTS = ("values", "secrets")
 
 
 class SettingsUnreadable(ParachuteError):
-    """What the user set for a module is not understood, and is neither used nor written over."""
+    """The settings file of a module cannot be read; it is neither used nor overwritten."""
 
     status = 503
     key = "settings_unreadable"
@@ -39,7 +38,7 @@ class NotAsDeclared(Conflict):
 class ModuleSettings:
     """Reads and changes values, checked against the manifest that the user approved; call it outside of an event loop.
 
-    A change tells nobody: a module reads its settings when it needs them. A value that does not fit the
+    A change notifies nobody: a module reads its settings when it needs them. A value that does not fit the
     manifest, as after an update, counts as not set and stays in the file. Errors of every method: SettingsUnreadable, and
     NotAsDeclared where the system's configuration declares what cannot be.
     """
@@ -61,7 +60,7 @@ class ModuleSettings:
         return {setting: {**row, "declared": True} if setting in declared else row for setting, row in rows.items()}
 
     def declared(self, name: str, manifest: Manifest) -> dict[str, Any]:
-        """What the system's configuration says of settings of a module; error: NotAsDeclared."""
+        """Declared settings of a module; error: NotAsDeclared."""
         module = self._declaration.modules.get(name)
         return {
             setting: self._declared_value(manifest, f"modules.{name}.settings.{setting}", setting, value)
@@ -83,7 +82,7 @@ class ModuleSettings:
     def forget(self, name: str) -> None:
         """Remove everything that was set for a module, whatever is in the file."""
         with locked(self._folder):
-            remove(self.path(name))
+            remove_tree(self.path(name))
 
     def path(self, name: str) -> Path:
         """The file of a module; it may not exist. Error: NotFound for what cannot be a name."""
@@ -120,7 +119,7 @@ class ModuleSettings:
 
     def _change(self, name: str, setting: Setting, value: object) -> None:
         path = self.path(name)
-        # One lock for all modules, beside the folder: a file of its own would be left when a module's settings go.
+        # One lock for all modules, next to the folder: a file of its own would be left when a module's settings go.
         with locked(self._folder):
             stored = self._load(name)
             before = _text(stored)

@@ -1,4 +1,4 @@
-"""Where a module comes from: a repository, a folder of this computer, or the modules that came with this program."""
+"""Sources of modules: a repository, a folder of this computer, or the official modules."""
 
 import re
 from dataclasses import dataclass
@@ -6,12 +6,12 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 from urllib.parse import urlsplit
 
-from parachute.errors import InvalidInput, NotFound
-from parachute.modules.git import Repository
-from parachute.modules.hashing import copy_verified
-from parachute.modules.models import Limits, Progress
-from parachute.modules.names import NAME
-from parachute.modules.tree import check_tree
+from parachute.base.errors import InvalidInput, NotFound
+from parachute.modules.manifest.models import NAME
+from parachute.modules.registry.git import Repository
+from parachute.modules.registry.hashing import copy_verified
+from parachute.modules.registry.models import Limits, Progress
+from parachute.modules.registry.tree import check_tree
 
 Kind = Literal["repository", "folder", "official"]
 
@@ -29,7 +29,7 @@ _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a module comes from; `text` is what is stored and shown, `where` what git or the file system understands."""
+    """The source of a module; `text` is stored and shown, `where` is for git or the file system."""
 
     kind: Kind
     text: str
@@ -42,13 +42,13 @@ class Source:
 
     @property
     def protocol(self) -> str:
-        """How git reaches a repository."""
+        """The protocol by which git reaches the repository."""
         return self.where.partition("://")[0] if "://" in self.where else "ssh"
 
 
 def official_folder() -> Path:
     """The folder of the modules that came with this program; it may not exist."""
-    package = Path(__file__).resolve().parents[1]
+    package = Path(__file__).resolve().parents[2]
     installed = package / "official"
     return installed if installed.is_dir() else package.parent / "modules"
 

@@ -12,11 +12,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from parachute.errors import Conflict, InvalidInput, ParachuteError
-from parachute.files import atomic_write, private_folder, read_regular
-from parachute.modules.models import InstalledModule, Places, Progress
-from parachute.modules.registry import Registry
-from parachute.modules.tree import remove
+from parachute.base.errors import Conflict, InvalidInput, ParachuteError
+from parachute.base.files import atomic_write, private_folder, read_regular, remove_tree
+from parachute.base.folders import Folder
+from parachute.modules.registry.models import InstalledModule, Places, Progress
+from parachute.modules.registry.registry import Registry
 
 INCOMING, PREVIOUS = ".incoming-", ".previous-"
 """Beginnings of names in the folder of sources, while one folder takes the place of another."""
@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Journal:
-    """What an installation is about to change in the vault; times in ISO 8601.
+    """The journal of an installation's changes in the vault; times in ISO 8601.
 
     `approved_at` is what the registry says of `name` once everything is done. `inode` is that of the folder that comes.
     """
@@ -64,8 +64,8 @@ def one_at_a_time(places: Places, seconds: float, progress: Progress) -> Iterato
 
     Waits at most `seconds` for another program; error: Conflict.
     """
-    path = places.copies / ".lock"
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    with Folder.open(places.copies) as folder:
+        descriptor = folder.descriptor(".lock", os.O_RDWR | os.O_CREAT)
     try:
         _wait(descriptor, seconds, progress)
         clean(places)
@@ -104,14 +104,15 @@ def staging_folder(places: Places) -> Iterator[Path]:
     finally:
         if _undo(places, folder):
             # Without a journal it was not yet complete.
-            remove(places.sources / f"{INCOMING}{token_of(folder)}")
-            remove(folder)
+            with _logged(folder):
+                remove_tree(places.sources / f"{INCOMING}{token_of(folder)}", places.sources.parent)
+            remove_tree(folder)
             with suppress(ParachuteError, OSError):
                 _prune(places, Registry(places.registry).load())
 
 
 def token_of(staging: Path) -> str:
-    """What the names of everything that belongs to one installation end with."""
+    """The token with which all names of one installation end."""
     return staging.name.removeprefix(_STAGING)
 
 
@@ -122,20 +123,21 @@ def clean(places: Places) -> None:
     """
     registry = Registry(places.registry).load()
     for folder in places.copies.glob(f"{_STAGING}*"):
-        with _going_on(folder):
+        with _logged(folder):
             _undo(places, folder)
-            remove(folder)
+            remove_tree(folder)
     # Whoever writes the vault may have put these there, and what is behind a link is not ours to remove.
-    if not places.sources.is_symlink():
-        for folder in places.sources.glob(f"{INCOMING}*"):
-            with _going_on(folder):
-                remove(folder)
+    with suppress(OSError), opened_sources(places.sources) as sources:
+        for entry in list(sources.entries()):
+            if entry.name.startswith(INCOMING):
+                with _logged(places.sources / entry.name):
+                    sources.remove_tree(entry.name)
     _prune(places, registry)
 
 
 @contextmanager
-def _going_on(folder: Path) -> Iterator[None]:
-    """What cannot be removed stays for the next time, and keeps no module from starting."""
+def _logged(folder: Path) -> Iterator[None]:
+    """Log what cannot be removed and go on; the next cleaning tries again."""
     try:
         yield
     except OSError as error:
@@ -148,18 +150,18 @@ def _prune(places: Places, registry: dict[str, InstalledModule]) -> None:
             continue
         module = registry.get(folder.name)
         if module is None:
-            remove(folder)
+            remove_tree(folder)
             continue
         # A unit that runs still imports from the copy that it was started with.
         used = {module.digest, _running(places, folder.name)}
         if None not in used:
             for copy in folder.iterdir():
                 if copy.name not in used:
-                    remove(copy)
+                    remove_tree(copy)
 
 
 def _running(places: Places, name: str) -> str | None:
-    """The digest that the unit of a module was last told to run, "" if none; None if nobody can tell."""
+    """The digest that the unit of a module was last given, "" if none; None if it cannot be read."""
     try:
         document: Any = json.loads(read_regular(places.specification(name), _SPECIFICATION_BYTES))
         return str(document["hash"]).removeprefix("sha256:")
@@ -170,7 +172,7 @@ def _running(places: Places, name: str) -> str | None:
 
 
 def _undo(places: Places, folder: Path) -> bool:
-    """Finish an installation whose entry is in the registry, take any other one back; False if nobody can tell which."""
+    """Finish an installation whose entry is in the registry, take any other one back; False if it cannot be decided which."""
     try:
         journal = Journal.read(folder)
         if journal is None:
@@ -178,20 +180,31 @@ def _undo(places: Places, folder: Path) -> bool:
         module = Registry(places.registry).load().get(journal.name)
     except (OSError, ValueError, TypeError, ParachuteError):
         return False
-    target, incoming, previous = Path(journal.target), Path(journal.incoming), Path(journal.previous)
-    if module and module.approved_at and module.approved_at.isoformat() == journal.approved_at:
-        remove(previous)
-    else:
-        if _inode(target) == journal.inode:
-            remove(target)
-        if _inode(previous) and not _inode(target):
-            previous.rename(target)
-    remove(incoming)
+    is_done = bool(module and module.approved_at and module.approved_at.isoformat() == journal.approved_at)
+    with suppress(FileNotFoundError), opened_sources(Path(journal.target).parent) as sources:
+        _finish_or_undo(sources, journal, is_done)
     return True
 
 
-def _inode(path: Path) -> int:
-    try:
-        return path.lstat().st_ino
-    except OSError:
-        return 0
+def _finish_or_undo(sources: Folder, journal: Journal, is_done: bool) -> None:
+    target, incoming, previous = (Path(path).name for path in (journal.target, journal.incoming, journal.previous))
+    if is_done:
+        sources.remove_tree(previous)
+    else:
+        if _inode(sources, target) == journal.inode:
+            sources.remove_tree(target)
+        if _inode(sources, previous) and not _inode(sources, target):
+            sources.rename(previous, sources, target)
+    sources.remove_tree(incoming)
+
+
+def _inode(sources: Folder, name: str) -> int:
+    status = sources.status(name)
+    return status.st_ino if status else 0
+
+
+@contextmanager
+def opened_sources(path: Path) -> Iterator[Folder]:
+    """The folder of sources in the vault; error: OSError where a link is in its place."""
+    with Folder.open(path.parent) as vault, vault.folder(path.name) as sources:
+        yield sources

@@ -1,12 +1,15 @@
-"""What runs is what was approved: looked at before every start."""
+"""Approved copies: verification before every start, their manifests, and the check that they can be enabled together."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from parachute.errors import Conflict, ParachuteError
-from parachute.modules import hashing
-from parachute.modules.dependencies import PACKAGES, fits
-from parachute.modules.models import InstalledModule, Places
+from parachute.base.errors import Conflict, NotFound, ParachuteError
+from parachute.modules.manifest import Manifest, load
+from parachute.modules.registry import hashing
+from parachute.modules.registry.dependencies import PACKAGES, fits
+from parachute.modules.registry.interfaces import check_fits
+from parachute.modules.registry.models import InstalledModule, Places
 
 CODE = "code"
 
@@ -19,7 +22,7 @@ class Damaged(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class Runnable:
-    """What a unit needs to run a module: absolute paths of what was verified, and where its own data goes."""
+    """A module ready to run: absolute paths of its verified files and of its data."""
 
     module: InstalledModule
     code: Path
@@ -45,12 +48,42 @@ def verify(places: Places, module: InstalledModule) -> Runnable:
 
 
 def is_intact(places: Places, module: InstalledModule) -> bool:
-    """Whether the copy is what was approved, and fits the interpreter that runs now."""
+    """True if the copy is what was approved and fits the running interpreter."""
     try:
         verify(places, module)
         return fits(places.copy(module.name, module.digest))
     except (OSError, ParachuteError):
         return False
+
+
+def approved_manifest(places: Places, module: InstalledModule) -> Manifest:
+    """The manifest in the approved copy, or of a module that runs in place the one in its folder, as they are now.
+
+    Errors: Damaged if it is gone, ManifestInvalid.
+    """
+    try:
+        return load(module.dev or places.copy(module.name, module.digest) / CODE)
+    except NotFound as error:
+        again = (
+            f"install it again: parachute modules install {module.dev} --dev"
+            if module.dev
+            else f"`parachute modules approve {module.name}` makes the copy anew."
+        )
+        raise Damaged(f"The approved manifest of the module {module.name} is gone.", again.capitalize()) from error
+
+
+def check_fits_installed(places: Places, installed: Iterable[InstalledModule], new: Manifest) -> None:
+    """Check that a module can be enabled together with the installed modules that are; error: DoesNotFit."""
+    enabled = []
+    for module in installed:
+        if not module.enabled or module.approved_at is None:
+            continue
+        try:
+            enabled.append(approved_manifest(places, module))
+        except (ParachuteError, OSError):
+            # It cannot start like this, and is compared when somebody makes it anew.
+            continue
+    check_fits(new, enabled)
 
 
 def _compare(module: InstalledModule, folder: Path, digest: str) -> None:

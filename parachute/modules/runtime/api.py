@@ -4,28 +4,23 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
 
+from parachute.base.errors import NotAllowed
+from parachute.base.services import provided
 from parachute.core import ParaId
-from parachute.errors import NotAllowed
-from parachute.hosts.service import Hosts
-from parachute.keys.models import Caller
+from parachute.modules.runtime.service import Hosts
+from parachute.security.keys.models import Caller
 
 router = APIRouter(tags=["modules"])
 
 _SECONDS = 30.0
 
 
-def hosts(request: Request) -> Hosts:
-    """The application's module hosts."""
-    service: Hosts = request.app.state.hosts
-    return service
-
-
-HostsDependency = Annotated[Hosts, Depends(hosts)]
+HostsDependency = Annotated[Hosts, Depends(provided(Hosts))]
 
 
 @router.get("/api/para/{identifier}")
 async def resolve(identifier: str, service: HostsDependency, request: Request) -> dict[str, Any]:
-    """What a para-id stands for, as the module says that owns it."""
+    """Resolve a para-id by the module that owns it."""
     found = ParaId.parse(identifier)
     caller: Caller = request.scope["state"]["caller"]
     if not caller.may(found.module, "read"):

@@ -1,4 +1,4 @@
-"""What core answers its modules, each on a socket of its own: which socket it is says who asks."""
+"""The server's API for modules, on a socket for each: the socket identifies the caller."""
 
 import asyncio
 import contextlib
@@ -13,22 +13,24 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from parachute.base.budget import EVENT_BYTES, EVENTS, VALUES, Rate, has_few_values
+from parachute.base.errors import InvalidInput, NotAllowed, ParachuteError
+from parachute.base.json_fields import object_field, text_field
 from parachute.core.errors import error_document
-from parachute.errors import InvalidInput, NotAllowed, ParachuteError
-from parachute.events.service import Events
-from parachute.hosts.interfaces import Interfaces
-from parachute.hosts.models import ModuleAgents, ModuleConversations, ModuleSuggestions
-from parachute.hosts.service import Hosts
-from parachute.modules.settings import ModuleSettings
-from parachute.web.event_stream import encoded
+from parachute.events.bus.service import Events
+from parachute.modules.registry.settings import ModuleSettings
+from parachute.modules.runtime.interfaces import Interfaces
+from parachute.modules.runtime.models import ModuleAgents, ModuleConversations, ModuleSuggestions
+from parachute.modules.runtime.service import Hosts
+from parachute.web.http.event_stream import encoded
+from parachute.web.http.incoming import Gone, while_connected
 
 log = logging.getLogger(__name__)
 
 _BODY_LIMIT = 8 * 1024 * 1024
-_TEXT_LIMIT = 100_000
 _VALUES = 10 * VALUES  # what one module asks of another may be a list of all it has
 
 Document = dict[str, Any]
+Answer = Callable[[str, Document, Request], Coroutine[Any, Any, Document]]
 
 
 class TooManyEvents(ParachuteError):
@@ -59,38 +61,34 @@ class CoreApi:
         self._suggestions = suggestions
         self._interfaces = interfaces
         self._rates: dict[str, tuple[Rate, Rate]] = {}
-        self.application = Starlette(
-            routes=[
-                Route("/start", _answering(self._start), methods=["POST"]),
-                Route("/interfaces", _answering(self._provided), methods=["GET"]),
-                Route("/interface", _answering(self._interface), methods=["POST"]),
-                Route("/settings", _answering(self._list_settings), methods=["GET"]),
-                Route("/settings/{setting}", _answering(self._set), methods=["PUT"]),
-                Route("/settings/{setting}", _answering(self._unset), methods=["DELETE"]),
-                Route("/publish", _answering(self._publish), methods=["POST"]),
-                Route("/suggest", _answering(self._suggest), methods=["POST"]),
-                Route("/run-agent", _answering(self._run_agent), methods=["POST"]),
-                Route("/conversations/{what}", _answering(self._conversation), methods=["POST"]),
-                Route("/query", self._query, methods=["POST"]),
-            ]
+        answers: tuple[tuple[str, str, Answer], ...] = (
+            ("POST", "/start", self._start),
+            ("GET", "/interfaces", self._provided),
+            ("POST", "/interface", self._interface),
+            ("GET", "/settings", self._list_settings),
+            ("PUT", "/settings/{setting}", self._set),
+            ("DELETE", "/settings/{setting}", self._unset),
+            ("POST", "/publish", self._publish),
+            ("POST", "/suggest", self._suggest),
+            ("POST", "/run-agent", self._run_agent),
+            ("POST", "/conversations/{what}", self._conversation),
         )
+        routes = [Route(path, _answering(answer), methods=[method]) for method, path, answer in answers]
+        self.application = Starlette(routes=[*routes, Route("/query", self._query, methods=["POST"])])
 
     async def _start(self, module: str, body: Document, _: Request) -> Document:
         folders = body.get("folders")
         if not isinstance(folders, dict):
             raise InvalidInput("folders: an object is expected.")
-        await self._hosts.may_start(module, _text(body, "hash"), folders)
+        await self._hosts.may_start(module, text_field(body, "hash"), folders)
         return {"started": True}
 
     async def _provided(self, module: str, _: Document, __: Request) -> Document:
         return {"interfaces": self._interfaces.provided(module)}
 
     async def _interface(self, module: str, body: Document, _: Request) -> Document:
-        arguments = body.get("arguments") or {}
-        if not isinstance(arguments, dict):
-            raise InvalidInput("arguments: an object is expected.")
-        names = _text(body, "interface"), _text(body, "method")
-        return {"result": await self._interfaces.call(module, *names, arguments)}
+        names = text_field(body, "interface"), text_field(body, "method")
+        return {"result": await self._interfaces.call(module, *names, object_field(body, "arguments"))}
 
     async def _list_settings(self, module: str, _: Document, __: Request) -> Document:
         manifest = self._hosts.approved(module).manifest
@@ -109,12 +107,10 @@ class CoreApi:
         return {"deleted": setting}
 
     async def _publish(self, module: str, body: Document, request: Request) -> Document:
-        name = _text(body, "name")
+        name = text_field(body, "name")
         if not name.startswith(f"{module}."):
             raise NotAllowed(f"name: {name[:100]!r} belongs to another module; {module} may publish {module}.* only.")
-        data = body.get("data") or {}
-        if not isinstance(data, dict):
-            raise InvalidInput("data: an object is expected.")
+        data = object_field(body, "data")
         count, size = self._rates.setdefault(module, (Rate(*EVENTS), Rate(*EVENT_BYTES)))
         if not count.take() or not size.take(int(request.headers.get("content-length") or _BODY_LIMIT)):
             raise TooManyEvents(f"{module} publishes more than events may take.", "Publish less, or more slowly.")
@@ -126,7 +122,7 @@ class CoreApi:
 
     async def _run_agent(self, module: str, body: Document, _: Request) -> Document:
         approved = self._hosts.approved(module)
-        return {"text": await self._agents.run_agent(approved, _text(body, "agent"), _text(body, "prompt"))}
+        return {"text": await self._agents.run_agent(approved, text_field(body, "agent"), text_field(body, "prompt"))}
 
     async def _conversation(self, module: str, body: Document, request: Request) -> Document:
         return await self._conversations.answer(self._hosts.approved(module), request.path_params["what"], body)
@@ -142,10 +138,10 @@ class CoreApi:
                 raise InvalidInput("mcp_servers: a list of names is expected.")
             events = self._agents.query(
                 self._hosts.approved(module),
-                message=_text(body, "message"),
-                session_id=_optional_text(body, "session_id"),
+                message=text_field(body, "message"),
+                session_id=None if body.get("session_id") is None else text_field(body, "session_id"),
                 mcp_servers=servers,
-                agent=_optional_text(body, "agent"),
+                agent=None if body.get("agent") is None else text_field(body, "agent"),
             )
             # What cannot begin is an error with a status of its own.
             first = await anext(events, None)
@@ -169,37 +165,22 @@ def _line(event: Document) -> bytes:
     return b"data: " + encoded(event) + b"\n\n"
 
 
-def _answering(
-    function: Callable[[str, Document, Request], Coroutine[Any, Any, Document]],
-) -> Callable[[Request], Awaitable[Response]]:
+def _answering(function: Answer) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
         try:
             body = await _document(request) if request.method in ("POST", "PUT") else {}
-            return JSONResponse(await _while_there(request, function(request.scope["state"]["module"], body, request)))
+            work = function(request.scope["state"]["module"], body, request)
+            # An agent must not go on for a module that has left.
+            return JSONResponse(await while_connected(work, _left(request)))
         except ParachuteError as error:
             return JSONResponse(error_document(error), error.status)
-        except ClientDisconnect:
+        except (ClientDisconnect, Gone):
             return Response(status_code=400)
         except Exception as error:
             log.exception("A module's request failed")
             return JSONResponse(error_document(error), 500)
 
     return answer
-
-
-async def _while_there(request: Request, work: Coroutine[Any, Any, Document]) -> Document:
-    """The result of the work, which ends when the module leaves: an agent must not go on for nobody."""
-    working = asyncio.ensure_future(work)
-    left = asyncio.ensure_future(_left(request))
-    try:
-        await asyncio.wait((working, left), return_when=asyncio.FIRST_COMPLETED)
-        if working.done():
-            return working.result()
-        raise ClientDisconnect
-    finally:
-        for task in (working, left):
-            task.cancel()
-        await asyncio.gather(working, left, return_exceptions=True)
 
 
 async def _left(request: Request) -> None:
@@ -222,14 +203,3 @@ async def _document(request: Request) -> Document:
     if not isinstance(value, dict):
         raise InvalidInput("The request is not a JSON object.")
     return value
-
-
-def _text(body: Document, name: str) -> str:
-    value = body.get(name)
-    if not isinstance(value, str) or not value or len(value) > _TEXT_LIMIT:
-        raise InvalidInput(f"{name}: text of 1 to {_TEXT_LIMIT:,} characters is expected.")
-    return value
-
-
-def _optional_text(body: Document, name: str) -> str | None:
-    return None if body.get(name) is None else _text(body, name)

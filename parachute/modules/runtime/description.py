@@ -1,4 +1,4 @@
-"""What a host says of its module: schemas of tools and methods of interfaces, kept so that nobody has to wake it for them."""
+"""Descriptions of modules by their hosts: tools, interfaces and routes, cached so that nobody has to wake a host for them."""
 
 import json
 from dataclasses import dataclass
@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from parachute import __version__
+from parachute.base.files import atomic_write, read_regular
 from parachute.core.errors import ModuleError
-from parachute.files import atomic_write, read_regular
-from parachute.hosts.models import OfferedRoute, OfferedTool
-from parachute.hosts.specifying import Wanted
-from parachute.manifest import Manifest
+from parachute.modules.manifest import Manifest
+from parachute.modules.runtime.models import OfferedRoute, OfferedTool
+from parachute.modules.runtime.specifications import Wanted
 
 _FILE_LIMIT = 1024 * 1024
 _SCHEMA_LIMIT = 64 * 1024
@@ -30,12 +30,12 @@ class Description:
 
 
 def is_needed(manifest: Manifest) -> bool:
-    """Whether core has to know more of a module than its manifest says."""
+    """True if a module has tools or interfaces, which its manifest does not describe in full."""
     return bool(manifest.mcp_tools or manifest.provides)
 
 
 def read(value: Any, manifest: Manifest) -> Description:
-    """What a host said, as far as the user agreed to it; error: ModuleError for what is no description.
+    """Read a host's description, limited to the manifest; error: ModuleError for anything else.
 
     Names and descriptions of tools are those of the manifest: a module cannot offer more than its consent screen showed.
     """
@@ -82,8 +82,8 @@ def _key(wanted: Wanted) -> list[str | None]:
     return [wanted.specification.hash, wanted.specification.packages_hash, __version__]
 
 
-def load_kept(path: Path, wanted: Wanted) -> Description | None:
-    """What was kept of this very version; None if there is nothing, or nothing of use."""
+def load_stored(path: Path, wanted: Wanted) -> Description | None:
+    """The cached description of this version; None if there is none, or it cannot be read."""
     if wanted.specification.dev:
         return None
     try:
@@ -93,6 +93,6 @@ def load_kept(path: Path, wanted: Wanted) -> Description | None:
         return None  # it is asked again
 
 
-def keep(path: Path, wanted: Wanted, value: Any) -> None:
-    """Keep what a host said."""
+def store(path: Path, wanted: Wanted, value: Any) -> None:
+    """Cache a host's description."""
     atomic_write(path, json.dumps({"of": _key(wanted), "said": value}))

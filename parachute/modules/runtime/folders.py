@@ -1,18 +1,15 @@
-"""Folders of the vault that a module is given: made and looked at without following links.
+"""Folders of the vault that a module is given, made and compared without following links.
 
 An agent that writes in the vault could otherwise put a link in the place of a folder, and open the rest of the home to a module.
 """
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from parachute.base.errors import InvalidInput, NotAllowed
 from parachute.base.folders import Folder
-from parachute.errors import InvalidInput, NotAllowed
 from parachute.supervisor.host_specification import HostSpecification
-
-_PATH_ONLY = getattr(os, "O_PATH", os.O_RDONLY)
 
 
 def make(specification: HostSpecification) -> None:
@@ -27,7 +24,7 @@ def make(specification: HostSpecification) -> None:
 
 
 def check(specification: HostSpecification, seen: Mapping[str, Any]) -> None:
-    """See that a host was given the very folders that are in the vault; error: NotAllowed.
+    """Check that a host was given the very folders that are in the vault; error: NotAllowed.
 
     `seen` is what the host says of each: [device, inode]. It said so before the module was loaded.
     """
@@ -51,9 +48,4 @@ def _identity(vault: str, path: str, *, make: bool) -> list[int]:
     with Folder.open(Path(vault)) as root:
         if make:
             root.folder(inside, make=True, mode=0o777).close()
-        descriptor = root.descriptor(inside, _PATH_ONLY)
-    try:
-        status = os.fstat(descriptor)
-        return [status.st_dev, status.st_ino]
-    finally:
-        os.close(descriptor)
+        return list(root.identity(inside))

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from parachute.core.errors import error_from_document
-from parachute.hosts.client import HostClient
-from parachute.hosts.description import Description
-from parachute.hosts.models import ApprovedModule
-from parachute.hosts.specifying import Wanted
-from parachute.manifest import Manifest
-from parachute.web.unix_server import UnixListener
+from parachute.modules.manifest import Manifest
+from parachute.modules.runtime.client import HostClient
+from parachute.modules.runtime.description import Description
+from parachute.modules.runtime.models import ApprovedModule
+from parachute.modules.runtime.specifications import Wanted
+from parachute.web.http.unix_server import UnixListener
 
 _CONTROL = "/_parachute/"
 
@@ -28,12 +28,12 @@ class Host:
 
     @property
     def module(self) -> ApprovedModule:
-        """What the user approved."""
+        """The approved module."""
         return self.wanted.module
 
     @property
     def manifest(self) -> Manifest:
-        """What the user agreed to."""
+        """The approved manifest."""
         return self.wanted.module.manifest
 
     async def control(self, method: str, name: str, document: Any = None, seconds: float = 60) -> Any:

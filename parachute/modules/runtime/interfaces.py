@@ -1,13 +1,13 @@
-"""Who provides which interface, and calls from one module to another."""
+"""Providers of interfaces, and calls from one module to another."""
 
 import asyncio
 from collections import Counter
 from typing import Any
 
-from parachute.errors import NotAllowed, ParachuteError, Unavailable
-from parachute.hosts.host import Host
-from parachute.hosts.service import Hosts
-from parachute.manifest.models import InterfaceName
+from parachute.base.errors import NotAllowed, ParachuteError, Unavailable
+from parachute.modules.manifest.models import InterfaceName
+from parachute.modules.runtime.host import Host
+from parachute.modules.runtime.service import Hosts
 
 _AT_ONCE = 64
 _SECONDS = 60.0
@@ -42,7 +42,7 @@ class Interfaces:
         )
 
     def is_provided(self, interface: str) -> bool:
-        """Whether a module provides an interface that core itself uses."""
+        """True if a module provides an interface that the server uses."""
         return self._provider(InterfaceName(interface)) is not None
 
     async def wake(self, interface: str) -> None:

@@ -1,12 +1,12 @@
-"""What core knows of a module that may run."""
+"""Modules that may run, and what the wings above offer them."""
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from parachute.manifest import Manifest
-from parachute.modules.models import Trust
+from parachute.modules.manifest import Manifest
+from parachute.modules.registry.models import Trust
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class OfferedRoute:
 
 @dataclass(frozen=True, slots=True)
 class ApprovedModule:
-    """A module that the user approved: its manifest and code, read from the verified copy in the folder of trust.
+    """A module that the user approved: its manifest and code, read from the verified copy in the state directory.
 
     `hash` is that of the code, `trust` who vouches for it. `manifest` is what the user agreed to.
     """
@@ -56,14 +56,14 @@ class ModuleConversations(Protocol):
 
 
 class ModuleSuggestions(Protocol):
-    """Where modules propose changes of each other's data; what proposes is known by its socket."""
+    """Suggestions of modules for each other's data; the socket identifies the module."""
 
     async def suggest(self, module: ApprovedModule, document: dict[str, Any]) -> dict[str, Any]:
         """Keep a proposal for the user and give its `id`; errors: InvalidInput, NotAllowed, NotFound, Conflict."""
 
 
 class ModuleAgents(Protocol):
-    """Agents that modules run; what asks for one is known by its socket."""
+    """Agents that modules run; the socket identifies the module."""
 
     def query(
         self,

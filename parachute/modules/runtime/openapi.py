@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from parachute.hosts.models import OfferedRoute
+from parachute.modules.runtime.models import OfferedRoute
 
 _PLACE = re.compile(r"\{(\w+)(?::path)?\}")
 _READING = ("GET", "HEAD", "DELETE")

@@ -1,6 +1,5 @@
 """`/api/{name}/…` of a module: passed on to its host as it comes, and back, without being kept in memory."""
 
-import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator
@@ -8,14 +7,16 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from parachute.base.errors import NotFound, ParachuteError
+from parachute.base.services import ServiceRegistry
 from parachute.core.errors import ModuleError
-from parachute.errors import NotFound, ParachuteError
-from parachute.hosts.client import HostDown
-from parachute.hosts.service import Hosts
-from parachute.keys.models import Caller
-from parachute.modules.names import NAME, RESERVED
-from parachute.web.incoming import Gone, Incoming
-from parachute.web.refusals import refuse
+from parachute.modules.manifest.models import NAME
+from parachute.modules.registry.names import RESERVED
+from parachute.modules.runtime.client import HostDown
+from parachute.modules.runtime.service import Hosts
+from parachute.security.keys.models import Caller
+from parachute.web.http.incoming import Gone, Incoming, while_connected
+from parachute.web.http.refusals import refuse
 
 OWN = RESERVED | {"chat"}
 """Core answers these itself, also what it has no route for: `chat` belongs to it, whether or not the module is there."""
@@ -47,16 +48,15 @@ _ADDED = (
 
 
 class ModuleProxy:
-    """Answers what belongs to a module and passes on all else; `state.hosts` are the modules once core has started."""
+    """Answers what belongs to a module and passes on all else."""
 
-    def __init__(self, app: ASGIApp, state: Any) -> None:
+    def __init__(self, app: ASGIApp, services: ServiceRegistry) -> None:
         self.app = app
-        self._state = state
+        self._services = services
 
     @property
     def _hosts(self) -> Hosts:
-        found: Hosts = self._state.hosts
-        return found
+        return self._services.get(Hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -67,21 +67,21 @@ class ModuleProxy:
         name, path = target
         started = False
 
-        async def noting_send(message: Message) -> None:
+        async def tracked_send(message: Message) -> None:
             nonlocal started
             started = True
             await send(message)
 
         try:
-            await self._pass_on(name, path, scope, receive, noting_send)
+            await self._pass_on(name, path, scope, receive, tracked_send)
         except Gone:
             pass
         except ParachuteError as error:
             if isinstance(error, HostDown):
                 error = await self._hosts.explained(name, error)
             if started:
-                # The status has been sent: only an end before its time tells the client.
-                raise _broken(error) from error
+                # The status has been sent: only an early end of the connection shows the error.
+                raise ModuleError(f"An answer broke off: {error.message}", error.hint) from error
             await refuse(scope, send, error)
 
     async def _pass_on(self, name: str, path: bytes, scope: Scope, receive: Receive, send: Send) -> None:
@@ -92,23 +92,17 @@ class ModuleProxy:
         query: bytes = scope["query_string"]
         target = (path + b"?" + query if query else path).decode("latin-1")
         headers = [(key, value) for key, value in scope["headers"] if key in _SENT]
-        headers.append((b"x-parachute-caller", _described(scope["state"]["caller"])))
-        body = incoming.chunks() if incoming.has_body else None
-        work = asyncio.ensure_future(self._exchange(host.client, scope["method"], target, headers, body, send))
-        left = asyncio.ensure_future(incoming.gone())
-        try:
-            await asyncio.wait((work, left), return_when=asyncio.FIRST_COMPLETED)
-            if work.done():
-                work.result()
-        finally:
-            # Closing the connection to the host ends what it does for this client.
-            for task in (work, left):
-                task.cancel()
-            await asyncio.gather(work, left, return_exceptions=True)
+        caller: Caller = scope["state"]["caller"]
+        headers.append((b"x-parachute-caller", json.dumps({"kind": caller.kind, "name": caller.name}).encode()))
+        body = incoming.chunks() if incoming.has_body else b""
+        # Closing the connection to the host ends what it does for a client that has left.
+        await while_connected(
+            self._exchange(host.client, scope["method"], target, headers, body, send), incoming.gone()
+        )
 
     @staticmethod
     async def _exchange(
-        client: Any, method: str, target: str, headers: Any, body: AsyncIterator[bytes] | None, send: Send
+        client: Any, method: str, target: str, headers: Any, body: AsyncIterator[bytes] | bytes, send: Send
     ) -> None:
         async with client.request(method, target, headers, body, _ANSWER_SECONDS) as answer:
             kept = [(key, value) for key, value in answer.headers if key in _RETURNED]
@@ -135,11 +129,3 @@ def _target(scope: Scope) -> tuple[str, bytes] | None:
                 return ALIASES[found], b"/" + name + b"/" + rest
             return found, b"/" + rest
     return None
-
-
-def _described(caller: Caller) -> bytes:
-    return json.dumps({"kind": caller.kind, "name": caller.name}).encode()
-
-
-def _broken(error: ParachuteError) -> ParachuteError:
-    return ModuleError(f"An answer broke off: {error.message}", error.hint)

@@ -1,4 +1,4 @@
-"""Modules as processes: which units there are follows from what the user approved."""
+"""Units of approved modules, reconciled with the registry."""
 
 import asyncio
 import contextlib
@@ -8,20 +8,20 @@ from typing import Any
 
 from starlette.types import ASGIApp
 
-from parachute.egress.service import Egress
-from parachute.errors import Conflict, NotFound, ParachuteError, Unavailable
-from parachute.events.models import Event
-from parachute.events.service import Events
-from parachute.hosts import description, folders
-from parachute.hosts.client import HostClient, HostDown
-from parachute.hosts.host import Host
-from parachute.hosts.models import ApprovedModule, ModuleAgents, OfferedRoute, OfferedTool
-from parachute.hosts.specifying import Wanted, wanted
-from parachute.hosts.units import HostUnits
-from parachute.modules.models import State
-from parachute.modules.names import NAME
-from parachute.modules.service import Modules, NotApproved
-from parachute.settings.home import Home
+from parachute.base.errors import Conflict, NotFound, ParachuteError, Unavailable
+from parachute.config.settings.home import Home
+from parachute.events.bus.models import Event
+from parachute.events.bus.service import Events
+from parachute.modules.manifest.models import NAME
+from parachute.modules.registry.models import RunningModules, State
+from parachute.modules.registry.service import Modules, NotApproved
+from parachute.modules.runtime import description, folders
+from parachute.modules.runtime.client import HostClient, HostDown
+from parachute.modules.runtime.host import Host
+from parachute.modules.runtime.models import ApprovedModule, ModuleAgents, OfferedRoute, OfferedTool
+from parachute.modules.runtime.specifications import Wanted, wanted
+from parachute.modules.runtime.units import HostUnits
+from parachute.sandbox.egress.service import Egress
 from parachute.supervisor import units
 from parachute.supervisor.host_specification import module_folder
 from parachute.supervisor.logs import log_path
@@ -38,8 +38,8 @@ _DISABLE_SECONDS = 10.0
 _TOOL_SECONDS = 120.0
 
 
-class Hosts:
-    """Keeps a unit for every module that may run, and asks modules what others want of them."""
+class Hosts(RunningModules):
+    """Opens a unit for every module that may run, and passes questions of others on to modules."""
 
     def __init__(self, home: Home, modules: Modules, events: Events, egress: Egress) -> None:
         self._home = home
@@ -62,7 +62,7 @@ class Hosts:
     def start(self, agents: ModuleAgents, answering: ASGIApp) -> None:
         """Begin to open units; whoever asks for a module before they are open waits.
 
-        `agents` runs what modules ask for, and is told when one ends; `answering` is what they reach on their sockets.
+        `agents` runs what modules ask for, and closes what a module runs when it ends; `answering` answers on the modules' sockets.
         """
         self._agents = agents
         self._units.answer_with(answering)
@@ -81,7 +81,7 @@ class Hosts:
                 host.listener.close()
 
     async def changed(self, revive: str | None = None) -> None:
-        """Bring the units in line with what is installed; `revive` names a module that may have failed too often."""
+        """Reconcile the units with the registry; `revive` names a module that may have failed too often."""
         async with self._changing:
             await self._reconcile(revive)
         await self._after()
@@ -120,7 +120,7 @@ class Hosts:
         raise NotFound(f"There is no module {name[:60]!r}.")
 
     async def explained(self, name: str, error: HostDown) -> ParachuteError:
-        """Why a module did not answer, as far as it is known."""
+        """The error with the reason why a module did not answer, if it is known."""
         if refused := self._refused.get(name):
             return refused
         with contextlib.suppress(ParachuteError):
@@ -130,7 +130,7 @@ class Hosts:
         return error
 
     async def may_start(self, name: str, digest: str, seen: Mapping[str, Any]) -> None:
-        """Whether a host may load its module now; errors: NotApproved, Damaged, Conflict, NotAllowed.
+        """Check that a host may load its module now; errors: NotApproved, Damaged, Conflict, NotAllowed.
 
         An edit in the vault ends nothing that runs: here it is noticed.
         """
@@ -223,8 +223,10 @@ class Hosts:
         for each in found:
             name = each.module.name
             try:
-                if name in self._refused and not await self._is_ready(name):
-                    continue
+                if name in self._refused:
+                    status = await asyncio.to_thread(self._modules.status, name)
+                    if status.state is not State.READY:
+                        continue
                 host = self._hosts.get(name)
                 if host is not None and host.wanted == each:
                     if revive == name:
@@ -237,14 +239,11 @@ class Hosts:
                 log.error("The module %s cannot be started: %s", name, error)
                 self._problems[name] = str(error)
 
-    async def _is_ready(self, name: str) -> bool:
-        return (await asyncio.to_thread(self._modules.status, name)).state is State.READY
-
     async def _put_up(self, each: Wanted) -> None:
         name = each.module.name
         client = HostClient(name, units.module_socket(self._home, name), log_path(self._home, f"module@{name}"))
         host = Host(each, client, module_folder(name, self._home.root) / "description.json")
-        if kept := await asyncio.to_thread(description.load_kept, host.description_file, each):
+        if kept := await asyncio.to_thread(description.load_stored, host.description_file, each):
             host.description, host.is_described = kept, True
         self._refused.pop(name, None)
         # Before the unit is opened: one that is always on asks at once whether it may start.
@@ -263,7 +262,7 @@ class Hosts:
             self._later(self._describe(host), f"description of {name}")
 
     async def _take_down(self, name: str, *, leaves: bool = False) -> None:
-        """End a unit; `leaves`: the user disabled or removed the module, which is told so."""
+        """End a unit; `leaves`: the user disabled or removed the module, whose on_disable is called."""
         host = self._hosts.pop(name)
         await self._events.pause_subscriber(name)
         if leaves:
@@ -271,7 +270,7 @@ class Hosts:
             try:
                 await host.control("POST", "lifecycle", {"step": "disable"}, _DISABLE_SECONDS)
             except ParachuteError as error:
-                log.warning("The module %s could not be told that it is disabled: %s", name, error)
+                log.warning("The module %s could not run its on_disable: %s", name, error)
             finally:
                 del self._leaving[name]
             await self._events.remove_subscriber(name)
@@ -294,7 +293,7 @@ class Hosts:
                 said = await host.control("GET", "describe")
             host.description, host.is_described = description.read(said, host.manifest), True
             if not host.wanted.specification.dev:
-                await asyncio.to_thread(description.keep, host.description_file, host.wanted, said)
+                await asyncio.to_thread(description.store, host.description_file, host.wanted, said)
         except (ParachuteError, OSError) as error:
             log.warning("What the module %s offers is not known: %s", name, error)
 

@@ -1,15 +1,16 @@
-"""From what the user approved to what a host is told."""
+"""Host specifications of approved modules."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
-from parachute.errors import ParachuteError
-from parachute.hosts.models import ApprovedModule
-from parachute.manifest import load
-from parachute.modules.interfaces import order
-from parachute.modules.models import Trust
-from parachute.modules.service import Modules
-from parachute.modules.verification import Runnable
+from parachute.base.errors import ParachuteError
+from parachute.modules.manifest import load
+from parachute.modules.manifest.models import folders
+from parachute.modules.registry.interfaces import order
+from parachute.modules.registry.models import Trust
+from parachute.modules.registry.service import Modules
+from parachute.modules.registry.verification import Runnable
+from parachute.modules.runtime.models import ApprovedModule
 from parachute.supervisor.host_specification import HostSpecification, module_folder
 
 CORE_SOCKET, EGRESS_SOCKET = "core.sock", "egress.sock"
@@ -42,11 +43,11 @@ def wanted(modules: Modules) -> tuple[list[Wanted], dict[str, str]]:
 
 
 def specify(modules: Modules, runnable: Runnable) -> Wanted:
-    """What the host of an approved module is told; errors: InvalidInput for a manifest that cannot be read."""
+    """The specification of an approved module's host; errors: InvalidInput for a manifest that cannot be read."""
     places, installed = modules.places, runnable.module
     manifest = load(runnable.code)
     permissions, service = manifest.permissions, manifest.service
-    shut_in = installed.trust is Trust.UNTRUSTED
+    untrusted = installed.trust is Trust.UNTRUSTED
     vault = places.vault.absolute()
     specification = HostSpecification(
         name=installed.name,
@@ -57,14 +58,14 @@ def specify(modules: Modules, runnable: Runnable) -> Wanted:
         data=str(runnable.data),
         core_socket=str(core_folder(places.home.root, installed.name) / CORE_SOCKET),
         vault=str(vault),
-        read=() if shut_in else tuple(map(str, permissions.read_folders(vault))),
-        write=() if shut_in else tuple(map(str, permissions.write_folders(vault))),
+        read=() if untrusted else tuple(map(str, folders(permissions.read, vault))),
+        write=() if untrusted else tuple(map(str, folders(permissions.write, vault))),
         memory=service.memory_bytes,
         pids=service.pids,
         idle_seconds=None if service.start == "always" else service.idle_seconds,
         trust=installed.trust.value,
         dev=installed.dev is not None,
-        network=bool(permissions.network) and not shut_in,
+        network=bool(permissions.network) and not untrusted,
         programs=bool(permissions.bash),
     )
     module = ApprovedModule(installed.name, installed.hash, installed.trust, manifest, runnable.code)
@@ -72,5 +73,5 @@ def specify(modules: Modules, runnable: Runnable) -> Wanted:
 
 
 def core_folder(root: Path, name: str) -> Path:
-    """The folder with the sockets by which a module reaches core; the only one of its kind that its box holds."""
+    """The folder with the sockets by which a module reaches the server; its sandbox holds no other."""
     return module_folder(name, root) / "core"

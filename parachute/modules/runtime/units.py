@@ -8,19 +8,18 @@ from typing import Any
 from starlette.types import ASGIApp
 
 from parachute.base.budget import MODULE
-from parachute.egress.service import Egress
-from parachute.errors import InvalidInput
-from parachute.files import private_folder
-from parachute.hosts import folders
-from parachute.hosts.specifying import EGRESS_SOCKET, Wanted, core_folder
-from parachute.modules.tree import remove
-from parachute.settings.home import Home
+from parachute.base.errors import InvalidInput
+from parachute.base.files import private_folder, remove_tree
+from parachute.config.settings.home import Home
+from parachute.modules.runtime import folders
+from parachute.modules.runtime.specifications import EGRESS_SOCKET, Wanted, core_folder
+from parachute.sandbox.egress.service import Egress
 from parachute.supervisor import control
 from parachute.supervisor.host_specification import HostSpecification, specification_path
-from parachute.web.unix_server import UnixListener, UnixServer
+from parachute.web.http.unix_server import UnixListener, UnixServer
 
 _PREFIX = "module@"
-_SOCKET_MODE = 0o666  # inside of a box another user id may connect; the folder above is for its owner only
+_SOCKET_MODE = 0o666  # inside of a sandbox another user id may connect; the folder above is for its owner only
 
 
 class HostUnits:
@@ -32,7 +31,7 @@ class HostUnits:
         self._server: UnixServer
 
     def answer_with(self, application: ASGIApp) -> None:
-        """What modules reach on their sockets, with their name in `scope["state"]["module"]`."""
+        """Set the application that answers modules on their sockets, with their name in `scope["state"]["module"]`."""
         self._server = UnixServer(application, MODULE)
 
     async def open(self, wanted: Wanted) -> UnixListener:
@@ -42,7 +41,7 @@ class HostUnits:
         """
         specification = wanted.specification
         name = specification.name
-        if await asyncio.to_thread(self._told, name) != specification:
+        if await asyncio.to_thread(self._current, name) != specification:
             await control.ask(self._home, "close", unit=f"{_PREFIX}{name}")
         await asyncio.to_thread(self._prepare, specification)
         listener = await self._server.open(Path(specification.core_socket), _SOCKET_MODE, module=name)
@@ -70,15 +69,15 @@ class HostUnits:
         specification = specification_path(name, self._home.root)
         await asyncio.to_thread(specification.unlink, missing_ok=True)
         if forget:
-            await asyncio.to_thread(remove, specification.parent)
+            await asyncio.to_thread(remove_tree, specification.parent)
 
     async def states(self) -> dict[str, dict[str, Any]]:
-        """What the supervisor says of each unit of a module; `confinement` is what it does not enforce, in sentences."""
+        """The supervisor's state of each module's unit; `confinement` lists, in sentences, what it does not enforce."""
         answer = await control.ask(self._home, "status")
         units = (unit for unit in answer["units"] if str(unit["name"]).startswith(_PREFIX))
         return {unit["name"].removeprefix(_PREFIX): {**unit, "confinement": answer["not_enforced"]} for unit in units}
 
-    def _told(self, name: str) -> HostSpecification | None:
+    def _current(self, name: str) -> HostSpecification | None:
         with contextlib.suppress(InvalidInput):
             return HostSpecification.load(name, self._home.root)
         return None

@@ -1,15 +1,15 @@
-"""Telling modules that run of changes in the vault; those that sleep compare what they know when they start."""
+"""Notifying running modules of changes in the vault; others compare what they know when they start."""
 
 import asyncio
 import logging
 import uuid
 
-from parachute.clock import now
+from parachute.base.clock import now
+from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.core.patterns import Pattern, matches_any, parts_of
-from parachute.errors import InvalidInput, ParachuteError
-from parachute.hosts.host import Host
-from parachute.hosts.service import VAULT_CHANGED, Hosts
-from parachute.watching.service import VaultWatcher
+from parachute.events.file_watcher.service import VaultWatcher
+from parachute.modules.runtime.host import Host
+from parachute.modules.runtime.service import VAULT_CHANGED, Hosts
 
 log = logging.getLogger(__name__)
 
@@ -18,7 +18,7 @@ _AWAKE = ("starting", "running")
 
 
 class VaultChanges:
-    """Brings changes to those modules whose manifest names `vault.changed`: of what they may read, and once."""
+    """Delivers changes, once, to modules whose manifest names `vault.changed`, of files that they may read."""
 
     def __init__(self, hosts: Hosts, watcher: VaultWatcher) -> None:
         self._hosts = hosts
@@ -27,20 +27,20 @@ class VaultChanges:
     async def follow(self) -> None:
         """Watch while a module wants to know, and not otherwise; called whenever the modules have changed."""
         if any(map(_wants, self._hosts.running())):
-            self._watcher.listen(self._tell)
+            self._watcher.listen(self._notify)
         else:
-            await self._watcher.forget(self._tell)
+            await self._watcher.forget(self._notify)
 
-    async def _tell(self, paths: frozenset[str]) -> None:
+    async def _notify(self, paths: frozenset[str]) -> None:
         wanting = [host for host in self._hosts.running() if _wants(host)]
         try:
             states = await self._hosts.unit_states() if wanting else {}
         except ParachuteError:
             return  # the supervisor is ending: whoever starts next compares what it knows with the files
         awake = [host for host in wanting if states.get(host.module.name, {}).get("state") in _AWAKE]
-        await asyncio.gather(*(self._tell_one(host, paths) for host in awake))
+        await asyncio.gather(*(self._notify_one(host, paths) for host in awake))
 
-    async def _tell_one(self, host: Host, paths: frozenset[str]) -> None:
+    async def _notify_one(self, host: Host, paths: frozenset[str]) -> None:
         readable = sorted(path for path in paths if _may_read(host, path))
         if not readable:
             return
@@ -48,7 +48,7 @@ class VaultChanges:
         try:
             await host.control("POST", "event", event, _SECONDS)
         except ParachuteError as error:
-            log.warning("The module %s was not told of changes in the vault: %s", host.module.name, error)
+            log.warning("The module %s was not notified of changes in the vault: %s", host.module.name, error)
 
 
 def _wants(host: Host) -> bool:

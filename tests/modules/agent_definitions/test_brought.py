@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from parachute.agent_files.brought import MOST, brought_agents, problems_of
+from parachute.modules.agent_definitions.brought import MOST, brought_agents, problems_of
 
 GOOD = """\
 ---

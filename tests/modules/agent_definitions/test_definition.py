@@ -1,12 +1,12 @@
 """Agent files: what they may say, and what is told when they say something else."""
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from parachute.agent_files.definition import read_definition
-from parachute.agent_files.models import Definition
-from parachute.errors import InvalidInput
+from parachute.base.errors import InvalidInput
+from parachute.modules.agent_definitions.definition import read_definition
+from parachute.modules.agent_definitions.models import Definition
 
 
 def read(*lines: str, body: str = "Do it.") -> Definition:
@@ -97,6 +97,7 @@ def test_a_file_without_its_parts_is_refused(text: str) -> None:
         read_definition("page", "Garden", text)
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.text(max_size=200), st.text(max_size=50))
 def test_whatever_is_in_a_file_it_is_read_or_refused(front: str, body: str) -> None:
     try:

@@ -6,31 +6,21 @@ import os
 import select
 import shutil
 import signal
-import socket
-import subprocess
-import sys
 import tempfile
-import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from parachute.modules.hashing import copy_verified
+from parachute.modules.registry.hashing import copy_verified
 from parachute.supervisor.host_specification import HostSpecification
-from tests.host.core import FakeCore
+from tests.modules.host_process.core import FakeCore
+from tests.modules.host_process.prefork import fork_host
+from tests.support.activation import DEADLINE, Activator, Process, UnixConnection
+from tests.support.waiting import wait_until
 
-DEADLINE = 60.0
-# The listening socket becomes descriptor 3, and the process id stays the same across exec: what systemd does.
-_START = """
-import os, sys
-os.dup2(int(sys.argv[1]), 3)
-os.environ.setdefault("LISTEN_PID", str(os.getpid()))
-os.execv(sys.executable, [sys.executable, "-m", *sys.argv[2:]])
-"""
-
+LAUNCHER = "parachute.modules.host_process.launch"
 MANIFEST = """\
 name: {name}
 version: 1.0.0
@@ -55,43 +45,21 @@ class Answer:
         return [json.loads(part.removeprefix("data: ")) for part in self.body.decode().split("\n\n") if part]
 
 
-def wait_until(condition: Callable[[], bool], what: str) -> None:
-    """Poll until a condition holds; fail after the deadline."""
-    end = time.monotonic() + DEADLINE
-    while not condition():
-        assert time.monotonic() < end, f"waited in vain: {what}"
-        time.sleep(0.01)
-
-
-class UnixConnection(http.client.HTTPConnection):
-    """HTTP over the socket."""
-
-    def __init__(self, path: Path, timeout: float = DEADLINE) -> None:
-        super().__init__("module", timeout=timeout)
-        self._path = path
-
-    def connect(self) -> None:
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(self.timeout)
-        self.sock.connect(str(self._path))
-
-
 @dataclass
-class HostedModule:
+class HostedModule(Activator):
     """One module with its folders, its sockets, its core, and the process that is started when somebody connects."""
 
     name: str
     files: dict[str, str | bytes]
     manifest: str | None = None
     box: bool = False
-    program: str = "parachute.host.launch"
+    program: str | None = None
+    """Run by a new interpreter; None: the launcher for a sandbox, and otherwise the host itself, forked."""
+
     idle_seconds: float | None = 600
     answers: dict[str, Any] = field(default_factory=dict)
     changes: dict[str, Any] = field(default_factory=dict)
-    environment: dict[str, str] = field(default_factory=dict)
-    folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="host-", dir="/var/tmp")))
-    exits: list[int] = field(default_factory=list)
-    process: subprocess.Popen[bytes] | None = None
+    folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="host-", dir="/var/tmp")), kw_only=True)
 
     def __post_init__(self) -> None:
         self.home = self.folder / "home"
@@ -129,13 +97,8 @@ class HostedModule:
         self.specification = HostSpecification(**{**values, **self._changed()})
         self.specification.save(run / "spec.json")
         self.core = FakeCore(run / "core" / "core.sock", self.answers)
-        self.path = run / "host" / "host.sock"
-        self.listener = socket.socket(socket.AF_UNIX)
-        self.listener.bind(str(self.path))
-        self.listener.listen(64)
-        self._closing_read, self._closing_write = os.pipe()
-        self._thread = threading.Thread(target=self._supervise)
-        self._thread.start()
+        self.environment = {"PARACHUTE_HOME": str(self.home), **self.environment}
+        self.listen(run / "host" / "host.sock", self.program or LAUNCHER, self.name)
 
     def _changed(self) -> dict[str, Any]:
         """Paths of `read` and `write` are given within the vault."""
@@ -144,57 +107,26 @@ class HostedModule:
             changes[name] = tuple(str(self.vault / path) for path in changes.get(name, ()))
         return changes
 
-    @property
-    def log(self) -> str:
-        return (self.folder / "log").read_text()
+    def start(self, log: IO[bytes]) -> Process:
+        if self.box or self.program:
+            return super().start(log)
+        return fork_host(self.name, self.listener.fileno(), log.fileno(), self.variables)
 
-    def _supervise(self) -> None:
-        with (self.folder / "log").open("ab") as log:
-            while True:
-                readable, _, _ = select.select([self.listener, self._closing_read], [], [])
-                if self._closing_read in readable:
-                    return
-                self.process = self.spawn(stdout=log, stderr=log)
-                code = self.process.wait()
-                self.exits.append(code)
-                if code:
-                    # The supervisor would try again, later; those who wait are told.
-                    while select.select([self.listener], [], [], 0)[0]:
-                        self.listener.accept()[0].close()
-
-    def spawn(self, **options: Any) -> subprocess.Popen[bytes]:
-        """Start one process by hand."""
-        descriptor = self.listener.fileno()
-        environment = {**os.environ, "LISTEN_FDS": "1", "PARACHUTE_HOME": str(self.home), **self.environment}
-        return subprocess.Popen(
-            [sys.executable, "-c", _START, str(descriptor), self.program, self.name],
-            pass_fds=[descriptor],
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            start_new_session=True,
-            **options,
-        )
+    def has_ended(self, code: int) -> None:
+        if code:
+            # The supervisor would try again, later; those who wait get no answer. Before the exit is announced: after that a
+            # test may connect again, and that connection is for the next process.
+            while select.select([self.listener], [], [], 0)[0]:
+                self.listener.accept()[0].close()
+        super().has_ended(code)
 
     def close(self) -> None:
-        """End the process and remove everything."""
-        os.write(self._closing_write, b"x")
-        if self.process is not None and self.process.poll() is None:
-            self.process.terminate()
-        self._thread.join(DEADLINE / 4)
-        ended = not self._thread.is_alive()
-        if not ended and self.process is not None:
-            self.process.kill()
-            self._thread.join(DEADLINE)
+        """End the process, with what a hostile module has left behind, and remove everything."""
+        self.end()
         if self.process is not None:
-            # What a hostile module has left behind, where no box ends it.
-            try:
+            with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, signal.SIGKILL)
-            except (ProcessLookupError, PermissionError):
-                pass
-        self.listener.close()
         self.core.close()
-        os.close(self._closing_read)
-        os.close(self._closing_write)
         shutil.rmtree(self.folder)
 
     def request(

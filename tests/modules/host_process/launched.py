@@ -8,13 +8,14 @@ from typing import Any
 
 import psutil
 
-from parachute.modules.hashing import copy_verified
+from parachute.modules.registry.hashing import copy_verified
 from parachute.supervisor import units
 from parachute.supervisor.host_specification import HostSpecification, module_folder
 from parachute.supervisor.logs import log_path
-from tests.host.activator import DEADLINE, MANIFEST, Answer, UnixConnection
-from tests.host.core import FakeCore
+from tests.modules.host_process.activator import MANIFEST, Answer
+from tests.modules.host_process.core import FakeCore
 from tests.supervisor.launching import Launcher, launcher
+from tests.support.activation import DEADLINE, UnixConnection
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class LaunchedModule:
 
 @contextmanager
 def launched(name: str, module: str, **changes: Any) -> Iterator[LaunchedModule]:
-    """A module in its box for the length of a block; `changes` are fields of its specification. Await `open_unit` first."""
+    """A module in its sandbox for the length of a block; `changes` are fields of its specification. Await `open_unit` first."""
     with launcher() as running:
         root = running.home.root
         folder, place = module_folder(name, root), running.folder / "copy"

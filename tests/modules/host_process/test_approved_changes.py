@@ -1,17 +1,18 @@
 """Changes that the user approved, in the module's process: each is made once, and nothing is said that is not known."""
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from parachute.base.errors import Conflict, InvalidInput, NotAllowed
 from parachute.core import Module
 from parachute.core.testing import Running, run
-from parachute.errors import Conflict, InvalidInput, NotAllowed
-from parachute.host import approved_changes
-from parachute.host.approved_changes import ApprovedChanges
+from parachute.modules.host_process import approved_changes
+from parachute.modules.host_process.approved_changes import ApprovedChanges
 
 
 class Notes(Module):
@@ -174,9 +175,11 @@ async def test_a_memory_that_cannot_be_read_makes_nothing_again(
 async def test_what_is_remembered_is_bounded(
     notes: Running, changes: ApprovedChanges, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(approved_changes, "_KEPT", 5)
+    monkeypatch.setattr(approved_changes, "_MOST", 5)
     for number in range(8):
         await changes.answer(change(f"n{number}.0"))
+        # The clock of the file system may date two of them alike.
+        os.utime(notes.core.data / f"approved-changes/n{number}.0.json", (number, number))
     assert [file.stem for file in memory(notes)] == ["n3.0", "n4.0", "n5.0", "n6.0", "n7.0"]
     assert await changes.answer(change("n7.0")) == {"result": {"number": 8}}
 

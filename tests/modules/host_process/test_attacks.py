@@ -8,12 +8,12 @@ from typing import Any
 import psutil
 import pytest
 
-from parachute.host.limits import LARGEST_FILE
+from parachute.modules.host_process.limits import LARGEST_FILE
 from parachute.supervisor.logs import LIMIT, older, shorten
 from tests.conftest import needs_bubblewrap
-from tests.host.launched import LaunchedModule, launched, open_unit
+from tests.modules.host_process.launched import LaunchedModule, launched, open_unit
 
-pytestmark = needs_bubblewrap
+pytestmark = [needs_bubblewrap, pytest.mark.long]
 
 FLOOD = 16_000_000
 
@@ -153,24 +153,24 @@ async def test_a_module_that_forks_has_a_limit_and_leaves_nothing() -> None:
     with launched("hostile", HOSTILE, pids=20) as module:
         await open_unit(module)
         answer = await ask(module, "/fork")
-        box = await module.process()
-        family = box.children(recursive=True)
+        sandbox = await module.process()
+        family = sandbox.children(recursive=True)
         forked = [process for process in family if process.rlimit(psutil.RLIMIT_NPROC) == (20, 20)]
         assert len(forked) == 1 + answer["count"]
         if os.getuid():  # root's processes are not counted
             assert answer["count"] < 20
             assert answer["error"] == "Resource temporarily unavailable"
         await module.launcher.ask("stop_unit", name=module.unit)
-        assert psutil.wait_procs([box, *family], timeout=20)[1] == []
+        assert psutil.wait_procs([sandbox, *family], timeout=60)[1] == []
 
 
 async def test_a_module_that_ignores_being_told_to_end_is_ended() -> None:
     with launched("hostile", HOSTILE) as module:
         await open_unit(module, stop_seconds=0.5)
         assert await ask(module, "/ignore") == {}
-        box = await module.process()
-        family = [box, *box.children(recursive=True)]
+        sandbox = await module.process()
+        family = [sandbox, *sandbox.children(recursive=True)]
         assert len(family) > 2
         await module.launcher.ask("stop_unit", name=module.unit)
         assert (await module.launcher.unit(module.unit))["state"] == "stopped"
-        assert psutil.wait_procs(family, timeout=20)[1] == []
+        assert psutil.wait_procs(family, timeout=60)[1] == []

@@ -1,6 +1,5 @@
-"""A hostile module in its box: what the consent screen said is all that it can reach."""
+"""A hostile module in its sandbox: what the consent screen said is all that it can reach."""
 
-import os
 import signal
 import socket
 import subprocess
@@ -11,7 +10,9 @@ import psutil
 import pytest
 
 from tests.conftest import needs_bubblewrap
-from tests.host.activator import DEADLINE, HostedModule, hosted, wait_until
+from tests.modules.host_process.activator import LAUNCHER, HostedModule, hosted
+from tests.support.activation import DEADLINE
+from tests.support.waiting import wait_until
 
 pytestmark = needs_bubblewrap
 
@@ -74,7 +75,8 @@ class Probe(Module):
     @route("POST", "/fork")
     async def fork(self):
         for _ in range(3):
-            subprocess.Popen([sys.executable, "-c", "import os, time; os.setsid(); time.sleep(600)", "left-behind-by-probe"])
+            code = "import os, time; os.setsid(); time.sleep(600)"
+            subprocess.Popen([sys.executable, "-c", code, os.environ["PARACHUTE_HOME"]])
         return {}
 
     @route("POST", "/leak")
@@ -105,7 +107,8 @@ def probe():  # type: ignore[no-untyped-def]
         "trust": "untrusted",
         "programs": True,
     }
-    with hosted("probe", PROBE, manifest=MANIFEST, box=True, changes=changes) as probe:
+    secret = {"PARACHUTE_TEST_SECRET": "secret"}
+    with hosted("probe", PROBE, manifest=MANIFEST, box=True, changes=changes, environment=secret) as probe:
         for name in ("Brain/kevin.md", "notes/memory.md", "notes/other.md", "Daily/today.md", ".parachute/token"):
             (probe.vault / name).parent.mkdir(exist_ok=True)
             (probe.vault / name).write_text(name)
@@ -172,7 +175,6 @@ def test_it_has_no_network_and_no_socket_but_its_own(probe: HostedModule) -> Non
 
 
 def test_it_has_no_rights_and_no_neighbours(probe: HostedModule) -> None:
-    os.environ["PARACHUTE_TEST_SECRET"] = "secret"
     own = probe.get("/self").json()
     assert (own["uid"], own["pid"], own["capabilities"], own["privileges"]) == (1000, 1, "0" * 16, "1")
     assert own["processes"] == [1]
@@ -197,21 +199,13 @@ def test_its_memory_has_an_end(probe: HostedModule) -> None:
 def test_what_it_forks_ends_with_it() -> None:
     with hosted("probe", PROBE, manifest=MANIFEST, box=True, changes={"programs": True}) as probe:
         assert probe.post("/fork").status == 200
-        assert _left_behind()
         assert probe.process is not None
+        family = psutil.Process(probe.process.pid).children(recursive=True)
+        forked = [process for process in family if process.cmdline()[-1:] == [str(probe.home)]]
+        assert len(forked) == 3
         probe.process.terminate()
-        wait_until(lambda: not _left_behind(), "the forked processes end")
+        wait_until(lambda: not any(process.is_running() for process in forked), "the forked processes end")
         wait_until(lambda: len(probe.exits) == 1, "the process ends")
-
-
-def _left_behind() -> bool:
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            if b"left-behind-by-probe" in path.read_bytes():
-                return True
-        except OSError:
-            continue
-    return False
 
 
 def test_a_link_in_the_place_of_a_folder_opens_nothing(tmp_path: Path) -> None:
@@ -225,12 +219,12 @@ def test_a_link_in_the_place_of_a_folder_opens_nothing(tmp_path: Path) -> None:
             assert probe.exits == [2]
 
 
-def test_without_a_box_a_module_that_is_not_trusted_does_not_start() -> None:
-    with hosted("probe", PROBE, manifest=MANIFEST, box=False, changes={"trust": "untrusted"}) as probe:
+def test_without_a_sandbox_a_module_that_is_not_trusted_does_not_start() -> None:
+    with hosted("probe", PROBE, manifest=MANIFEST, program=LAUNCHER, changes={"trust": "untrusted"}) as probe:
         assert "is not trusted, and without bubblewrap nothing can hold it back" in probe.failure()
 
 
-def test_the_supervisor_is_told_from_inside_of_the_box() -> None:
+def test_the_sandbox_passes_signs_of_life_to_the_supervisor() -> None:
     with (
         hosted("probe", PROBE, manifest=MANIFEST, box=True) as probe,
         socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notifications,
@@ -242,7 +236,7 @@ def test_the_supervisor_is_told_from_inside_of_the_box() -> None:
         assert {notifications.recv(100) for _ in range(3)} == {b"READY=1", b"WATCHDOG=1"}
 
 
-def test_it_is_told_to_stop_and_finishes_what_it_does() -> None:
+def test_it_finishes_what_it_does_when_it_is_stopped() -> None:
     module = PROBE + (
         "\n    @route('GET', '/slow')\n    async def slow(self):\n        import asyncio\n"
         "        Path('slow').touch()\n        while not Path('go').exists():\n            await asyncio.sleep(0.01)\n        return {}\n"
@@ -269,7 +263,7 @@ def test_it_can_be_stopped_before_it_has_started() -> None:
         process = probe.spawn(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             family = psutil.Process(process.pid)
-            wait_until(lambda: len(family.children(recursive=True)) > 1, "the box has its first process")
+            wait_until(lambda: len(family.children(recursive=True)) > 1, "the sandbox has its first process")
             process.terminate()
             # The second where even the shell around it had not asked for it.
             assert process.wait(DEADLINE) in (0, -signal.SIGTERM)

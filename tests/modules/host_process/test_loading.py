@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.host.activator import hosted
+from tests.modules.host_process.activator import hosted
 
 HEAD = "from parachute.core import Module, event, mcp_tool, route\n"
 CLASS = HEAD + "class Mine(Module):\n    name = 'mine'\n    version = '1.0.0'\n"

@@ -11,7 +11,7 @@ PROGRAM = """
 import sys, threading
 from pathlib import Path
 if sys.argv[1] == "little":
-    from parachute.host.memory import keep_little
+    from parachute.modules.host_process.memory import keep_little
     keep_little()
 turn, together = threading.Lock(), threading.Barrier(8)
 def work():

@@ -1,16 +1,27 @@
 """A module in its real process: starting, answering, leaving."""
 
+import asyncio
 import json
 import signal
 import socket
 import subprocess
+import sys
 import threading
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
+from parachute.base.errors import InvalidInput
+from parachute.modules.host_process.client import CoreClient, CoreGone
+from parachute.modules.host_process.starting import ask_to_start
+from parachute.supervisor.host_specification import HostSpecification, specification_path
 from tests.core import examples
-from tests.host.activator import DEADLINE, HostedModule, UnixConnection, hosted, wait_until
+from tests.modules.host_process.activator import LAUNCHER, HostedModule, hosted
+from tests.modules.host_process.core import FakeCore
+from tests.modules.host_process.prefork import PROGRAM
+from tests.support.activation import DEADLINE, UnixConnection
+from tests.support.waiting import wait_until
 
 DAILY = """\
 name: daily
@@ -142,7 +153,7 @@ def notes():  # type: ignore[no-untyped-def]
         "/interfaces": {"interfaces": {"BrainInterface": {"search": ["query", "type", "limit"]}}},
         "/interface": {"result": [ENTITY]},
     }
-    with hosted("notes", NOTES, manifest=MANIFEST, answers=answers) as module:
+    with hosted("notes", NOTES, manifest=MANIFEST, answers=answers, program=LAUNCHER) as module:
         yield module
 
 
@@ -327,17 +338,24 @@ def test_core_that_is_down_is_told_and_not_fatal() -> None:
         assert notes.get("/left").status == 200
         answer = notes.get("/settings")
         assert (answer.status, answer.json()["detail"]) == (503, "Core does not answer; it may be restarting.")
-        notes.core = type(notes.core)(Path(notes.specification.core_socket))
+        notes.core = FakeCore(Path(notes.specification.core_socket))
         assert notes.get("/settings").status == 200
 
 
-def test_without_core_nothing_starts() -> None:
+async def test_a_core_that_restarts_is_waited_for_but_not_for_ever() -> None:
     with hosted("notes", NOTES, manifest=MANIFEST) as notes:
         notes.core.close()
-        Path(notes.specification.core_socket).unlink()
-        assert "Core does not answer" in notes.failure()
-        notes.core = type(notes.core)(Path(notes.specification.core_socket))
-        assert notes.get("/left").status == 200
+        socket_path = Path(notes.specification.core_socket)
+        socket_path.unlink()
+        core = CoreClient(socket_path)
+        with pytest.raises(CoreGone):
+            await ask_to_start(notes.specification, core, patience=0.2)
+        asking = asyncio.create_task(ask_to_start(notes.specification, core, patience=DEADLINE))
+        waiting, _ = await asyncio.wait({asking}, timeout=0.2)
+        assert not waiting
+        notes.core = FakeCore(socket_path)
+        await asking
+        assert [path for _, path, _ in notes.core.asked] == ["/start"]
 
 
 def test_core_can_keep_a_module_from_starting() -> None:
@@ -361,22 +379,25 @@ def test_core_can_keep_a_module_from_starting() -> None:
         ({"idle_seconds": -1}, "idle_seconds"),
     ],
 )
-def test_a_wrong_specification_is_refused(change: dict[str, object], said: str) -> None:
-    with hosted("notes", NOTES, manifest=MANIFEST) as notes:
-        path = notes.home / "run/module/notes/spec.json"
-        path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
-        process = notes.spawn(stderr=subprocess.PIPE)
-        _, errors = process.communicate(timeout=DEADLINE)
-        assert process.returncode == 2
-        assert said in errors.decode()
-        assert "Traceback" not in errors.decode()
+def test_a_wrong_specification_is_refused(
+    notes: HostedModule, tmp_path: Path, change: dict[str, object], said: str
+) -> None:
+    path = specification_path("notes", tmp_path)
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({**asdict(notes.specification), **change}))
+    with pytest.raises(InvalidInput, match=said):
+        HostSpecification.load("notes", tmp_path)
 
 
 @pytest.mark.parametrize("name", ["../notes", "", "Notes", "nothing"])
-def test_a_wrong_name_is_refused(name: str) -> None:
-    with hosted("notes", NOTES, manifest=MANIFEST) as notes:
-        for program in ("parachute.host", "parachute.host.launch"):
-            notes.name, notes.program = name, program
-            process = notes.spawn(stderr=subprocess.PIPE)
-            assert process.communicate(timeout=DEADLINE)[1]
-            assert process.returncode == 2
+def test_a_wrong_name_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InvalidInput):
+        HostSpecification.load(name, tmp_path)
+
+
+@pytest.mark.parametrize("program", [PROGRAM, LAUNCHER])
+def test_a_process_that_is_started_wrongly_ends_with_a_sentence(program: str) -> None:
+    ended = subprocess.run([sys.executable, "-m", program, "../notes"], capture_output=True)
+    assert ended.returncode == 2
+    assert ended.stderr
+    assert b"Traceback" not in ended.stderr

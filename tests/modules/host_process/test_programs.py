@@ -3,7 +3,7 @@
 import pytest
 
 from tests.conftest import needs_bubblewrap
-from tests.host.activator import hosted
+from tests.modules.host_process.activator import hosted
 
 MODULE = """
 import asyncio, ctypes, os, subprocess, threading

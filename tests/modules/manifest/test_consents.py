@@ -3,8 +3,8 @@
 import json
 from dataclasses import replace
 
-from parachute.manifest import Consent, ScheduledConsent, consent, difference, parse
-from tests.manifest.test_loading import COMPLETE, EVERYTHING, MINIMAL
+from parachute.modules.manifest import Consent, ScheduledConsent, consent, difference, parse
+from tests.modules.manifest.test_loading import COMPLETE, EVERYTHING, MINIMAL
 
 REFLECTION = ScheduledConsent(
     "reflection", "Reflection", "Looks back at the day", "04:00", True, "Daily/reflections/{date}.md", ("Read", "Glob")

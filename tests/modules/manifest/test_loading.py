@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from parachute.errors import InvalidInput, NotFound
-from parachute.manifest import InterfaceName, ManifestInvalid, load, parse
-from parachute.manifest.models import folders
+from parachute.base.errors import InvalidInput, NotFound
+from parachute.modules.manifest import InterfaceName, ManifestInvalid, load, parse
+from parachute.modules.manifest.models import folders
 
 COMPLETE = Path(__file__).parent / "complete.yaml"
 MINIMAL = "name: notes\nversion: 1.0.0\nmodule: module.py\n"
@@ -110,9 +110,14 @@ def test_the_complete_example_of_the_specification() -> None:
     )
     assert manifest.provides == (InterfaceName("BrainInterface"),)
     assert manifest.dependencies == ("pyyaml>=6.0", "aiofiles>=23.0")
-    box = manifest.agents["indexer"].sandbox
-    assert box is not None
-    assert (box.workspace_access, box.allowed_paths, box.cpus, box.pids_limit) == ("rw", ("Brain/",), 1.0, 256)
+    sandbox = manifest.agents["indexer"].sandbox
+    assert sandbox is not None
+    assert (sandbox.workspace_access, sandbox.allowed_paths, sandbox.cpus, sandbox.pids_limit) == (
+        "rw",
+        ("Brain/",),
+        1.0,
+        256,
+    )
     assert [(hook.event, hook.handler, hook.is_async) for hook in manifest.hooks] == [
         ("daily.entry.created", "hooks:on_entry_created", True)
     ]
@@ -208,7 +213,7 @@ def test_all_mistakes_are_told_at_once_with_line_and_field() -> None:
         ("permissions: {bash: maybe}", "line 4: permissions.bash: A list of texts is allowed."),
         ("permissions: {bash: ['git push']}", "line 4: permissions.bash:"),
         ("permissions: {mcp: ['a b']}", "line 4: permissions.mcp[0]:"),
-        ("permissions: []", "line 4: permissions: This must be a list of `field: value`."),
+        ("permissions: []", "line 4: permissions: Fields with values are expected, such as `name: value`."),
         ("agents: {A: {}}", "line 4: agents.A: a-z, 0-9, - and _"),
         ("agents: {a: {sandbox: null}}", "line 4: agents.a: Sandbox: an agent without a sandbox needs"),
         ("agents: {a: {sandbox: {}, paths: [x/]}}", "line 4: agents.a: Paths: say it inside of sandbox"),
@@ -264,7 +269,7 @@ def test_each_mistake(added: str, said: str) -> None:
     ("text", "said"),
     [
         ("", "line 1: manifest: The file is empty."),
-        ("- a", "line 1: : This must be a list of `field: value`."),
+        ("- a", "line 1: manifest: Fields with values are expected, such as `name: value`."),
         ("name: [", "manifest: This is not YAML"),
         ("name: a\n\tversion: 1", "line 2: manifest: This is not YAML"),
         ("name: &a x\nversion: *a", "line 1: manifest: Anchors and aliases"),

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from parachute.modules.models import InstalledModule, Trust
+from parachute.modules.registry.models import InstalledModule, Trust
 
 MANIFEST = """\
 name: {name}

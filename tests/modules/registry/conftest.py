@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from parachute.modules.models import Limits
-from parachute.modules.service import Modules
-from parachute.settings.home import Home
+from parachute.config.settings.home import Home
+from parachute.modules.registry.models import Limits
+from parachute.modules.registry.service import Modules
 
 from .building import write_module
 from .steps import install

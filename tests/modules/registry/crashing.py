@@ -1,4 +1,4 @@
-"""Kills an installation at every step in which it changes a file: `python -m tests.modules.crashing HOME VAULT SOURCE`.
+"""Kills an installation at every step in which it changes a file: `python -m tests.modules.registry.crashing HOME VAULT SOURCE`.
 
 Prints a JSON list with the state that each crash left behind, once it was cleaned up.
 """
@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from parachute.modules.models import Limits
-from parachute.modules.service import Modules
-from parachute.settings.home import Home
+from parachute.config.settings.home import Home
+from parachute.modules.registry.models import Limits
+from parachute.modules.registry.service import Modules
 from tests.support.crashing import at_every_step
 
 UPDATED = "# the new one\n"

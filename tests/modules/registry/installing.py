@@ -1,4 +1,4 @@
-"""Installs a module and says yes: `python -m tests.modules.installing HOME VAULT SOURCE [STOP]`.
+"""Installs a module and says yes: `python -m tests.modules.registry.installing HOME VAULT SOURCE [STOP]`.
 
 Says every step on a line; at the first that begins with STOP it waits until it is killed.
 """
@@ -7,8 +7,8 @@ import signal
 import sys
 from pathlib import Path
 
-from parachute.modules.service import Modules
-from parachute.settings.home import Home
+from parachute.config.settings.home import Home
+from parachute.modules.registry.service import Modules
 
 
 class Steps:

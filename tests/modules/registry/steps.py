@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from parachute.modules.installation import Installation
-from parachute.modules.models import State
-from parachute.modules.service import Modules
+from parachute.modules.registry.installation import Installation
+from parachute.modules.registry.models import State
+from parachute.modules.registry.service import Modules
 
 
 def install(modules: Modules, source: Path | str, **options: object) -> Installation:

@@ -1,6 +1,5 @@
 """The routes of modules."""
 
-import sys
 import threading
 from pathlib import Path
 
@@ -8,12 +7,15 @@ import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from parachute.errors import ParachuteError, Unavailable
-from parachute.modules.api import router
-from parachute.modules.names import RESERVED
-from parachute.modules.service import Modules
-from parachute.web.errors import install_error_handlers
-from parachute.web.routing import RULES
+from parachute.base.errors import ParachuteError, Unavailable
+from parachute.base.services import ServiceRegistry
+from parachute.modules.registry.api import router
+from parachute.modules.registry.models import RunningModules
+from parachute.modules.registry.service import Modules
+from parachute.modules.runtime.proxy import OWN
+from parachute.web.access.routing import RULES
+from parachute.web.http.errors import install_error_handlers
+from tests.support.auditing import audited
 
 from .building import write_module
 
@@ -30,7 +32,7 @@ class Core:
         self.seen.append([module.name for module in self._modules.installed() if module.enabled])
 
 
-class Hosts:
+class Hosts(RunningModules):
     """What core knows of processes; `failure` is why it does not."""
 
     def __init__(self) -> None:
@@ -42,6 +44,9 @@ class Hosts:
         if self.failure:
             raise self.failure
         return self.units
+
+    async def restart(self, name: str) -> None:
+        """Nothing of this module runs."""
 
 
 @pytest.fixture
@@ -58,7 +63,7 @@ def client(modules: Modules, core: Core, tmp_path: Path) -> TestClient:
     with modules.installing(str(write_module(tmp_path / "source"))) as installation:
         installation.finish()
     app = FastAPI()
-    app.state.modules = modules
+    app.state.services = ServiceRegistry(modules)
     app.include_router(router)
     install_error_handlers(app)
     return TestClient(app)
@@ -99,16 +104,12 @@ def test_the_files_that_are_shown_are_those_of_the_hash(client: TestClient, modu
 
     def hidden(event: str, arguments: tuple[object, ...]) -> None:
         # Somebody who writes the vault puts it right as soon as the copy of it is made.
-        if armed and not begun.is_set() and event == "os.mkdir" and str(arguments[0]).endswith("/version/code"):
+        if not begun.is_set() and event == "os.mkdir" and str(arguments[0]).endswith("/version/code"):
             begun.set()
             (source / "new.py").write_text("greet()\n")
 
-    armed = True
-    sys.addaudithook(hidden)
-    try:
+    with audited(hidden):
         seen = client.get("/api/modules/hello/approval").json()
-    finally:
-        armed = False
     assert begun.is_set()
     assert "+steal()" in seen["files"][0]["diff"]
 
@@ -121,7 +122,7 @@ def test_an_approval_says_what_it_approves(client: TestClient, body: dict[str, o
 def test_what_runs_is_told_with_the_module(client: TestClient) -> None:
     assert client.get("/api/modules/hello").json()["unit"] is None
     hosts = Hosts()
-    client.app.state.hosts = hosts  # type: ignore[attr-defined]
+    client.app.state.services.add_as(RunningModules, hosts)  # type: ignore[attr-defined]
     (module,) = client.get("/api/modules").json()["modules"]
     assert (module["unit"], module["confinement"]) == (None, [])
     unit = {"state": "failed", "reason": "It broke.", "restarts": 5, "process": None, "backlog": 2}
@@ -181,4 +182,4 @@ def test_a_list_that_cannot_be_read_is_told(client: TestClient, modules: Modules
 def test_no_module_can_take_a_route_of_core() -> None:
     taken = {rule.path.split("/")[2] for rule in RULES if rule.path.startswith("/api/")} - {"{module}"}
     assert len(taken) > 10
-    assert taken <= RESERVED
+    assert taken <= OWN

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from parachute.errors import InvalidInput
-from parachute.manifest import ManifestInvalid
-from parachute.modules.models import State
-from parachute.modules.service import Modules, NotApproved
-from parachute.modules.verification import Damaged
+from parachute.base.errors import InvalidInput
+from parachute.modules.manifest import ManifestInvalid
+from parachute.modules.registry.models import State
+from parachute.modules.registry.service import Modules, NotApproved
+from parachute.modules.registry.verification import Damaged
 
 from .building import needing, write_module, write_wheel
 from .steps import approve, install, state
@@ -133,6 +133,7 @@ def test_an_edited_copy_does_not_start_and_can_be_made_anew(modules: Modules, he
     assert "Module" in (modules.runnable("hello").code / "module.py").read_text()
 
 
+@pytest.mark.long  # pip runs four times
 def test_packages_are_verified_before_every_start(
     modules: Modules, tmp_path: Path, wheels: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from parachute.modules.check import ModuleInvalid, check_folder
-from parachute.modules.service import Modules
+from parachute.modules.registry.check import ModuleInvalid, check_folder
+from parachute.modules.registry.service import Modules
 
 from .building import write_module
 from .steps import install

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from parachute.errors import InvalidInput, Unavailable
-from parachute.modules import dependencies
-from parachute.modules.dependencies import DependenciesFailed
-from parachute.modules.models import Limits, Silent
-from parachute.modules.requirements import Lock, check_requirements, interpreter_tag
+from parachute.base.errors import InvalidInput, Unavailable
+from parachute.modules.registry import dependencies
+from parachute.modules.registry.dependencies import DependenciesFailed
+from parachute.modules.registry.models import Limits, Silent
+from parachute.modules.registry.requirements import Lock, check_requirements, interpreter_tag
 
 from .building import everything, write_source_package, write_wheel
 
@@ -80,6 +80,7 @@ def test_a_package_without_a_wheel_is_refused_and_its_setup_never_runs(
     assert not touched.exists()
 
 
+@pytest.mark.long  # pip takes a second
 def test_the_environment_cannot_make_pip_build(
     wheels: Path, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -140,12 +141,14 @@ def test_a_package_that_replaces_the_computer_is_refused(folder: Path) -> None:
         dependencies.install(folder, Limits())
 
 
+@pytest.mark.long  # pip takes a second
 def test_a_package_for_another_machine_is_told(wheels: Path, folder: Path) -> None:
     write_wheel(wheels, "greeting", tag="cp311-cp311-win_amd64")
     with pytest.raises(DependenciesFailed, match="greeting"):
         resolve(folder, "greeting")
 
 
+@pytest.mark.long  # pip takes a second
 def test_compiled_packages_of_another_interpreter_cannot_be_rebuilt(folder: Path, tmp_path: Path) -> None:
     wheel = write_wheel(folder / "wheels", "greeting", tag="cp39-cp39-win_amd64")
     assert lock(folder, "greeting").packages[0].name == "greeting"
@@ -158,15 +161,17 @@ def test_compiled_packages_of_another_interpreter_cannot_be_rebuilt(folder: Path
 
 
 def test_an_index_that_cannot_be_reached_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        port = closed.getsockname()[1]
-    monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{port}/simple")
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    with pytest.raises(Unavailable, match="index cannot be reached"):
-        resolve(folder, "greeting")
+    # Bound, so that nobody else gets the port, and not listening.
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{closed.getsockname()[1]}/simple")
+        with pytest.raises(Unavailable, match="index cannot be reached"):
+            resolve(folder, "greeting")
 
 
+@pytest.mark.long  # pip takes a second
 def test_a_download_that_is_too_large_is_ended(wheels: Path, folder: Path) -> None:
     write_wheel(wheels, "greeting", files={"greeting/data": "x" * 3_000_000})
     with pytest.raises(InvalidInput, match="more than the 1 MB"):

@@ -1,14 +1,13 @@
 """The page about installing modules says what the command line does."""
 
-import re
 import sys
 from pathlib import Path
 
-from parachute.cli.module_states import STATES, UNIT_STATES
-from parachute.modules.models import State, Trust
+from parachute.cli.modules import STATES, UNIT_STATES
+from parachute.modules.registry.models import State, Trust
 from parachute.supervisor.models import State as UnitState
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[3] / "docs"
 sys.path.insert(0, str(DOCS))
 import tables  # noqa: E402
 
@@ -20,14 +19,6 @@ def test_every_command_has_a_description() -> None:
     assert {"install", "approve", "settings", "set", "unset", "remove"} <= set(USAGES)
     assert [usage for usage, meaning in tables.module_commands() if not meaning.endswith(".")] == []
     assert USAGES["set"] == "set NAME SETTING [VALUE]"
-
-
-def test_the_commands_and_options_of_the_page_exist() -> None:
-    named = re.findall(r"parachute modules (\w+)", PAGE)
-    assert len(named) > 10
-    assert set(named) <= set(USAGES)
-    options = set(re.findall(r"--[a-z]+", PAGE))
-    assert options <= set(re.findall(r"--[a-z]+", " ".join(USAGES.values())))
 
 
 def test_every_state_and_every_trust_has_its_word() -> None:

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from parachute.modules.interfaces import DoesNotFit
-from parachute.modules.models import State
-from parachute.modules.service import Modules
-from parachute.modules.verification import Damaged
+from parachute.modules.registry.interfaces import DoesNotFit
+from parachute.modules.registry.models import State
+from parachute.modules.registry.service import Modules
+from parachute.modules.registry.verification import Damaged
 
 from .building import entry, everything, write_module
 from .steps import approve, install, state

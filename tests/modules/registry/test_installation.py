@@ -1,20 +1,21 @@
 """Installing, updating, approving and removing modules, in a real home and a real vault."""
 
 import os
+import shutil
 import stat
 from pathlib import Path
 
 import pytest
 
-from parachute.errors import Conflict, InvalidInput, NotFound, ParachuteError
-from parachute.manifest import ManifestInvalid
-from parachute.modules.document import RegistryUnreadable
-from parachute.modules.hashing import HashNotPossible
-from parachute.modules.models import State, Trust
-from parachute.modules.names import NameNotAllowed
-from parachute.modules.service import Modules, NotApproved
-from parachute.modules.tree import TreeNotAllowed
-from parachute.settings.home import Home
+from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError
+from parachute.config.settings.home import Home
+from parachute.modules.manifest import ManifestInvalid
+from parachute.modules.registry.document import RegistryUnreadable
+from parachute.modules.registry.hashing import HashNotPossible
+from parachute.modules.registry.models import State, Trust
+from parachute.modules.registry.names import NameNotAllowed
+from parachute.modules.registry.service import Modules, NotApproved
+from parachute.modules.registry.tree import TreeNotAllowed
 
 from .building import Repository, deep_folder, everything, names, needing, write_module
 from .steps import approve, install, state
@@ -93,8 +94,9 @@ def test_nothing_of_a_module_runs_before_it_is_approved(modules: Modules, tmp_pa
 
 def test_a_name_is_taken_once(modules: Modules, hello: Path, tmp_path: Path) -> None:
     before = modules.places.registry.read_text()
-    with pytest.raises(Conflict, match=r"installed already, from .*source"):
+    with pytest.raises(Conflict) as refused:
         install(modules, write_module(tmp_path / "other", version="2.0.0"))
+    assert refused.value.key == "name_taken"
     assert modules.places.registry.read_text() == before
     assert "1.0.0" in (hello / "manifest.yaml").read_text()
 
@@ -170,8 +172,9 @@ def test_dependencies_that_cannot_be_had_leave_nothing(
 
 def test_disabled_modules_do_not_start(modules: Modules, hello: Path) -> None:
     assert modules.disable("hello").state is State.DISABLED
-    with pytest.raises(Conflict, match="disabled"):
+    with pytest.raises(Conflict) as refused:
         modules.runnable("hello")
+    assert refused.value.key == "module_disabled"
     assert modules.enable("hello").state is State.READY
     modules.runnable("hello")
     with pytest.raises(NotFound):
@@ -256,10 +259,10 @@ def test_a_vault_that_cannot_be_written_leaves_nothing(modules: Modules, source:
     (vault / ".modules").mkdir()
     with modules.installing(str(source)) as installation:
         # A file of the installation that has gone: the copy into the vault breaks off in the middle.
-        (installation.workshop.files / "deep/file.py").unlink()
-        (installation.workshop.files / "deep/file.py").symlink_to("/nonexistent")
-        (installation.workshop.files / "module.py").chmod(0o000)
-        os.mkfifo(installation.workshop.files / "pipe")
+        (installation.staging.files / "deep/file.py").unlink()
+        (installation.staging.files / "deep/file.py").symlink_to("/nonexistent")
+        (installation.staging.files / "module.py").chmod(0o000)
+        os.mkfifo(installation.staging.files / "pipe")
         with pytest.raises(HashNotPossible):
             installation.finish()
     assert names(vault / ".modules") == []
@@ -317,8 +320,9 @@ def test_no_module_starts_with_a_list_that_cannot_be_read(modules: Modules, hell
 
 def test_two_installations_do_not_mix(modules: Modules, source: Path, tmp_path: Path) -> None:
     with modules.installing(str(source)) as first:
-        with pytest.raises(Conflict, match="Another program"), modules.installing(str(source)):
+        with pytest.raises(Conflict) as refused, modules.installing(str(source)):
             pass
+        assert refused.value.key == "modules_busy"
         first.finish()
     assert state(modules) is State.READY
 
@@ -344,3 +348,9 @@ def test_what_is_behind_a_link_in_the_place_of_the_sources_is_not_cleaned_up(
     (vault / ".modules").symlink_to(tmp_path / "elsewhere")
     assert modules.recover()
     assert names(tmp_path / "elsewhere") == [".incoming-mine"]
+
+
+def test_a_list_makes_no_folder(modules: Modules, hello: Path, home: Home) -> None:
+    shutil.rmtree(home.root / "modules")
+    assert [status.state for status in modules.list()] == [State.DAMAGED]
+    assert not (home.root / "modules").exists()

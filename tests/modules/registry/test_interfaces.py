@@ -4,11 +4,11 @@ import itertools
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from parachute.manifest import InterfaceName, Manifest, ToolDeclaration
-from parachute.modules.interfaces import DoesNotFit, check_fits, order
+from parachute.modules.manifest import InterfaceName, Manifest, ToolDeclaration
+from parachute.modules.registry.interfaces import DoesNotFit, check_fits, order
 
 
 def module(name: str, provides: str = "", uses: str = "", tools: str = "") -> Manifest:
@@ -105,6 +105,7 @@ def test_a_circle_begins_with_its_first_name_and_those_who_need_it_come_later() 
 NAMES = "abcdefg"
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.dictionaries(st.sampled_from(NAMES), st.sets(st.sampled_from(NAMES)), max_size=len(NAMES)), st.randoms())
 def test_everybody_comes_once_and_after_what_it_needs(needs: dict[str, set[str]], random: Random) -> None:
     manifests = [

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from parachute.modules import trust
-from parachute.modules.names import NameNotAllowed, check_name, names_ok
-from parachute.modules.sources import official_folder
-from parachute.modules.verified import official_hashes
+from parachute.modules.registry import verified
+from parachute.modules.registry.names import NameNotAllowed, check_name, names_ok
+from parachute.modules.registry.sources import official_folder
+from parachute.modules.registry.verified import official_hashes
 
 
 @pytest.mark.parametrize("name", ["brain", "daily", "chat", "telegram-bot", "my_notes", "a", "a" * 40])
@@ -35,5 +35,5 @@ def test_no_part_of_python_can_be_hidden() -> None:
 
 
 def test_the_list_of_verified_modules_is_that_of_the_official_ones() -> None:
-    stored = json.loads(Path(trust.__file__).with_name("verified.json").read_text())
-    assert stored == official_hashes(official_folder()), "run: python -m parachute.modules.verified"
+    stored = json.loads(Path(verified.__file__).with_name("verified.json").read_text())
+    assert stored == official_hashes(official_folder()), "run: python -m parachute.modules.registry.verified"

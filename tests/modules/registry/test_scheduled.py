@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from parachute.modules.check import ModuleInvalid, check_folder
-from parachute.modules.models import InstalledModule
-from parachute.modules.service import Modules
+from parachute.modules.registry.check import ModuleInvalid, check_folder
+from parachute.modules.registry.models import InstalledModule
+from parachute.modules.registry.service import Modules
 
 from .building import everything, write_module
 from .steps import install

@@ -11,13 +11,14 @@ import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from parachute.errors import InvalidInput, NotFound
-from parachute.manifest import Manifest, parse
-from parachute.modules.api import router
-from parachute.modules.service import Modules, NotApproved
-from parachute.modules.settings import MAXIMUM_BYTES, ModuleSettings, SettingsUnreadable, from_text, setting_of
-from parachute.modules.verification import Damaged
-from parachute.web.errors import install_error_handlers
+from parachute.base.errors import InvalidInput, NotFound
+from parachute.base.services import ServiceRegistry
+from parachute.modules.manifest import Manifest, parse
+from parachute.modules.registry.api import router
+from parachute.modules.registry.service import Modules, NotApproved
+from parachute.modules.registry.settings import MAXIMUM_BYTES, ModuleSettings, SettingsUnreadable, from_text, setting_of
+from parachute.modules.registry.verification import Damaged
+from parachute.web.http.errors import install_error_handlers
 
 from .building import MANIFEST, entry, write_module
 from .steps import approve, install
@@ -193,7 +194,7 @@ def test_what_others_could_have_put_there_is_not_read(settings: ModuleSettings, 
     elsewhere = tmp_path / "elsewhere.json"
     path.rename(elsewhere)
     path.symlink_to(elsewhere)
-    with pytest.raises(SettingsUnreadable, match="symbolic links"):
+    with pytest.raises(SettingsUnreadable, match="it is a link"):
         settings.set("hello", HELLO, "title", "after")
     assert "before" in elsewhere.read_text()
     path.unlink()
@@ -291,7 +292,7 @@ def test_settings_stay_when_a_module_goes_unless_they_are_purged(installed: Modu
 
 def test_over_http(installed: Modules) -> None:
     app = FastAPI()
-    app.state.modules = installed
+    app.state.services = ServiceRegistry(installed)
     app.include_router(router)
     install_error_handlers(app)
     client = TestClient(app)

@@ -2,16 +2,17 @@
 
 import os
 import socket
+import stat
 from pathlib import Path
 
 import pytest
 
-from parachute.errors import InvalidInput, NotFound, ParachuteError, Unavailable
-from parachute.modules import sources
-from parachute.modules.git import CloneFailed
-from parachute.modules.hashing import HashNotPossible
-from parachute.modules.models import Limits
-from parachute.modules.tree import TreeNotAllowed
+from parachute.base.errors import InvalidInput, NotFound, ParachuteError, Unavailable
+from parachute.modules.registry import sources
+from parachute.modules.registry.git import CloneFailed
+from parachute.modules.registry.hashing import HashNotPossible
+from parachute.modules.registry.models import Limits
+from parachute.modules.registry.tree import TreeNotAllowed
 
 from .building import Repository, everything, write_module
 
@@ -173,10 +174,9 @@ def test_pipes_and_sockets_are_refused(tmp_path: Path, fetch: Fetcher) -> None:
     with pytest.raises(TreeNotAllowed, match="pipe is neither"):
         fetch(str(folder))
     (folder / "pipe").unlink()
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(folder / "s"))
-        with pytest.raises(TreeNotAllowed, match="s is neither"):
-            fetch(str(folder))
+    os.mknod(folder / "s", stat.S_IFSOCK | 0o600)
+    with pytest.raises(TreeNotAllowed, match="s is neither"):
+        fetch(str(folder))
 
 
 def test_compiled_code_and_strange_names_are_refused(tmp_path: Path, fetch: Fetcher) -> None:
@@ -225,10 +225,11 @@ def test_a_download_that_does_not_end_is_ended(repository: Repository, fetch: Fe
 
 
 def test_what_cannot_be_reached_is_told(fetch: Fetcher, tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        port = closed.getsockname()[1]
-    with pytest.raises(Unavailable, match="cannot be reached"):
-        fetch(f"http://127.0.0.1:{port}/module.git")
+    # Bound, so that nobody else gets the port, and not listening.
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        with pytest.raises(Unavailable, match="cannot be reached"):
+            fetch(f"http://127.0.0.1:{closed.getsockname()[1]}/module.git")
     with pytest.raises(CloneFailed, match="cannot be read"):
         Fetcher.__call__(_again(tmp_path), f"file://{tmp_path}/nothing")
 

@@ -7,15 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from parachute.modules import tree
-from parachute.modules.tree import TreeNotAllowed, remove, signature
+from parachute.base.files import remove_tree
+from parachute.modules.registry import tree
+from parachute.modules.registry.tree import TreeNotAllowed, signatures
+from tests.support.auditing import audited
 
 from .building import deep_folder
 
 _AS_SOMEBODY = """\
 import os, sys
 from pathlib import Path
-from parachute.modules.tree import remove
+from parachute.base.files import remove_tree
 
 if os.geteuid() == 0:
     os.setuid(65534)  # root may everything everywhere
@@ -29,7 +31,7 @@ folder = Path(sys.argv[1])
 (folder / "tree/read only/file").chmod(0)
 (folder / "tree/read only").chmod(0o500)
 (folder / "tree").chmod(0o500)
-remove(folder / "tree")
+remove_tree(folder / "tree")
 print(sorted(path.name for path in folder.iterdir()))
 """
 
@@ -44,9 +46,9 @@ def test_what_its_owner_has_locked_is_removed() -> None:
 
 
 def test_a_tree_that_is_deeper_than_a_path_is_long_is_removed(tmp_path: Path) -> None:
-    with deep_folder(tmp_path / "deep", 3_000) as deep:
+    with deep_folder(tmp_path / "deep", 2_100) as deep:
         (deep / "beside").write_text("")
-        remove(deep)
+        remove_tree(deep)
         assert list(tmp_path.iterdir()) == []
 
 
@@ -58,7 +60,7 @@ def test_links_are_removed_and_what_they_lead_to_is_not(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "kept")
     (tmp_path / "file").write_text("")
     for name in ("folder", "link", "file", "never there", "never there/below"):
-        remove(tmp_path / name)
+        remove_tree(tmp_path / name)
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
     assert (tmp_path / "kept/file").exists()
 
@@ -68,22 +70,18 @@ def test_a_folder_that_becomes_a_link_meanwhile_leads_nowhere(tmp_path: Path) ->
     (tmp_path / "kept/file").write_text("")
     (tmp_path / "folder/below").mkdir(parents=True)
     (tmp_path / "folder/below/file").write_text("")
-    armed = True
+    swapped = False
 
-    def swapped(event: str, arguments: tuple[object, ...]) -> None:
-        nonlocal armed
-        if armed and event == "open" and arguments[0] == "below":
-            armed = False
+    def swap(event: str, arguments: tuple[object, ...]) -> None:
+        nonlocal swapped
+        if not swapped and event == "open" and arguments[0] == "below":
+            swapped = True
             (tmp_path / "folder/below").rename(tmp_path / "away")
             (tmp_path / "folder/below").symlink_to(tmp_path / "kept")
 
-    sys.addaudithook(swapped)
-    try:
-        with pytest.raises(OSError, match="below"):
-            remove(tmp_path / "folder")
-        assert not armed
-    finally:
-        armed = False
+    with audited(swap), pytest.raises(OSError, match="below"):
+        remove_tree(tmp_path / "folder")
+    assert swapped
     assert (tmp_path / "kept/file").exists()
 
 
@@ -93,7 +91,7 @@ def test_no_more_is_looked_at_than_a_module_can_have(tmp_path: Path, monkeypatch
         (tmp_path / f"{number}").mkdir()
         for inner in range(9):
             (tmp_path / f"{number}/{inner}").write_text("")
-    assert len(signature(tmp_path)) == 90
+    assert len(signatures(tmp_path)) == 90
     (tmp_path / "one more").write_text("")
     with pytest.raises(TreeNotAllowed, match="more than 100 files"):
-        signature(tmp_path)
+        signatures(tmp_path)

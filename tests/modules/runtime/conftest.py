@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.hosts.household import Household
+from tests.modules.runtime.household import Household
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,7 @@
 """A computer with modules that tests write, install and ask."""
 
+import http.client
+import json
 import os
 import subprocess
 import sys
@@ -11,8 +13,9 @@ from typing import Any
 import httpx2
 import yaml
 
-from parachute.modules.service import Modules
+from parachute.modules.registry.service import Modules
 from tests.support.computer import Computer
+from tests.support.gate import Gate
 
 PROGRAM = Path(sys.executable).with_name("parachute")
 
@@ -66,8 +69,17 @@ class Household(Computer):
 
     def ask(self, method: str, path: str, **options: Any) -> httpx2.Response:
         """One request on a connection of its own."""
-        options = {"timeout": 30, **options}
+        options = {"timeout": 60, **options}
         return httpx2.request(method, f"{self.url}{path}", trust_env=False, **options)
+
+    def ask_and_leave(self, path: str, body: Any, gate: Gate) -> None:
+        """POST, and go away without an answer when a stream of the model stands at the gate."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            connection.request("POST", path, json.dumps(body), {"content-type": "application/json"})
+            gate.wait_reached()
+        finally:
+            connection.close()
 
     def get(self, path: str, **options: Any) -> httpx2.Response:
         """GET."""

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from parachute.errors import InvalidInput
-from parachute.hosts.client import HostClient, HostDown
+from parachute.base.errors import InvalidInput
+from parachute.modules.runtime.client import HostClient, HostDown
+
+pytestmark = pytest.mark.long
 
 Script = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 LOG = Path("/logs/module-odd.log")

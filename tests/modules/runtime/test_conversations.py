@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from parachute.keys.cli_token import CliToken
+from parachute.security.keys.cli_token import CliToken
 from tests.conftest import needs_bubblewrap
-from tests.hosts.household import Household
+from tests.modules.runtime.household import Household
 from tests.support.messages_api import MessagesAPI, text
 
-pytestmark = needs_bubblewrap
+pytestmark = [needs_bubblewrap, pytest.mark.long]
 
 SPEAKER = """
 @route("POST", "/send")
@@ -29,7 +29,7 @@ def model() -> Iterator[MessagesAPI]:
 
 
 @pytest.fixture(scope="module")
-def house(model: MessagesAPI) -> Iterator[Household]:
+def computer(model: MessagesAPI) -> Iterator[Household]:
     """A computer with the module `speaker`."""
     environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-real", "ANTHROPIC_BASE_URL": model.url}
     with Household(environment=environment) as running:
@@ -37,11 +37,11 @@ def house(model: MessagesAPI) -> Iterator[Household]:
         yield running
 
 
-def say(house: Household, message: str, **fields: Any) -> str:
+def say(computer: Household, message: str, **fields: Any) -> str:
     """Say something as the owner; the conversation."""
-    headers = {"authorization": f"Bearer {CliToken(house.home.root).obtain()}"}
+    headers = {"authorization": f"Bearer {CliToken(computer.home.root).obtain()}"}
     body = {"message": message, "sessionId": "new", "module": "chat", **fields}
-    answer = house.post("/api/chat", json=body, headers=headers, timeout=90)
+    answer = computer.post("/api/chat", json=body, headers=headers, timeout=90)
     events = [json.loads(line[6:]) for line in answer.text.split("\n") if line.startswith("data: ")]
     assert events[-1]["type"] == "done", events[-1]
     return str(events[-1]["sessionId"])
@@ -52,22 +52,22 @@ def asked(model: MessagesAPI, words: str) -> bool:
     return any(words in json.dumps(request.body["messages"][-1]) for request in model.conversation)
 
 
-def test_it_is_silent_where_the_users_own_rights_are(house: Household, model: MessagesAPI) -> None:
-    direct, sandboxed = say(house, "Hello!", trustLevel="direct"), say(house, "Hello!")
-    refused = house.post("/api/speaker/send", json={"session": direct, "message": "Delete it all."})
+def test_it_is_silent_where_the_users_own_rights_are(computer: Household, model: MessagesAPI) -> None:
+    direct, sandboxed = say(computer, "Hello!", trustLevel="direct"), say(computer, "Hello!")
+    refused = computer.post("/api/speaker/send", json={"session": direct, "message": "Delete it all."})
     assert refused.status_code == 403, refused.text
     assert "only the owner speaks in it" in refused.json()["detail"]
     assert not asked(model, "Delete it all.")
-    heard = house.post("/api/speaker/send", json={"session": sandboxed, "message": "Go on."}, timeout=90)
+    heard = computer.post("/api/speaker/send", json={"session": sandboxed, "message": "Go on."}, timeout=90)
     assert heard.json() == {"said": "Yes."}
     assert asked(model, "Go on.")
 
 
-def test_what_it_says_is_no_command(house: Household, model: MessagesAPI) -> None:
-    session = say(house, "Hello!")
+def test_what_it_says_is_no_command(computer: Household, model: MessagesAPI) -> None:
+    session = say(computer, "Hello!")
     # A person's command is obeyed by the agent's program itself; the model hears nothing of it.
     before = len(model.conversation)
-    say(house, "/cost", sessionId=session)
+    say(computer, "/cost", sessionId=session)
     assert len(model.conversation) == before
-    house.post("/api/speaker/send", json={"session": session, "message": "/cost"}, timeout=90)
+    computer.post("/api/speaker/send", json={"session": session, "message": "/cost"}, timeout=90)
     assert asked(model, "/cost")

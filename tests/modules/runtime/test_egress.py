@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from tests.conftest import needs_bubblewrap
-from tests.hosts.household import Household
+from tests.modules.runtime.household import Household
 
-pytestmark = needs_bubblewrap
+pytestmark = [needs_bubblewrap, pytest.mark.long]
 
 FETCH = """
 @route("POST", "/fetch")

@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
-from tests.hosts.household import Household
+from tests.modules.runtime.household import Household
+
+pytestmark = pytest.mark.long
 
 WEATHER = """
 async def forecast(self, city: str, days: int = 1) -> dict[str, Any]:

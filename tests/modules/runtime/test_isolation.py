@@ -1,4 +1,4 @@
-"""What a hostile module reaches from inside of its box, tried by the module itself."""
+"""What a hostile module reaches from inside of its sandbox, tried by the module itself."""
 
 import json
 from typing import Any
@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from tests.conftest import needs_bubblewrap
-from tests.hosts.household import Household
+from tests.modules.runtime.household import Household
 
-pytestmark = needs_bubblewrap
+pytestmark = [needs_bubblewrap, pytest.mark.long]
 
 PROBE = """
 @route("POST", "/list")
@@ -151,7 +151,7 @@ def test_files_out_of_reach(probing: Household, name: str) -> None:
     assert attempt(probing, name, "list", path=str(root / "run/module")) == [name]
     assert attempt(probing, name, "list", path=str(root / "module-data")) == [name]
     for folder in (vault, root, root / "run/module"):
-        # Below /tmp, as in this test, they lie in the box's own memory, and such a file goes with it.
+        # Below /tmp, as in this test, they lie in the sandbox's own memory, and such a file goes with it.
         attempt(probing, name, "write", path=str(folder / "new"))
         assert not (folder / "new").exists()
 
@@ -174,7 +174,7 @@ def test_sockets_and_networks_out_of_reach(probing: Household, name: str) -> Non
 
 def test_processes_out_of_reach(probing: Household) -> None:
     about = probing.value("/api/hostile/self")
-    core = probing.find_process("parachute.serve").pid
+    core = probing.find_process("parachute.server").pid
     assert str(core) not in about["processes"]
     assert len(about["processes"]) <= 3
     assert attempt(probing, "hostile", "kill", process=core) is None
@@ -224,7 +224,7 @@ def test_what_core_refuses_on_a_modules_socket(
 
 
 def test_a_module_cannot_use_up_cores_descriptors(probing: Household) -> None:
-    core = probing.find_process("parachute.serve")
+    core = probing.find_process("parachute.server")
     before = core.num_fds()
     path = str(probing.home.run / "module/hostile/core/core.sock")
     assert attempt(probing, "hostile", "flood", path=path, count=2000) == 2000

@@ -5,12 +5,15 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx2
 import psutil
 import pytest
 
-from tests.hosts.household import Household
+from tests.modules.runtime.household import Household
+
+pytestmark = pytest.mark.long
 
 COUNTING = """
 async def note(self, what: str):
@@ -80,24 +83,22 @@ def test_a_module_that_is_removed_while_it_works_leaves_nothing(household: House
     household.install("busy", BUSY, top="import asyncio\nfrom pathlib import Path\n", hooks=[{"event": "busy.began"}])
     pipe = household.home.root / "module-data" / "busy" / "go"
     os.mkfifo(pipe)
-    answers = []
-    thread = threading.Thread(target=lambda: answers.append(household.get("/api/busy/busy")))
-    thread.start()
+    working = ThreadPoolExecutor(2)
+    request = working.submit(household.get, "/api/busy/busy")
     household.eventually("/api/busy/began", lambda value: value["began"], "the request has begun")
     host = household.host_process("busy")
     assert host is not None
     family = [psutil.Process(host), *psutil.Process(host).children(recursive=True)]
-    removing = threading.Thread(target=lambda: answers.append(household.ask("DELETE", "/api/modules/busy?purge=true")))
-    removing.start()
+    removing = working.submit(household.ask, "DELETE", "/api/modules/busy?purge=true")
     household.wait_until(lambda: household.unit_state("busy") == "stopping", "it is told to end")
     with pipe.open("r+b", buffering=0) as go:
         go.write(b"\n")
-        thread.join(30)
-    removing.join(30)
-    answer, removed = answers
+        answer = request.result()
+    removed = removing.result()
+    working.shutdown()
     assert (answer.status_code, answer.json()) == (200, {"done": True})
     assert removed.json() == {"success": True}
-    _, alive = psutil.wait_procs(family, timeout=10)
+    _, alive = psutil.wait_procs(family, timeout=60)
     assert not alive
     assert not (household.home.run / "module" / "busy").exists()
     assert not (household.home.root / "module-data" / "busy").exists()
@@ -140,7 +141,7 @@ def test_many_changes_at_once_leave_one_module_in_one_state(household: Household
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join()
     assert len(seen) == 2 * len(steps)
     # A request that met the end of the process may be a clean 502.
     assert set(seen) <= {200, 409, 502}, seen

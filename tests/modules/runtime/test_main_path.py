@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.hosts.household import Household
-from tests.modules.building import Repository
+from tests.modules.registry.building import Repository
+from tests.modules.runtime.household import Household
+
+# Commands one after the other, which take minutes on a machine that does something else, too.
+pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 
 THINGS = """
 @route("POST", "/things")
@@ -44,20 +47,16 @@ def test_a_new_module_is_tested_installed_and_used(household: Household, from_re
     made = household.command("modules", "new", name)
     assert made.returncode == 0, made.stderr
     folder = household.folder / name
-    environment = {"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"}
-    tested = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
-    assert tested.returncode == 0, tested.stdout
     source = str(folder)
     if from_repository:
         repository = Repository(folder)
         repository.commit()
         source = repository.url
+    else:
+        environment = {"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"}
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+        tested = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+        assert tested.returncode == 0, tested.stdout
     installed = household.command("modules", "install", source, "--yes")
     assert installed.returncode == 0, installed.stderr
     assert household.value(f"/api/{name}/notes") == {"notes": []}

@@ -8,9 +8,11 @@ from collections.abc import Iterator
 import httpx2
 import pytest
 
-from parachute.keys.models import Scope
-from parachute.keys.service import Keys
-from tests.hosts.household import Household
+from parachute.security.keys.models import Scope
+from parachute.security.keys.service import Keys
+from tests.modules.runtime.household import Household
+
+pytestmark = pytest.mark.long
 
 ECHO = '''
 @route("GET", "/echo/{rest:path}")

@@ -4,10 +4,12 @@ from secrets import token_hex
 
 import pytest
 
-from parachute.errors import InvalidInput
-from parachute.keys.models import Scope
-from parachute.keys.service import Keys
-from tests.hosts.household import Household
+from parachute.base.errors import InvalidInput
+from parachute.security.keys.models import Scope
+from parachute.security.keys.service import Keys
+from tests.modules.runtime.household import Household
+
+pytestmark = pytest.mark.long
 
 BOOKS = """
 @route("GET", "/books")

@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import needs_bubblewrap
-from tests.hosts.household import Household
-from tests.modules.building import write_wheel
+from tests.modules.registry.building import write_wheel
+from tests.modules.runtime.household import Household
+
+pytestmark = pytest.mark.long
 
 WORD = '@route("GET", "/")\nasync def get(self):\n    return {"word": "first"}\n'
 
@@ -30,6 +32,7 @@ def test_an_edit_in_the_vault_waits_for_an_approval(household: Household) -> Non
     answer = household.get("/api/edited/")
     assert (answer.status_code, answer.json()["key"]) == (409, "approval_pending")
     assert "parachute modules diff edited" in answer.json()["hint"]
+    household.wait_until(lambda: household.host_process("edited") is None, "its process has ended")
     assert (household.get("/api/edited/").status_code, household.host_process("edited")) == (409, None)
     found = household.module("edited")
     assert found["pending_hash"] != found["hash"]

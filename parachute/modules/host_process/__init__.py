@@ -1,0 +1,1 @@
+"""The process in which one module runs: confinement, verification, its application."""

@@ -1,0 +1,83 @@
+"""HTTP to the server over a Unix socket, which identifies the module, so there is no token."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from parachute.base import local_http
+from parachute.base.errors import ParachuteError, Unavailable
+from parachute.core.errors import ModuleError, error_from_document
+from parachute.core.values import encode
+
+LARGEST_ANSWER = 32 * 1024 * 1024
+_CONNECT_SECONDS = 5.0
+
+
+class CoreGone(Unavailable):
+    """Core does not answer on its socket, or broke off."""
+
+
+class CoreClient:
+    """Sends requests to the server, and receives its streams."""
+
+    def __init__(self, socket: Path) -> None:
+        self._socket = socket
+
+    async def request(self, method: str, path: str, document: object = None, *, seconds: float = 30.0) -> Any:
+        """Ask and return the answer's JSON; errors: Unavailable, and whatever core answers."""
+        try:
+            async with asyncio.timeout(seconds), self._answer(method, path, document) as response:
+                data = await response.read(LARGEST_ANSWER)
+        except TimeoutError as error:
+            raise Unavailable(f"Core did not answer {method} {path} within {seconds:g} seconds.") from error
+        except local_http.TooLong as error:
+            raise ModuleError(f"The answer of core is larger than {LARGEST_ANSWER:,} bytes.") from error
+        return _parsed(response.status, data)
+
+    async def stream(self, path: str, document: object) -> AsyncIterator[Any]:
+        """Ask and yield the values of the stream of events; leaving the loop early ends the work at core."""
+        async with self._answer("POST", path, document) as response:
+            rest = b""
+            async for chunk in response.body:
+                rest += chunk
+                if response.status == 200:
+                    *lines, rest = rest.split(b"\n")
+                    for line in lines:
+                        if line.startswith(b"data: "):
+                            yield _json(line.removeprefix(b"data: "))
+                if len(rest) > LARGEST_ANSWER:
+                    raise ModuleError(f"An event of core is larger than {LARGEST_ANSWER:,} bytes.")
+            if response.status != 200:
+                _parsed(response.status, rest)
+
+    @asynccontextmanager
+    async def _answer(self, method: str, path: str, document: object) -> AsyncIterator[local_http.Response]:
+        body = b"" if document is None else encode(document)
+        headers = [(b"host", b"core"), *([(b"content-type", b"application/json")] if body else [])]
+        try:
+            async with local_http.request(
+                self._socket, method, path, headers, body, connect_seconds=_CONNECT_SECONDS
+            ) as response:
+                yield response
+        except local_http.Unreachable as error:
+            raise CoreGone("Core does not answer; it may be restarting.", "Try again in a moment.") from error
+        except (OSError, local_http.CannotBeSent) as error:
+            raise CoreGone(f"The connection to core broke: {error}.", "Try again in a moment.") from error
+
+
+def _parsed(status: int, data: bytes) -> Any:
+    document = _json(data) if data.strip() else None
+    if status >= 300 or (isinstance(document, dict) and "error" in document):
+        error: ParachuteError = error_from_document(document)
+        raise error
+    return document
+
+
+def _json(data: bytes) -> Any:
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise ModuleError("Core sent what is not JSON.") from error

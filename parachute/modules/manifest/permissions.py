@@ -1,0 +1,60 @@
+"""The part `permissions` of a manifest."""
+
+from collections.abc import Callable
+from typing import get_args
+
+from parachute.base.document_values import Value
+from parachute.base.errors import InvalidInput
+from parachute.core.agents import commands, host_name
+from parachute.core.decorators import TOOL_NAME
+from parachute.core.patterns import Pattern
+from parachute.modules.manifest.models import ConversationAccess, Permissions
+
+_READABLE = (".modules", ".skills")
+"""Hidden entries at the top of the vault that a module may ask to read; the others belong to the computer."""
+
+
+def read_permissions(value: Value) -> Permissions:
+    """Read the part."""
+    fields = value.fields(("read", "write", "bash", "mcp", "network", "conversations"))
+
+    def each(name: str, read: Callable[[str, str], str]) -> tuple[str, ...]:
+        def one(item: Value) -> str:
+            return read(item.text(), item.where.rpartition(".")[2])
+
+        return fields.read(name, lambda listed: listed.each(one), ())
+
+    usual = Permissions()
+    return Permissions(
+        read=each("read", _readable),
+        write=each("write", _writable),
+        bash=fields.read("bash", lambda bash: commands(bash.plain()), usual.bash),
+        mcp=each("mcp", _tool),
+        network=each("network", host_name),
+        conversations=fields.read(
+            "conversations", lambda access: access.one_of(get_args(ConversationAccess)), usual.conversations
+        ),
+    )
+
+
+def _readable(text: str, field: str) -> str:
+    pattern = Pattern.parse(text, field)
+    if pattern.parts[0].startswith(".") and pattern.parts[0] not in _READABLE:
+        raise InvalidInput(f"{pattern.parts[0]} at the top of the vault belongs to the computer itself.")
+    return text
+
+
+def _writable(text: str, field: str) -> str:
+    pattern = Pattern.parse(text, field)
+    if pattern.parts[0].startswith("."):
+        raise InvalidInput(f"{pattern.parts[0]}: what is hidden at the top of the vault cannot be written.")
+    if pattern.is_literal:
+        # A single file that is mounted cannot be replaced as a whole, only written over.
+        raise InvalidInput(f"A folder is expected, such as {text}/**; a single file could not be replaced safely.")
+    return text
+
+
+def _tool(text: str, field: str) -> str:
+    if not TOOL_NAME.fullmatch(text.removesuffix("*") or "x"):
+        raise InvalidInput("The name of a tool is expected, such as brain_search or brain_*.")
+    return text

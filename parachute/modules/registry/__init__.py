@@ -1,0 +1,1 @@
+"""Installed modules: installation, approval by hash, the verified copy, updates and removal."""

@@ -1,0 +1,337 @@
+"""Installing a module: stage it, show it, and put it in place only after the user's yes."""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from parachute.base.errors import Conflict, InvalidInput, NotFound
+from parachute.config.declared.models import DeclaredModule
+from parachute.modules.manifest import Consent, Manifest, load
+from parachute.modules.registry import dependencies, sources
+from parachute.modules.registry.changes import FileChange, file_changes
+from parachute.modules.registry.check import check_agents, check_code, check_entry
+from parachute.modules.registry.consent import Question, consent_of
+from parachute.modules.registry.hashing import copy_verified, tree_hash
+from parachute.modules.registry.models import InstalledModule, Limits, Places, Progress, Trust
+from parachute.modules.registry.names import check_name
+from parachute.modules.registry.placement import (
+    check_place_is_free,
+    holds,
+    place_copy,
+    place_source,
+    set_aside,
+    sources_folder,
+)
+from parachute.modules.registry.registry import Modules, Registry
+from parachute.modules.registry.requirements import Lock
+from parachute.modules.registry.settings import ModuleSettings, NotAsDeclared
+from parachute.modules.registry.tree import check_tree
+from parachute.modules.registry.verification import CODE, check_fits_installed, is_intact
+from parachute.modules.registry.verified import trust_of, verified_hashes
+
+
+@dataclass(frozen=True, slots=True)
+class Staging:
+    """Dependencies of every installation step; `folder` is the staging folder of this one."""
+
+    places: Places
+    registry: Registry
+    limits: Limits
+    progress: Progress
+    folder: Path
+
+    @property
+    def version(self) -> Path:
+        """The staged verified copy."""
+        return self.folder / "version"
+
+    @property
+    def files(self) -> Path:
+        """The staged source for the vault."""
+        return self.folder / "source"
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """A staged module: nothing of it has run, and nothing of it is in place."""
+
+    staging: Staging
+    manifest: Manifest
+    asked: Consent
+    module: InstalledModule
+    previous: InstalledModule | None
+    lock: Lock
+    brings_source: bool
+    """An approval leaves the source in the vault as it is; an installation replaces it."""
+
+    @property
+    def is_unchanged(self) -> bool:
+        """True if exactly this is installed and approved already."""
+        old, new, places = self.previous, self.module, self.staging.places
+        return (
+            old is not None
+            and old.approved_at is not None
+            and (old.hash, old.trust, old.dev) == (new.hash, new.trust, new.dev)
+            and is_intact(places, old)
+            and (not self.brings_source or places.source(old.name).is_dir())
+            and (not new.declared or (old.declared and old.enabled and holds(places.source(old.name), new.hash)))
+        )
+
+    @property
+    def question(self) -> Question:
+        """The question for the user."""
+        return Question(self.asked, self.module, self.previous, self.lock)
+
+    def changes(self) -> list[FileChange]:
+        """Differences between the approved copy and the staged files, which `finish` puts in place. Error: OSError."""
+        if self.previous is None or self.module.dev or self.previous.hash == self.module.hash:
+            return []
+        approved = self.staging.places.copy(self.previous.name, self.previous.digest)
+        return file_changes(approved / CODE, self.staging.version / CODE)
+
+    def finish(self) -> InstalledModule:
+        """Unpack the packages, put everything in place, and write the registry last; the user has said yes.
+
+        Errors: Conflict if the staged files changed, DoesNotFit if another module was enabled meanwhile.
+        """
+        staging = self.staging
+        if self.lock.packages:
+            staging.progress.step("Installing dependencies...")
+        packages_hash = dependencies.install(staging.version, staging.limits)
+        digest = self.module.hash if self.module.dev else tree_hash(staging.version / CODE)
+        staging.progress.step(f"Computing hash: {digest}")
+        if digest != self.module.hash:
+            raise Conflict("The staged files changed while you were asked.", "Something writes into ~/.parachute.")
+        module = replace(
+            self.module,
+            packages_hash=packages_hash,
+            permissions=self.question.permissions(),
+            approved_at=datetime.now(UTC),
+        )
+        if module.declared and (kept := set_aside(staging.places, module, self.previous)):
+            staging.progress.step(f"What was changed in {staging.places.source(module.name)} is kept in {kept}.")
+        if self.brings_source:
+            place_source(staging.places, staging.folder, staging.files, module)
+        place_copy(staging.places, staging.version, module)
+
+        def enter(entries: Modules) -> Modules:
+            now = entries.get(module.name)
+            # Modules are enabled and disabled while the user thinks about the question.
+            new = module if now is None or module.dev or module.declared else module.switched(now.enabled)
+            if new.enabled:
+                check_fits_installed(staging.places, entries.values(), self.manifest)
+            return {**entries, new.name: new}
+
+        return staging.registry.change(enter)[module.name]
+
+
+def stage_install(
+    staging: Staging,
+    source_text: str,
+    *,
+    subfolder: str | None,
+    untrusted: bool,
+    dev: bool,
+    folder: Path | None,
+    check_free: Callable[[str], None],
+) -> Installation:
+    """Fetch and check a module to install, or to update from the same source.
+
+    `check_free` raises an error for names that are not the user's to install.
+    """
+    source = sources.parse(source_text, folder)
+    if dev:
+        return _stage_dev(staging, source, subfolder, untrusted, check_free)
+    in_place = _in_place(staging, source, subfolder)
+    if in_place is not None and in_place in staging.registry.load():
+        check_free(in_place)
+        return stage_approval(staging, in_place, untrusted=untrusted)
+    _obtain(staging, source, subfolder)
+    manifest = _validated(staging, staging.files)
+    check_free(manifest.name)
+    previous = staging.registry.load().get(manifest.name)
+    if in_place is None:
+        _check_replaces(staging, manifest.name, previous, source.text, subfolder)
+    elif in_place != manifest.name:
+        raise InvalidInput(
+            f"The folder is called {in_place!r} and the module in it {manifest.name!r}.", "Rename one of them."
+        )
+    entry = _entry(manifest, source.text, path=subfolder)
+    return _staged(staging, manifest, entry, previous, untrusted, brings_source=in_place is None)
+
+
+def stage_declared(staging: Staging, wanted: DeclaredModule, settings: ModuleSettings) -> Installation:
+    """Fetch a module that the system's configuration declares: that its hash is the declared one is the approval.
+
+    Whatever has its name now gives way. Errors: NotAsDeclared, and those of any other installation.
+    """
+    _obtain(staging, sources.parse(wanted.source), None)
+    # Before anything in it is read.
+    check_declared_hash(wanted, tree_hash(staging.files))
+    manifest = _validated(staging, staging.files)
+    if manifest.name != wanted.name:
+        raise NotAsDeclared(f"{wanted.source} holds the module {manifest.name}, and not {wanted.name}.")
+    settings.declared(wanted.name, manifest)
+    entry = replace(_entry(manifest, wanted.source), declared=True)
+    previous = staging.registry.load().get(manifest.name)
+    return _staged(staging, manifest, entry, previous, untrusted=False, brings_source=True)
+
+
+def check_declared_hash(wanted: DeclaredModule, found: str) -> None:
+    """Error: NotAsDeclared, with both hashes, unless this content may run without a question."""
+    if wanted.hash is not None and found != wanted.hash:
+        raise NotAsDeclared(
+            f"The hash of {wanted.source} is {found}, and {wanted.hash} is declared.",
+            "Check what changed in it. If you want it, declare its hash.",
+        )
+    if wanted.hash is None and trust_of(wanted.name, found, untrusted=False) is not Trust.VERIFIED:
+        listed = ", ".join(verified_hashes(wanted.name)) or "none"
+        raise NotAsDeclared(
+            f"The hash of {wanted.source} is {found}, and the one that came with this program is {listed}.",
+            "Install this program anew, or declare the hash.",
+        )
+
+
+def _entry(manifest: Manifest, source: str, path: str | None = None) -> InstalledModule:
+    """The registry's entry of a module from a source; its hash and trust come when it is staged."""
+    return InstalledModule(manifest.name, True, source, Trust.TRUSTED, hash="", version=manifest.version, path=path)
+
+
+def _obtain(staging: Staging, source: sources.Source, subfolder: str | None) -> None:
+    work = staging.folder / "work"
+    work.mkdir()
+    sources.obtain(source, subfolder, staging.files, work, staging.limits, staging.progress)
+    shutil.rmtree(work)
+
+
+def stage_approval(staging: Staging, name: str, *, untrusted: bool = False) -> Installation:
+    """Stage what is in the vault now, for the user to approve; errors: NotFound, Conflict, ManifestInvalid."""
+    previous = staging.registry.module(name)
+    if previous.dev:
+        raise Conflict(
+            f"The module {name} runs in place, so there is nothing to approve.",
+            f"After a change of its manifest install it again: parachute modules install {previous.dev} --dev",
+        )
+    source = staging.places.source(name)
+    if source.is_symlink() or not source.is_dir():
+        raise NotFound(
+            f"There is no folder {source}.", f"Install it again: parachute modules install {previous.source}"
+        )
+    check_tree(source, staging.limits)
+    copy_verified(source, staging.files)
+    manifest = _validated(staging, staging.files)
+    if manifest.name != name:
+        raise InvalidInput(f"{source}: the manifest says that the module is called {manifest.name!r}, not {name!r}.")
+    entry = replace(previous, version=manifest.version)
+    return _staged(staging, manifest, entry, previous, untrusted, brings_source=False)
+
+
+def _stage_dev(
+    staging: Staging, source: sources.Source, subfolder: str | None, untrusted: bool, check_free: Callable[[str], None]
+) -> Installation:
+    if source.kind != "folder":
+        raise InvalidInput(
+            "--dev: only a folder of this computer can run in place.", "Leave --dev out, or name a path."
+        )
+    folder = sources.inner_folder(Path(source.where), subfolder)
+    for protected, what in ((staging.places.vault, "the vault"), (staging.places.home.root, "the state directory")):
+        outside = protected.resolve()
+        if folder.is_relative_to(outside) or outside.is_relative_to(folder):
+            # What runs in place is checked against nothing, so no agent may be able to write it.
+            raise InvalidInput(f"--dev: {folder} must lie outside of {what} {outside}.", "Move it, or leave --dev out.")
+    check_tree(folder, staging.limits)
+    manifest = _validated(staging, folder)
+    check_free(manifest.name)
+    previous = staging.registry.load().get(manifest.name)
+    if previous is None:
+        check_place_is_free(staging.places, manifest.name)
+    elif previous.dev is None:
+        raise _taken(manifest.name, previous)
+    check_fits_installed(staging.places, staging.registry.load().values(), manifest)
+    trust = Trust.UNTRUSTED if untrusted else Trust.TRUSTED
+    entry = replace(_entry(manifest, source.text, path=subfolder), trust=trust, hash=tree_hash(folder), dev=folder)
+    staging.version.mkdir()
+    lock = _locked(staging, manifest, previous)
+    return Installation(staging, manifest, consent_of(folder, manifest), entry, previous, lock, brings_source=False)
+
+
+def _staged(
+    staging: Staging,
+    manifest: Manifest,
+    entry: InstalledModule,
+    previous: InstalledModule | None,
+    untrusted: bool,
+    *,
+    brings_source: bool,
+) -> Installation:
+    if previous is None or previous.enabled or entry.declared:
+        check_fits_installed(staging.places, staging.registry.load().values(), manifest)
+    staging.version.mkdir()
+    digest = copy_verified(staging.files, staging.version / CODE)
+    # What was shut in stays so: to let it out is a new installation, not an update. What is declared was never shut in.
+    untrusted = untrusted or (not entry.declared and previous is not None and previous.trust is Trust.UNTRUSTED)
+    module = replace(entry, hash=digest, trust=trust_of(manifest.name, digest, untrusted))
+    if previous is not None and not entry.declared:
+        module = module.switched(previous.enabled)
+    lock = _locked(staging, manifest, previous)
+    asked = consent_of(staging.version / CODE, manifest)
+    return Installation(staging, manifest, asked, module, previous, lock, brings_source)
+
+
+def _validated(staging: Staging, folder: Path) -> Manifest:
+    staging.progress.step("Validating manifest.yaml...")
+    manifest = load(folder)
+    check_name(manifest.name)
+    check_entry(folder, manifest)
+    check_code(folder, manifest)
+    check_agents(folder, manifest)
+    staging.progress.step(f"  Name: {manifest.name}")
+    staging.progress.step(f"  Version: {manifest.version}")
+    if manifest.provides:
+        staging.progress.step(f"  Provides: {', '.join(map(str, manifest.provides))}")
+    return manifest
+
+
+def _locked(staging: Staging, manifest: Manifest, previous: InstalledModule | None) -> Lock:
+    requires = tuple(manifest.dependencies)
+    if previous is not None:
+        old = staging.places.copy(previous.name, previous.digest)
+        if lock := dependencies.can_reuse(requires, old):
+            dependencies.reuse(lock, old, staging.version)
+            return lock
+    return dependencies.resolve(requires, staging.version, staging.limits, staging.progress)
+
+
+def _in_place(staging: Staging, source: sources.Source, subfolder: str | None) -> str | None:
+    """The name of the module whose folder in the vault is itself the source, None for any other source."""
+    if source.kind != "folder" or subfolder:
+        return None
+    path = Path(source.where)
+    return path.name if path.parent == staging.places.sources.resolve() else None
+
+
+def _check_replaces(
+    staging: Staging, name: str, previous: InstalledModule | None, source: str, subfolder: str | None
+) -> None:
+    sources_folder(staging.places)
+    if previous is None:
+        check_place_is_free(staging.places, name)
+        return
+    if previous.dev is not None or (previous.source, previous.path) != (source, subfolder):
+        raise _taken(name, previous)
+    folder = staging.places.source(name)
+    if folder.is_dir() and tree_hash(folder) != previous.hash:
+        raise Conflict(
+            f"{folder} has changes that an update would overwrite.",
+            f"`parachute modules diff {name}` shows them. Move them elsewhere, or remove the module first.",
+        )
+
+
+def _taken(name: str, previous: InstalledModule) -> Conflict:
+    return Conflict(
+        f"A module {name!r} is installed already, from {previous.dev or previous.source}.",
+        f"Remove it first, its data stays: parachute modules remove {name}",
+        key="name_taken",
+    )

@@ -1,0 +1,63 @@
+"""Names that a module can have: none that means something else already."""
+
+import re
+import sys
+
+from parachute.base.errors import InvalidInput
+from parachute.modules.manifest.models import NAME
+
+_ROUTES = (
+    "agents ask auth bots claude-code config containers contexts events health hooks import ls maintenance mcps modules "
+    "panic para plugins prompt prompts provider read resume sandbox scheduler settings setup skills status suggestions "
+    "supervisor sync trust usage workspaces write"
+)
+"""First parts of paths below /api that the server answers itself. `chat` is not among them: the Chat module has that
+name, and the server answers its routes."""
+
+_PATHS = "official"
+"""Parts of a path where the name of a module may stand, too."""
+
+_EVENTS = "context session suggestion"
+"""First parts of the server's own events, which a module of that name could publish; `vault` is below."""
+
+_UNITS = (
+    "api core direct egress gateway host model module parachute parachute_runner pip site sitecustomize system "
+    "usercustomize vault"
+)
+"""Names that keys, logs, units and folders use."""
+
+RESERVED = frozenset(f"{_ROUTES} {_PATHS} {_EVENTS} {_UNITS}".split())
+
+
+class NameNotAllowed(InvalidInput):
+    """A module cannot have this name."""
+
+    key = "name_not_allowed"
+
+
+def names_ok(name: str) -> bool:
+    """True if a module can have this name."""
+    return _problem(name) is None
+
+
+def check_name(name: str) -> None:
+    """Error: NameNotAllowed, with what is allowed."""
+    if problem := _problem(name):
+        raise NameNotAllowed(f"name: {problem}.", f"Such as: {_similar(name)}")
+
+
+def _similar(name: str) -> str:
+    """A name that is allowed and like the one that was wanted."""
+    words = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-0123456789")[:30]
+    return words if words and names_ok(words) else f"my-{words}".rstrip("-") + ("" if words else "-module")
+
+
+def _problem(name: str) -> str | None:
+    if not NAME.fullmatch(name):
+        return f"{name[:60]!r} is not allowed; 1 to 40 of a-z, 0-9, - and _ are, beginning with a letter"
+    # A dash becomes an underscore where Python needs a name.
+    if name.replace("-", "_") in sys.stdlib_module_names:
+        return f"{name!r} is the name of a part of Python, which the module would hide"
+    if name in RESERVED or name.replace("_", "-") in RESERVED:
+        return f"{name!r} belongs to the computer itself"
+    return None
