@@ -9,12 +9,13 @@ from collections import deque
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
-from parachute.agents import options
-from parachute.agents.models import AgentFiles, AgentSpecification, ModuleTools, TurnHandler
-from parachute.agents.tools import ToolServer
-from parachute.errors import Unavailable
-from parachute.files import atomic_write
+from parachute.base.errors import Unavailable
+from parachute.base.files import atomic_write
+from parachute.chat.agent_processes import options
+from parachute.chat.agent_processes.models import AgentFiles, AgentSpecification, ModuleTools, TurnHandler
+from parachute.chat.agent_processes.tools import ToolServer
 
+# The SDK is imported in functions: it takes a second of a small processor, which the start of the server has not.
 if TYPE_CHECKING:
     from claude_agent_sdk import ClaudeSDKClient, Message
 
@@ -25,19 +26,18 @@ _QUEUE = 64
 
 _STDERR_LINES = 20
 
-
-_BOX_GONE = (69, 70)
-"""What the wrapper ends with when there is no runner to connect to, or not any more."""
+_NO_RUNNER = (69, 70)
+"""Exit codes of the wrapper when there is no runner to connect to, or not any more."""
 
 
 class AgentEnded(Unavailable):
-    """The agent's process ended before its turn did; `with_box`: its sandbox, or the runner of direct ones, did as well."""
+    """The agent's process ended before its turn did; `with_sandbox`: its sandbox, or the runner of direct ones, did as well."""
 
     key = "agent_ended"
 
-    def __init__(self, message: str, *, with_box: bool = False) -> None:
+    def __init__(self, message: str, *, with_sandbox: bool = False) -> None:
         super().__init__(message)
-        self.with_box = with_box
+        self.with_sandbox = with_sandbox
 
 
 class AgentClient:
@@ -56,7 +56,7 @@ class AgentClient:
         self._queue: asyncio.Queue[Message | None] = asyncio.Queue(_QUEUE)
         self._reader: asyncio.Task[None] | None = None
         self._stderr: deque[str] = deque(maxlen=_STDERR_LINES)
-        self._box_gone = False
+        self._runner_gone = False
         self._unreadable = ""
 
     @property
@@ -88,9 +88,9 @@ class AgentClient:
         self._client = ClaudeSDKClient(built)
         try:
             await self._client.connect()
-        except Exception as error:  # the SDK says some of its failures as plain exceptions: no answer in time is one
+        except Exception as error:  # the SDK raises some of its failures as plain exceptions: no answer in time is one
             self.ended = True
-            self._box_gone = getattr(error, "exit_code", None) in _BOX_GONE
+            self._runner_gone = getattr(error, "exit_code", None) in _NO_RUNNER
             raise self._end(f"The agent could not be started: {self.complaint() or error}") from error
         self._reader = asyncio.create_task(self._read(), name=f"agent {self.specification.session}")
 
@@ -146,7 +146,7 @@ class AgentClient:
             self._reader.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._reader
-        with contextlib.suppress(OSError):  # what a read-only disk keeps is removed by the next core
+        with contextlib.suppress(OSError):  # what a read-only disk keeps is removed by the next server
             self._prompt.unlink(missing_ok=True)
 
     def complaint(self) -> str:
@@ -154,7 +154,7 @@ class AgentClient:
         return " ".join(self._stderr)[-500:]
 
     def _end(self, message: str) -> AgentEnded:
-        return AgentEnded(message, with_box=self._box_gone)
+        return AgentEnded(message, with_sandbox=self._runner_gone)
 
     async def _read(self) -> None:
         from claude_agent_sdk import CLIJSONDecodeError
@@ -171,7 +171,7 @@ class AgentClient:
             )
         except Exception as error:  # whatever broke the stream, the turn must hear of its end
             log.debug("The stream of session %s ended: %s", self.specification.session, error)
-            self._box_gone = getattr(error, "exit_code", None) in _BOX_GONE
+            self._runner_gone = getattr(error, "exit_code", None) in _NO_RUNNER
         finally:
             self.ended = True
             if self._queue.full():

@@ -1,4 +1,4 @@
-"""What an agent process is started with, and what it asks while it works."""
+"""Models of agent processes: their specification, their tools, and the turn that they work for."""
 
 import hashlib
 import json
@@ -7,10 +7,10 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from parachute.gateway.service import Line
-from parachute.hosts.models import OfferedTool
-from parachute.permissions.tools import MODULE_SERVER, server_tool_name
-from parachute.sandbox.service import Execution
+from parachute.llm.gateway.endpoint import ModelEndpoint
+from parachute.modules.runtime.models import OfferedTool
+from parachute.sandbox.engines.execution import Execution
+from parachute.security.permissions.actions import MODULE_SERVER, server_tool_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class AgentSpecification:
     session: str
     resume: bool
     execution: Execution
-    line: Line
+    endpoint: ModelEndpoint
     system_prompt: str
     tools: tuple[str, ...]
     model: str | None
@@ -64,14 +64,14 @@ class AgentSpecification:
             "module_tools": [(shown_name(tool), tool.description, tool.input_schema) for tool in self.module_tools],
             "model": self.model,
             "questions": self.asks_questions,
-            "line": hashlib.sha256(self.line.token.encode()).hexdigest(),
+            "line": hashlib.sha256(self.endpoint.token.encode()).hexdigest(),
         }
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class ToolDecision:
-    """Whether a tool call may run; `allowed` None leaves the decision to the next step (a question to the person)."""
+    """The decision about a tool call; `allowed` None leaves the decision to the next step (a question to the person)."""
 
     allowed: bool | None
     reason: str = ""
@@ -81,7 +81,7 @@ class ModuleTools(Protocol):
     """The MCP tools of all enabled modules."""
 
     def tools(self) -> tuple[OfferedTool, ...]:
-        """What is on offer now; never waits."""
+        """Return the tools on offer now; never waits."""
 
     async def call_tool(self, name: str, arguments: dict[str, Any], caller: str) -> str:
         """Call a tool for the session whose id is `caller`; errors: ParachuteError, for the agent to read."""
@@ -91,10 +91,10 @@ class TurnHandler(Protocol):
     """The turn that an agent process works for at the moment."""
 
     async def context(self) -> str:
-        """What the agent should know of the message that it is about to answer, or nothing."""
+        """Return what goes with the message that the agent is about to answer, empty for nothing."""
 
     async def decide(self, tool: str, tool_input: dict[str, Any], call: str | None) -> ToolDecision:
-        """Whether a tool call may run."""
+        """Decide about a tool call."""
 
     async def ask(self, questions: list[dict[str, Any]], call: str | None) -> dict[str, Any]:
         """Put questions to the person and return the answers, empty if none come."""

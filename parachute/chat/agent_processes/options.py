@@ -1,4 +1,4 @@
-"""The SDK's options, constructed explicitly: nothing is read from settings, folders or the environment behind our back."""
+"""The SDK's options, constructed explicitly: nothing is read from settings, folders or the environment."""
 
 import os
 import shlex
@@ -7,10 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from parachute.agents.models import AgentFiles, AgentSpecification
-from parachute.files import atomic_write, private_folder
-from parachute.settings.home import Home
+import parachute_runner
 
+from parachute.base.files import atomic_write, private_folder
+from parachute.chat.agent_processes.models import AgentFiles, AgentSpecification
+from parachute.config.settings.home import Home
+
+# The SDK is imported in functions: it takes a second of a small processor, which the start of the server has not.
 if TYPE_CHECKING:
     from claude_agent_sdk import ClaudeAgentOptions, McpSdkServerConfig
 
@@ -19,7 +22,7 @@ MAXIMUM_LINE = 12 * 1024 * 1024
 5 MB, the most that the model takes, which has 7 MB as text. The SDK's default of 1 MiB ends the stream at a larger tool result."""
 
 PERMISSION_SECONDS = 120
-"""How long a permission request waits (spec 001)."""
+"""Longest wait for the answer to a permission request (spec 001)."""
 
 PROMPT_SECONDS = 10
 
@@ -27,10 +30,10 @@ _PIECE = 9_500
 """UTF-16 units that one hook adds to a message: of more than 10,000 the agent's program shows the model a preview only."""
 
 _PIECES = 3
-"""How often the program asks for a piece; together they hold whatever modules and hooks may add."""
+"""Pieces that the program asks for; together they hold whatever modules and hooks may add."""
 
 _FIXED_ENVIRONMENT = {
-    # It would come out of the vault, beside the transcripts, and go into prompts of direct sessions.
+    # It would come out of the vault, where the transcripts are, and go into prompts of direct sessions.
     "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1",
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     "CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK": "1",
@@ -45,8 +48,6 @@ _FIXED_ENVIRONMENT = {
 
 def prepare_files(home: Home) -> AgentFiles:
     """Write the script that stands in for the agent's program, and make the folders that options refer to."""
-    import parachute_runner
-
     folder = private_folder(home.run / "agents")
     wrapper = folder / "agent"
     script = Path(parachute_runner.__path__[0]) / "wrapper.py"
@@ -54,13 +55,13 @@ def prepare_files(home: Home) -> AgentFiles:
     # A shell script: the path of an interpreter in a #! line may have 127 characters at the most.
     atomic_write(wrapper, f'#!/bin/sh\nexec {command} "$@"\n', mode=0o700)
     prompts = private_folder(folder / "prompts")
-    for left in prompts.iterdir():  # a core that was killed could not remove them
+    for left in prompts.iterdir():  # a server that was killed could not remove them
         left.unlink()
     return AgentFiles(wrapper, prompts, private_folder(folder / "empty"))
 
 
 def prompt_pieces(text: str) -> list[str]:
-    """What goes with a message, in pieces that the agent's program hands to the model whole."""
+    """Cut what goes with a message into pieces that the agent's program hands to the model whole."""
     units = text.encode("utf-16-le", errors="replace")
     pieces: list[str] = []
     while units and len(pieces) < _PIECES:
@@ -89,7 +90,7 @@ def build(
     execution = specification.execution
     environment = {
         **_FIXED_ENVIRONMENT,
-        **specification.line.environment(),
+        **specification.endpoint.environment(),
         "ANTHROPIC_UNIX_SOCKET": execution.model_socket,
         "CLAUDE_CONFIG_DIR": execution.configuration,
         "PARACHUTE_AGENT_DIRECTORY": execution.directory,

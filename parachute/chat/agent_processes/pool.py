@@ -1,4 +1,4 @@
-"""Agent processes that are kept: one for each of the last conversations, and a spare for the next new one."""
+"""Agent processes that are kept: one for each of the last conversations, and a prewarmed one for the next new chat."""
 
 import asyncio
 import contextlib
@@ -10,11 +10,11 @@ from collections.abc import Awaitable, Callable
 from importlib import import_module
 from pathlib import Path
 
-from parachute.agents.client import AgentClient
-from parachute.agents.models import AgentFiles, AgentSpecification, ModuleTools
-from parachute.errors import Unavailable
-from parachute.sandbox.memory import TotalMemory
-from parachute.settings.models import AgentSettings
+from parachute.base.errors import Unavailable
+from parachute.chat.agent_processes.client import AgentClient
+from parachute.chat.agent_processes.models import AgentFiles, AgentSpecification, ModuleTools
+from parachute.config.settings.models import AgentSettings
+from parachute.sandbox.engines.memory import TotalMemory
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ class AgentPool:
         self._files = files
         self._tools = tools
         self._idle: dict[str, AgentClient] = {}
-        self._spare: AgentClient | None = None
+        self._prewarmed: AgentClient | None = None
         self._clients: set[AgentClient] = set()
         self._closing: dict[AgentClient, asyncio.Task[None]] = {}
         self._sweeper: asyncio.Task[None] | None = None
@@ -65,17 +65,17 @@ class AgentPool:
         await self.end_all()
 
     async def end_all(self) -> None:
-        """End every process that waits for a message, and the spare; returns when they are gone."""
-        clients = [*self._idle.values(), *([self._spare] if self._spare else [])]
+        """End every process that waits for a message; returns when they are gone."""
+        clients = [*self._idle.values(), *([self._prewarmed] if self._prewarmed else [])]
         self._idle.clear()
-        self._spare = None
+        self._prewarmed = None
         for client in clients:
             self._end(client)
         while self._closing:
             await asyncio.wait(list(self._closing.values()))
 
     async def acquire(self, specification: AgentSpecification) -> tuple[AgentClient, bool]:
-        """A connected client and whether it was warm.
+        """Return a connected client, and True if it was kept.
 
         Errors: AgentEnded if a new one cannot be started, Unavailable while those that work leave no memory for its sandbox.
         """
@@ -105,7 +105,7 @@ class AgentPool:
             self._trimming = asyncio.create_task(self.trim(), name="agent pool memory")
 
     async def trim(self) -> bool:
-        """End those that are idle for longest until all sandboxes together keep their bound; whether they do then.
+        """End those that are idle for longest until all sandboxes together keep their bound; False if they cannot.
 
         A turn is never ended for it.
         """
@@ -115,7 +115,7 @@ class AgentPool:
         for client in self._closing:  # no need to end another one for what is being given back
             used.pop(client.specification.session, None)
         excess = sum(used.values()) - self._memory.bound
-        waiting = [*self._idle.values(), *([self._spare] if self._spare else [])]
+        waiting = [*self._idle.values(), *([self._prewarmed] if self._prewarmed else [])]
         for client in sorted(waiting, key=lambda client: client.last_used):
             session = client.specification.session
             if excess <= 0:
@@ -123,8 +123,8 @@ class AgentPool:
             if session not in used:  # it runs directly
                 continue
             log.info("The sandbox of session %s ends: all of them take too much memory together.", session)
-            if client is self._spare:
-                self.drop_spare()
+            if client is self._prewarmed:
+                self._end_prewarmed()
             else:
                 self._end(self._idle.pop(session))
             excess -= used[session]
@@ -137,47 +137,46 @@ class AgentPool:
             self._end(client)
         await self._gone(session)
 
-    async def take_spare(self, session: str, fingerprint: str) -> AgentClient | None:
-        """The spare that was started for this session, if it still fits; one that does not is ended first."""
-        spare = self._spare
-        if spare is None or spare.specification.session != session:
+    async def take_prewarmed(self, session: str, fingerprint: str) -> AgentClient | None:
+        """Take the agent that was prewarmed for this session; one that does not fit any more is ended."""
+        client = self._prewarmed
+        if client is None or client.specification.session != session:
             return None
-        self._spare = None
-        if not spare.ended and spare.fingerprint == fingerprint:
-            return spare
-        self._end(spare)
+        self._prewarmed = None
+        if not client.ended and client.fingerprint == fingerprint:
+            return client
+        self._end(client)
         return None
 
-    async def set_spare(self, specification: AgentSpecification) -> None:
-        """Start a spare in place of the one there is; errors as of `acquire`."""
+    async def prewarm(self, specification: AgentSpecification) -> None:
+        """Start an agent for a new chat in place of the prewarmed one; errors as of `acquire`."""
         await self._make_room(specification)
         client = await self._connected(specification)
-        self.drop_spare()
-        self._spare = client
+        self._end_prewarmed()
+        self._prewarmed = client
 
-    def drop_spare(self) -> None:
-        """End the spare."""
-        if self._spare is not None:
-            self._end(self._spare)
-            self._spare = None
+    def _end_prewarmed(self) -> None:
+        if self._prewarmed is not None:
+            self._end(self._prewarmed)
+            self._prewarmed = None
 
     @property
-    def spare(self) -> AgentClient | None:
-        """The spare, if there is one."""
-        return self._spare if self._spare is not None and not self._spare.ended else None
+    def prewarmed(self) -> AgentClient | None:
+        """The prewarmed agent, if there is one."""
+        return self._prewarmed if self._prewarmed is not None and not self._prewarmed.ended else None
 
     @property
     def warm(self) -> int:
-        """How many conversations have a process waiting."""
+        """Number of conversations whose process is kept."""
         return len(self._idle)
 
     def has(self, session: str) -> bool:
-        """Whether a living process is kept for a session."""
+        """Return True if a living process is kept for a session."""
         kept = self._idle.get(session)
         return kept is not None and not kept.ended
 
     def memory_allows(self) -> bool:
-        """Whether enough memory is free to keep a process."""
+        """Return True if enough memory is free to keep a process."""
         free = _free_megabytes()
         return free is None or free >= self._settings.memory_floor_megabytes
 
@@ -222,7 +221,7 @@ class AgentPool:
                 self._clients.discard(client)
                 if not self._clients:
                     await asyncio.to_thread(_return_memory)
-            # A session that has another process by now still needs its line to the model and its sandbox.
+            # A session that has another process by now still needs its model endpoint and its sandbox.
             if self.released and all(other.specification.session != session for other in self._clients):
                 await self.released(session)
 
@@ -238,8 +237,8 @@ class AgentPool:
             for session, client in list(self._idle.items()):
                 if client.ended or short or client.last_used < oldest_allowed:
                     self._end(self._idle.pop(session))
-            if self._spare and (self._spare.ended or short or self._spare.last_used < oldest_allowed):
-                self.drop_spare()
+            if self._prewarmed and (self._prewarmed.ended or short or self._prewarmed.last_used < oldest_allowed):
+                self._end_prewarmed()
 
 
 def _import_sdk() -> None:

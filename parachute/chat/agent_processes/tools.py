@@ -1,4 +1,4 @@
-"""The tools of modules and of the user's own servers, for agents: MCP servers inside core for each agent process."""
+"""The tools of modules and of the user's own servers, for agents: MCP servers inside of the server for each agent process."""
 
 import asyncio
 import json
@@ -9,12 +9,14 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from parachute import __version__
-from parachute.agents.models import ModuleTools, OwnTool, ServerTool, shown_name
+from parachute.base.errors import Conflict, NotAllowed, NotFound, ParachuteError, Unavailable
+from parachute.chat.agent_processes.listed_tools import module_tool_listed
+from parachute.chat.agent_processes.models import ModuleTools, OwnTool, ServerTool, shown_name
 from parachute.core.decorators import TOOL_NAME
-from parachute.errors import Conflict, NotAllowed, NotFound, ParachuteError, Unavailable
-from parachute.hosts.models import OfferedTool
-from parachute.permissions.tools import MODULE_SERVER, module_tool_listed, server_tool_name
+from parachute.modules.runtime.models import OfferedTool
+from parachute.security.permissions.actions import MODULE_SERVER, server_tool_name
 
+# The SDK and the library of MCP are imported in functions: they take a second of a small processor, which the start of the server has not.
 if TYPE_CHECKING:
     from claude_agent_sdk import McpSdkServerConfig
 
@@ -76,7 +78,7 @@ class ToolServer:
         from mcp.server import Server
         from mcp.types import CallToolResult, ListToolsResult, Tool
 
-        # Not the SDK's create_sdk_mcp_server: that checks arguments with the module's schema in core, where a schema could
+        # Not the SDK's create_sdk_mcp_server: that checks arguments with the module's schema in the server, where a schema could
         # have addresses fetched and the event loop held by a pattern. The module's host checks them.
         own = [tool for shown, tool in self._offered.items() if shown == server_tool_name(name, tool.name)]
         listed = ListToolsResult(tools=[Tool.model_validate(_description(tool)) for tool in own])

@@ -6,9 +6,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from parachute.claude_code.service import ClaudeCode
-from parachute.sessions.transcripts import encoded
-from parachute.web.owner import is_owner, require_owner
+from parachute.base.services import provided
+from parachute.chat.claude_code_import.service import ClaudeCode
+from parachute.chat.sessions.transcripts import encoded
+from parachute.web.access.owner import is_owner, require_owner
 
 router = APIRouter(prefix="/api/claude-code", tags=["claude code"])
 
@@ -16,13 +17,7 @@ _PATH = 4096
 _LISTED = 500
 
 
-def claude_code(request: Request) -> ClaudeCode:
-    """The application's view of Claude Code."""
-    service: ClaudeCode = request.app.state.claude_code
-    return service
-
-
-ServiceDependency = Annotated[ClaudeCode, Depends(claude_code)]
+ServiceDependency = Annotated[ClaudeCode, Depends(provided(ClaudeCode))]
 ProjectPath = Annotated[str | None, Query(alias="path", max_length=_PATH)]
 
 

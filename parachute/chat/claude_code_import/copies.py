@@ -1,18 +1,20 @@
-"""Copies of transcripts on their way into the vault, so that what is cut off can be told from what is done."""
+"""Copies of transcripts on their way into the vault; a copy that was interrupted is recognized at the next start."""
 
 import contextlib
-import shutil
+import errno
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from parachute.claude_code.history import History
-from parachute.claude_code.models import Found
-from parachute.errors import Unavailable
-from parachute.files import private_folder
-from parachute.sandbox.service import Sandboxes
-from parachute.sessions.models import is_session_id
-from parachute.sessions.transcripts import Transcripts
-from parachute.vault.service import Vault
+from parachute.base.errors import Unavailable
+from parachute.base.files import private_folder, remove_tree
+from parachute.base.folders import Folder
+from parachute.chat.claude_code_import.history import History
+from parachute.chat.claude_code_import.models import Found
+from parachute.chat.sessions.models import is_session_id
+from parachute.chat.sessions.transcripts import Transcripts
+from parachute.config.vault.service import Vault
+from parachute.sandbox.engines.service import Sandboxes
 
 
 class Copies:
@@ -25,50 +27,57 @@ class Copies:
         self._history = history
         self._transcripts = transcripts
         self._sandboxes = sandboxes
+        self._vault = vault.root
         self._staging = vault.state / "adopting"
 
     def stage(self, found: Found) -> None:
         """Copy a transcript, which takes long; errors: Unavailable, and those of `History.copy`."""
         with _copying():
             private_folder(self._staging)
-            self._staged(found.session).unlink(missing_ok=True)
+            remove_tree(self._staged(found.session), self._vault)
             self._history.copy(found, self._staged(found.session))
 
     def place(self, session: str) -> bool:
-        """Give a staged copy its place; False if there is a transcript: the vault may have lost its database. Error: Unavailable."""
+        """Move a staged copy to its place; False if a transcript is there: the vault may have lost its database. Error: Unavailable."""
         with _copying():
-            target = self._place(session)
             self._transcripts.make_folder(session)
-            if target.is_symlink() or target.exists():
-                return False
-            self._mark(session).touch(mode=0o600)
-            self._staged(session).rename(target)
+            with Folder.open(self._vault) as vault:
+                target = self._place(session).relative_to(self._vault)
+                if vault.status(target) is not None:
+                    return False
+                os.close(vault.descriptor(self._mark(session).relative_to(self._vault), os.O_WRONLY | os.O_CREAT))
+                vault.rename(self._staged(session).relative_to(self._vault), vault, target)
         return True
 
     def unstage(self, session: str) -> None:
         """Remove what is staged, if anything is."""
         with contextlib.suppress(OSError):
-            self._staged(session).unlink(missing_ok=True)
+            remove_tree(self._staged(session), self._vault)
 
     def settle(self, session: str) -> None:
-        """Take note that the session of a copy is stored."""
-        self._mark(session).unlink(missing_ok=True)
+        """Remove the mark of a copy whose session is stored."""
+        remove_tree(self._mark(session), self._vault)
 
     def remove(self, session: str) -> None:
         """Remove a copy that was placed; error: OSError."""
-        self._place(session).unlink(missing_ok=True)
-        self._sandboxes.forget(session)
+        remove_tree(self._place(session), self._vault)
+        self._sandboxes.opened.forget(session)
         self.settle(session)
 
     def unsettled(self) -> list[str]:
         """Sessions whose copies were placed when the computer ended; error: OSError."""
-        if self._staging.is_symlink() or not self._staging.is_dir():
-            return []
-        return [path.name for path in self._staging.iterdir() if is_session_id(path.name)]
+        try:
+            with Folder.open(self._vault) as vault, vault.folder(self._staging.relative_to(self._vault)) as staging:
+                return [entry.name for entry in staging.entries() if is_session_id(entry.name)]
+        except OSError as error:
+            if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+                return []
+            raise
 
     def clear(self) -> None:
         """Remove everything that is staged, and all marks."""
-        shutil.rmtree(self._staging, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            remove_tree(self._staging, self._vault)
 
     def _place(self, session: str) -> Path:
         return self._transcripts.folder(session) / f"{session}.jsonl"

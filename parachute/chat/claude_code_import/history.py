@@ -10,10 +10,10 @@ from pathlib import Path
 from threading import Lock
 from typing import IO, Any, Generic, TypeVar
 
+from parachute.base.errors import InvalidInput, NotFound
 from parachute.base.folders import Folder
-from parachute.claude_code.models import Found, Summary
-from parachute.claude_code.reading import messages_of, project_of, summary_of
-from parachute.errors import InvalidInput, NotFound
+from parachute.chat.claude_code_import.models import Found, Summary
+from parachute.chat.claude_code_import.reading import messages_of, project_of, summary_of
 
 _OWN = "-scratch-"
 _SESSION = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -79,7 +79,7 @@ class History:
         return self._projects.get(found, lambda: self._read(found, lambda file: project_of(file, found.folder)))
 
     def summary(self, found: Found) -> Summary | None:
-        """What a list shows of a conversation; None if nothing was said in it."""
+        """Summarize a conversation for a list; None if nothing was said in it."""
         project = self.project(found)
         return self._summaries.get(found, lambda: self._read(found, lambda file: summary_of(file, found, project)))
 
@@ -124,16 +124,16 @@ class History:
     def _found(self) -> list[Found]:
         """All transcripts, the newest first; of very many the newest."""
         found: list[Found] = []
-        with contextlib.suppress(OSError), os.scandir(self._root) as folders:
-            for index, folder in enumerate(folders):
-                # Where the vault is the home folder, conversations of this computer lie beside those of the program.
+        with contextlib.suppress(OSError), Folder.open(self._root) as root:
+            for index, folder in enumerate(root.entries()):
+                # Where the vault is the home folder, conversations of this computer lie there, too.
                 if index < _FOLDERS and folder.is_dir(follow_symlinks=False) and not folder.name.startswith(_OWN):
-                    found += _transcripts(folder)
+                    found += _transcripts(root, folder.name)
         return heapq.nlargest(_FILES, found, key=lambda each: (each.modified, each.session))
 
 
 class _Cache(Generic[Value]):
-    """What was read of files, by name, size and time of change; the least used is dropped."""
+    """A cache of values read from files, by name, size and time of change; the least used is dropped."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -156,15 +156,15 @@ class _Cache(Generic[Value]):
         return value
 
 
-def _transcripts(folder: os.DirEntry[str]) -> list[Found]:
+def _transcripts(root: Folder, name: str) -> list[Found]:
     found = []
-    with contextlib.suppress(OSError), os.scandir(folder.path) as entries:
-        for entry in entries:
+    with contextlib.suppress(OSError), root.folder(name) as folder:
+        for entry in folder.entries():
             session = entry.name.removesuffix(_ENDING)
             # Other names, such as `agent-…`, are of what a conversation has started and nobody can go on with.
             if session == entry.name or not _SESSION.fullmatch(session) or not entry.is_file(follow_symlinks=False):
                 continue
             with contextlib.suppress(OSError):
                 status = entry.stat(follow_symlinks=False)
-                found.append(Found(folder.name, session, status.st_size, status.st_mtime_ns))
+                found.append(Found(name, session, status.st_size, status.st_mtime_ns))
     return found

@@ -1,4 +1,4 @@
-"""A conversation of Claude Code as it lies on the disk, and what is told of it."""
+"""A conversation of Claude Code on the disk, its summary and its adoption."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +23,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a list shows of a conversation; times are ISO 8601 with their zone.
+    """The summary of a conversation in a list; times are ISO 8601 with their zone.
 
     `message_count` counts the lines of both sides, results of tools with them, as segments of transcripts do. `project` is the
     folder that the conversation was begun in, as it says itself: the name of its folder below `projects` could mean several.
@@ -56,7 +56,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Adoption:
-    """How an adoption went; `sentence` is for the person who asked."""
+    """The result of an adoption; `sentence` is for the person who asked."""
 
     session: str
     is_new: bool

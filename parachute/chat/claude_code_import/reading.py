@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import IO, Any
 
-from parachute.claude_code.models import Found, Summary
-from parachute.clock import as_text, now
-from parachute.sandbox.models import encoded_directory
-from parachute.sessions.events import event_of
-from parachute.sessions.messages import assistant_text, user_text
+from parachute.base.clock import as_text, now
+from parachute.chat.claude_code_import.models import Found, Summary
+from parachute.chat.sessions.events import event_of
+from parachute.chat.sessions.messages import assistant_text, user_text
+from parachute.sandbox.engines.models import encoded_directory
 
 _HEAD = 16 * 1024 * 1024
-"""Bytes after which nobody looks further for how a conversation began: a pasted picture may come first."""
+"""Bytes in which the beginning of a conversation is searched: a pasted picture may come first."""
 
 _TAIL = 256 * 1024
 _COUNTED = 32 * 1024 * 1024
@@ -36,12 +36,12 @@ _TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "sum
 """Kinds of lines with a title, the one that counts most first."""
 
 _NOT_WRITTEN = ("<command-", "<local-command-", "<bash-", "<system-reminder>", "Caveat: ", "[Request interrupted")
-"""How messages begin that the program writes in the name of the person."""
+"""Beginnings of messages that the program writes in the name of the person."""
 
 
 @dataclass(slots=True)
 class _Facts:
-    """What a stretch of lines says."""
+    """Facts collected from some lines of a transcript."""
 
     first_message: str | None = None
     created_at: str | None = None
@@ -50,7 +50,7 @@ class _Facts:
     titles: dict[str, str] = field(default_factory=dict)
 
     def take(self, line: bytes) -> None:
-        """Take note of one line."""
+        """Collect the facts of one line."""
         found = event_of(line)
         if found is None:
             self._take_title(line)
@@ -76,7 +76,7 @@ class _Facts:
 
 
 def project_of(file: IO[bytes], folder: str) -> str | None:
-    """The folder that a conversation was begun in: the one after which its own folder is named, or else the first one."""
+    """Find the folder that a conversation began in: the one after which its own folder is named, or else the first one."""
     first = None
     for line in _lines(file, _HEAD):
         if b'"cwd"' not in line:
@@ -92,7 +92,7 @@ def project_of(file: IO[bytes], folder: str) -> str | None:
 
 
 def summary_of(file: IO[bytes], found: Found, project: str | None) -> Summary | None:
-    """What a list shows of a transcript; None if nothing was said in it."""
+    """Summarize a transcript for a list; None if nothing was said in it."""
     head, tail = _Facts(), _Facts()
     file.seek(0)
     for line in _lines(file, _HEAD):

@@ -1,4 +1,4 @@
-"""Conversations of Claude Code: what there is, and going on with one as a session of this computer."""
+"""Conversations of Claude Code: lists of them, and adopting one as a session of this computer."""
 
 import asyncio
 import contextlib
@@ -7,17 +7,17 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from parachute.claude_code.copies import Copies
-from parachute.claude_code.history import History
-from parachute.claude_code.models import Adoption, Found, Summary
-from parachute.clock import now
-from parachute.errors import Conflict, InvalidInput, NotAllowed
-from parachute.events.service import SESSION_START
-from parachute.hooks.service import Hooks
-from parachute.sandbox.service import Sandboxes
-from parachute.sessions.models import Session
-from parachute.sessions.service import Sessions
-from parachute.vault.service import Vault
+from parachute.base.clock import now
+from parachute.base.errors import Conflict, InvalidInput, NotAllowed
+from parachute.chat.claude_code_import.copies import Copies
+from parachute.chat.claude_code_import.history import History
+from parachute.chat.claude_code_import.models import Adoption, Found, Summary
+from parachute.chat.sessions.models import Session
+from parachute.chat.sessions.service import Sessions
+from parachute.config.vault.service import Vault
+from parachute.events.bus.service import SESSION_START
+from parachute.events.hooks.service import Hooks
+from parachute.sandbox.engines.service import Sandboxes
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ class ClaudeCode:
         self._adopting = asyncio.Lock()
 
     async def start(self) -> None:
-        """Remove what an adoption has left that was cut off by the end of the computer."""
+        """Remove what an interrupted adoption has left."""
         with contextlib.suppress(OSError):
             for name in await asyncio.to_thread(self._copies.unsettled):
                 if await self._sessions.find(name) is None:
@@ -84,8 +84,7 @@ class ClaudeCode:
             existing = await self._sessions.find(session)
             if existing is not None:
                 await self._sessions.check_owner(existing, None)
-                told = "This conversation is here already."
-                return Adoption(existing.id, False, existing.message_count, told)
+                return Adoption(existing.id, False, existing.message_count, "This conversation is here already.")
             found, summary = await self._find(session, path)
             stored, problem = await self._directory(directory, summary.project, by_owner)
             adopted = _session(summary, stored)
@@ -100,7 +99,7 @@ class ClaudeCode:
     async def _directory(
         self, wanted: str | None, project: str | None, by_owner: bool
     ) -> tuple[str | None, str | None]:
-        """The folder as it is stored, or None and a sentence that says why."""
+        """Return the folder in its stored form, or None and the reason."""
         if not (wanted or project):
             return None, None
         if not by_owner:

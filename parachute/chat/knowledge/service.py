@@ -1,4 +1,4 @@
-"""Asking the module that knows, within a time and a length."""
+"""Knowledge of modules about a message, within a time and a length."""
 
 import asyncio
 import dataclasses
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from parachute.base.errors import ParachuteError
 from parachute.base.folders import Folder
-from parachute.errors import ParachuteError
-from parachute.hosts.interfaces import Interfaces
+from parachute.modules.runtime.interfaces import Interfaces
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +30,7 @@ _FILES, _FILE_LIMIT, _SHORTEST = 6, 64 * 1024, 200
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """What is known of a message; `sources` are names for the person who wants to see where it came from.
+    """Knowledge about a message; `sources` are names for the person who wants to see where it came from.
 
     `names` are people, projects and topics of Brain, `entries` counts those of the journal.
     """
@@ -41,8 +41,8 @@ class Knowledge:
     entries: int = 0
 
 
-class Contexts:
-    """Knowledge for turns; a turn goes on without it when nobody provides any, or not in time."""
+class KnowledgeService:
+    """Asks modules for knowledge; a turn goes on without it when none provides any, or not in time."""
 
     def __init__(self, interfaces: Interfaces, check_directory: Callable[[Path], Path], vault: Path) -> None:
         self._interfaces = interfaces
@@ -52,11 +52,11 @@ class Contexts:
         self._waking: asyncio.Task[None] | None = None
 
     def app_seen(self) -> None:
-        """An app is around: wake who will be asked, since a module that sleeps would delay the first message."""
+        """Wake the modules that will be asked: one that sleeps would delay the first message."""
         now = time.monotonic()
         if now - self._woken > _WAKE_SECONDS and (self._waking is None or self._waking.done()):
             self._woken = now
-            self._waking = asyncio.create_task(self._interfaces.wake(INTERFACE), name="waking what is known")
+            self._waking = asyncio.create_task(self._interfaces.wake(INTERFACE), name="waking modules with knowledge")
 
     async def close(self) -> None:
         """Stop waking."""
@@ -65,14 +65,14 @@ class Contexts:
             await asyncio.gather(self._waking, return_exceptions=True)
 
     async def for_message(self, session: str, message: str) -> Knowledge:
-        """What is known of the subjects of a message."""
+        """Return what modules know of the subjects of a message."""
         if not self._interfaces.is_provided(INTERFACE):
             return Knowledge()
         arguments = {"message": message, "session_id": session, "budget": BUDGET - _FOR_INSTRUCTIONS}
         try:
             answer = await self._interfaces.call_for_core(INTERFACE, "context_for", arguments, _SECONDS)
         except ParachuteError as error:
-            log.warning("What is known of a message could not be looked up: %s", error)
+            log.warning("No module answered what it knows of a message: %s", error)
             return Knowledge()
         known = _knowledge(answer)
         paths = answer.get("instructions") if isinstance(answer, dict) else None

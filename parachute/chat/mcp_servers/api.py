@@ -2,23 +2,18 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Depends, Request
+from fastapi import APIRouter, Body, Depends
 
-from parachute.errors import InvalidInput, ParachuteError
-from parachute.mcp_servers.catalog import Listed
-from parachute.mcp_servers.models import BUILT_IN
-from parachute.mcp_servers.service import McpServers
+from parachute.base.errors import InvalidInput, ParachuteError
+from parachute.base.services import provided
+from parachute.chat.mcp_servers.catalog import Listed
+from parachute.chat.mcp_servers.models import BUILT_IN
+from parachute.chat.mcp_servers.service import McpServers
 
 router = APIRouter(prefix="/api/mcps", tags=["mcps"])
 
 
-def mcp_servers(request: Request) -> McpServers:
-    """The application's MCP servers."""
-    service: McpServers = request.app.state.mcp_servers
-    return service
-
-
-ServersDependency = Annotated[McpServers, Depends(mcp_servers)]
+ServersDependency = Annotated[McpServers, Depends(provided(McpServers))]
 
 
 @router.get("")
@@ -38,7 +33,7 @@ async def add_server(service: ServersDependency, body: Annotated[dict[str, Any],
         raise InvalidInput("name: expected text.")
     if "config" in fields:
         if len(fields) > 1 or not isinstance(fields["config"], dict):
-            raise InvalidInput("config: expected an object, and nothing else beside it and the name.")
+            raise InvalidInput("config: expected an object, and nothing else but the name.")
         fields = fields["config"]
     return {"success": True, "server": as_json(await service.add(name, fields), is_running=False)}
 
@@ -65,7 +60,7 @@ async def test_server(name: str, service: ServersDependency) -> dict[str, Any]:
 
 @router.get("/{name}/tools")
 async def server_tools(name: str, service: ServersDependency) -> dict[str, Any]:
-    """What a server that is approved offers to agents."""
+    """List the tools that an approved server offers to agents."""
     try:
         tools = await service.tools(name)
     except ParachuteError as error:

@@ -1,15 +1,15 @@
-"""Which servers the user has approved, by the hash of their configuration: a file that no vault and no agent brings."""
+"""Approvals of MCP servers, by the hash of their configuration: a file that no vault and no agent brings."""
 
 from collections.abc import Iterable
 from pathlib import Path
 
-from parachute.approvals import ApprovedHashes
-from parachute.errors import InvalidInput
-from parachute.mcp_servers.models import Approval
+from parachute.base.approved_hashes import ApprovedHashes
+from parachute.base.errors import InvalidInput
+from parachute.chat.mcp_servers.models import Approval
 
 
 class Approvals:
-    """`mcp-approved.json` in the folder of trust; several programs write it."""
+    """`mcp-approved.json` in the state directory; several programs write it."""
 
     def __init__(self, root: Path) -> None:
         hint = "Remove the file and approve your MCP servers again: `parachute mcp approve NAME`."

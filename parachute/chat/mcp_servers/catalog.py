@@ -1,24 +1,29 @@
-"""The servers of `.mcp.json` with what the user approved of them; for core and for the command line alike."""
+"""The servers of `.mcp.json` with their approvals; the server and the command line use it."""
 
-from collections.abc import Iterable
+import shutil
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from parachute.egress.hosts import AllowedHosts
-from parachute.errors import InvalidInput, NotAllowed, ParachuteError
-from parachute.files import private_folder
-from parachute.mcp_servers import named_files
-from parachute.mcp_servers.approvals import Approvals
-from parachute.mcp_servers.configuration import Configuration
-from parachute.mcp_servers.models import NAME, Approval, Folders, Runnable, Server, digest_of
-from parachute.mcp_servers.named_files import NamedFile, NamedFiles
-from parachute.mcp_servers.programs import check_program
-from parachute.mcp_servers.secrets import Secrets
-from parachute.modules.tree import remove
-from parachute.settings.home import Home
+from parachute.base.errors import InvalidInput, NotAllowed, ParachuteError
+from parachute.base.files import private_folder, remove_tree
+from parachute.chat.mcp_servers import named_files
+from parachute.chat.mcp_servers.approvals import Approvals
+from parachute.chat.mcp_servers.configuration import Configuration
+from parachute.chat.mcp_servers.models import NAME, Approval, Folders, Runnable, Server, digest_of
+from parachute.chat.mcp_servers.named_files import NamedFile, NamedFiles
+from parachute.chat.mcp_servers.secrets import Secrets
+from parachute.config.settings.home import Home
+from parachute.sandbox.egress.hosts import AllowedHosts
 
 State = Literal["approved", "waiting", "invalid"]
+
+_SYSTEM = "/usr/local/bin:/usr/bin:/bin"
+"""The PATH in the sandbox."""
+
+_FETCH = frozenset(("bunx", "npx", "pipx", "pnpx", "uvx"))
+"""Programs that fetch what they run from the network at each start."""
 
 
 class NotApproved(NotAllowed):
@@ -60,7 +65,7 @@ class Catalog:
         self._home = home
         self._vault = vault
         self._written_by_agents = (vault.resolve(), *(project.resolve() for project in projects))
-        # The lock lies in the folder of trust: the vault may be synchronised, and takes no litter.
+        # The lock lies in the state directory: the vault may be synchronised, and takes no litter.
         self._configuration = Configuration(vault, home.root / "mcp-servers")
         self._approvals = Approvals(home.root)
         self._files = NamedFiles((home.root.resolve(), vault.resolve() / ".parachute"))
@@ -69,16 +74,16 @@ class Catalog:
         """All servers by name; error: InvalidInput if the approvals cannot be read, and then none may run."""
         servers = self._configuration.load().servers
         approvals = self._approvals.all() if servers else {}
-        return tuple(self._look_at(server, approvals.get(server.name)) for server in servers)
+        return tuple(self._listed(server, approvals.get(server.name)) for server in servers)
 
     def problem(self) -> str | None:
-        """Why the file as a whole cannot be read, if it cannot."""
+        """Return the reason why the file cannot be read, if it cannot."""
         return self._configuration.load().problem
 
     def get(self, name: str) -> Listed:
         """One server; error: NotFound."""
         server = self._configuration.load().get(name)
-        return self._look_at(server, self._approvals.all().get(name))
+        return self._listed(server, self._approvals.all().get(name))
 
     def runnable(self, name: str) -> Runnable:
         """A server that may run as it is now; errors: NotFound, InvalidInput, NotApproved."""
@@ -90,14 +95,14 @@ class Catalog:
         raise NotApproved(f"The MCP server {name} does not run. {listed.problems[0]}", _hint(name))
 
     def review(self, name: str, hosts: Iterable[str] = (), folders: Iterable[str] = ()) -> Review:
-        """What would be approved; errors: NotFound, InvalidInput for a server, a host or a folder that cannot be."""
+        """Collect what an approval would cover; errors: NotFound, InvalidInput for a server, a host or a folder that cannot be."""
         server = self._configuration.load().get(name)
         if server.problems:
             raise InvalidInput(f"The MCP server {name} cannot run: {server.problems[0]}")
         allowed = tuple(AllowedHosts.parse(hosts).texts())
         given = tuple(dict.fromkeys(self._folder(folder) for folder in folders))
         files = self._files.read(server, given)
-        check_program(server, allowed)
+        _check_program(server, allowed)
         digest = digest_of(server, {file.path: file.sha256 for file in files})
         return Review(server, digest, allowed, given, files)
 
@@ -126,17 +131,17 @@ class Catalog:
         if NAME.fullmatch(name):
             folders = self.folders(name)
             folders.tools.unlink(missing_ok=True)
-            remove(folders.kept if purge else folders.files)
+            remove_tree(folders.kept if purge else folders.files)
 
     def folders(self, name: str) -> Folders:
-        """Where the computer keeps what belongs to a server."""
+        """The folders of a server."""
         return Folders(self._home.root, name)
 
-    def _look_at(self, server: Server, approval: Approval | None) -> Listed:
+    def _listed(self, server: Server, approval: Approval | None) -> Listed:
         if server.problems:
             return Listed(server, "invalid", server.problems, approval, None)
         try:
-            # Looked at again: the vault and the folders of projects may be others than at the approval.
+            # Checked again: the vault and the folders of projects may be others than at the approval.
             folders = [self._folder(folder) for folder in approval.folders] if approval else []
             files = self._files.hashes(server, folders)
             if approval is None or approval.digest != digest_of(server, files):
@@ -169,3 +174,24 @@ class Catalog:
 
 def _hint(name: str) -> str:
     return f"`parachute mcp approve {name}` shows it and asks."
+
+
+def _check_program(server: Server, hosts: Sequence[str]) -> None:
+    """Error: InvalidInput for a program that is not there, and for one that fetches its parts and may reach no host."""
+    command = server.command or ""
+    name = Path(command).name
+    if name in _FETCH and not hosts:
+        raise InvalidInput(
+            f"{name} fetches its program from the network at each start, and this server may reach none.",
+            "Install the program once and name that, or allow the hosts that it is fetched from with --host.",
+            key="program_needs_network",
+        )
+    if shutil.which(command, path=_SYSTEM) is None:
+        elsewhere = shutil.which(name)
+        raise InvalidInput(
+            f"There is no program {command[:200]!r} in {_SYSTEM.replace(':', ', ')}, which is where the sandbox looks.",
+            f"It is at {elsewhere}: name it by that path, and give the server its folder with --read."
+            if elsewhere and elsewhere != command
+            else "Install it, or name it by its absolute path.",
+            key="program_missing",
+        )

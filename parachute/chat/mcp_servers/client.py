@@ -1,4 +1,4 @@
-"""Core's side of one running server: a session of MCP with an owner, and what may be asked of it."""
+"""The client of one running MCP server."""
 
 import asyncio
 import contextlib
@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from parachute import __version__
-from parachute.errors import ParachuteError, Unavailable
-from parachute.mcp_servers.results import text_of
-from parachute.mcp_servers.transport import Link
+from parachute.base.errors import ParachuteError, Unavailable
+from parachute.chat.mcp_servers.results import text_of
+from parachute.chat.mcp_servers.transport import Link
 
+# The library of MCP is imported in functions: it takes half a second of a small processor, which the start of the server has not.
 if TYPE_CHECKING:
     from mcp import ClientSession
 
@@ -19,7 +20,7 @@ log = logging.getLogger(__name__)
 
 _PAGES = 20
 _MOST_TOOLS = 200
-"""Tools of a server that are looked at; fewer are offered."""
+"""Tools of a server that are read; fewer are offered."""
 
 Answer = TypeVar("Answer")
 
@@ -42,7 +43,7 @@ class Client:
 
     @property
     def ended(self) -> bool:
-        """Whether the server has ended or has to be ended."""
+        """True if the server has ended or has to be ended."""
         return self._task.done() or self._link.ended.is_set()
 
     async def connected(self, seconds: float) -> None:
@@ -55,7 +56,7 @@ class Client:
             ) from error
 
     async def tools(self, seconds: float) -> list[dict[str, Any]]:
-        """What the server offers: `name`, `description` and `input_schema` of each; error: Unavailable."""
+        """List the server's tools: `name`, `description` and `input_schema` of each; error: Unavailable."""
         from mcp.types import ListToolsRequest, ListToolsResult, PaginatedRequestParams
 
         session = await self._ready

@@ -8,14 +8,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from parachute.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError
-from parachute.files import atomic_write, locked, read_regular
-from parachute.keys.private_files import Signature, current_signature
-from parachute.mcp_servers.models import BUILT_IN, KEPT_NAMES, NAME, SECRET, Server
+from parachute.base.documents import Bounds, NotJson, load_json
+from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError
+from parachute.base.files import atomic_write, locked, read_regular
+from parachute.base.signatures import Signature, current_signature
+from parachute.chat.mcp_servers.models import BUILT_IN, KEPT_NAMES, NAME, SECRET, Server
 
 FILE = ".mcp.json"
 
 _LIMIT = 256 * 1024
+_BOUNDS = Bounds(size=_LIMIT, depth=32)
 _MOST = 50
 _FIELDS = frozenset({"type", "command", "args", "env", "url", "headers"})
 _ARGUMENTS, _ARGUMENT = 100, 8 * 1024
@@ -49,7 +51,7 @@ class Configuration:
         self._loaded: Loaded | None = None
 
     def load(self) -> Loaded:
-        """What the file says now."""
+        """Read the file, if it has changed."""
         try:
             signature = current_signature(self.path)
             if self._loaded is None or signature is None or signature != self._signature:
@@ -97,7 +99,7 @@ class Configuration:
                 document = _document(read_regular(self.path, _LIMIT))
             except FileNotFoundError:
                 pass
-            except (OSError, ValueError, RecursionError, ParachuteError) as error:
+            except (OSError, ParachuteError) as error:
                 raise InvalidInput(
                     f"{self.path} cannot be read, so that it cannot be changed: {error}", "Mend it, or move it away."
                 ) from error
@@ -109,7 +111,7 @@ class Configuration:
 
 
 def server_of(name: str, fields: Any) -> Server:
-    """What a file says of one server, with every problem in it."""
+    """Read one server of the file, with every problem in it."""
     problems: list[str] = []
     if not NAME.fullmatch(name):
         problems.append("name: 1 to 40 letters, digits, - and single _ within are expected, a letter or digit first.")
@@ -162,12 +164,12 @@ def _is_text(value: Any) -> bool:
 def _read(path: Path) -> Loaded:
     try:
         described = _document(read_regular(path, _LIMIT)).get("mcpServers", {})
+    except NotJson as error:
+        return Loaded(problem=f"{path} cannot be read: {error.message}")
     except ParachuteError as error:
         return Loaded(problem=error.message)
     except OSError as error:
         return Loaded(problem=f"{path} cannot be read, and no link is followed here: {error.strerror}.")
-    except (ValueError, RecursionError) as error:
-        return Loaded(problem=f"{path} is not JSON: {error}.")
     if len(described) > _MOST:
         return Loaded(problem=f"{path} has more than {_MOST} servers.")
     servers: list[Server] = []
@@ -180,14 +182,7 @@ def _read(path: Path) -> Loaded:
 
 
 def _document(data: bytes) -> dict[str, Any]:
-    document = json.loads(data, object_pairs_hook=_without_repetition)
+    document = load_json(data, _BOUNDS)
     if not isinstance(document, dict) or not isinstance(document.get("mcpServers", {}), dict):
-        raise ValueError('expected {"mcpServers": {NAME: …}}')
+        raise NotJson('{"mcpServers": {NAME: …}} is expected.')
     return document
-
-
-def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a name stands there twice")
-    return found

@@ -1,4 +1,4 @@
-"""One MCP server as `.mcp.json` says it, and what the user approved of it."""
+"""An MCP server of `.mcp.json`, its approval and its folders."""
 
 import hashlib
 import json
@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from parachute.permissions.tools import MODULE_SERVER
+from parachute.security.permissions.actions import MODULE_SERVER
 
 NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]|_(?=[A-Za-z0-9-])){0,39}")
-"""What a server may be called: the name is a part of names of tools (`mcp__NAME__tool`), units and folders."""
+"""Names of servers: they are parts of names of tools (`mcp__NAME__tool`), units and folders."""
 
 BUILT_IN = MODULE_SERVER
 """The computer's own server, with the tools of modules."""
@@ -20,7 +20,7 @@ KEPT_NAMES = re.compile(r"ide|claude.*|computer-use|webagent", re.IGNORECASE)
 """Names under which the agent's program has servers of its own; it loads no other one that is called so."""
 
 SECRET = re.compile(r"\$\{secret:([A-Za-z_][A-Za-z0-9_]{0,63})\}")
-"""What stands in `env` for a secret that is kept in the folder of trust."""
+"""A reference in `env` to a secret that is kept in the state directory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """What the user allowed for one exact configuration: hosts of the internet, and folders that it may read."""
+    """The user's approval of one exact configuration, with hosts of the internet and folders that it may read."""
 
     digest: str
     hosts: tuple[str, ...]
@@ -79,7 +79,7 @@ def digest_of(server: Server, files: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Folders:
-    """Where the computer keeps what belongs to one server, all of it in the folder of trust.
+    """The folders of one server, all of them in the state directory.
 
     `data` is the only one that the server sees and writes; `sockets` holds its way to the network.
     """

@@ -1,17 +1,17 @@
-"""Files that a server's command names: a part of what is approved, and run from a copy in the folder of trust."""
+"""Files that a server's command names: a part of what is approved, and run from a copy in the state directory."""
 
 import hashlib
 import os
-import stat
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from parachute.errors import InvalidInput
-from parachute.files import atomic_write, private_folder
-from parachute.keys.private_files import Signature, signature_of
-from parachute.mcp_servers.models import Server
+from parachute.base.errors import InvalidInput
+from parachute.base.files import atomic_write, private_folder, read_regular
+from parachute.base.folders import Folder
+from parachute.base.signatures import Signature, signature_of
+from parachute.chat.mcp_servers.models import Server
 
 _LIMIT = 128 * 1024 * 1024
 _MOST = 20
@@ -68,18 +68,17 @@ class NamedFiles:
         if any(real.is_relative_to(folder) for folder in self._private):
             raise InvalidInput(f"{path} belongs to the computer's own data, which no MCP server is given.")
         try:
-            descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-            with os.fdopen(descriptor, "rb") as file:
-                before = os.fstat(descriptor)
-                if not stat.S_ISREG(before.st_mode) or before.st_size > _LIMIT:
-                    raise InvalidInput(f"{path} is not a file of up to {_LIMIT:,} bytes.")
-                content = file.read(_LIMIT + 1)
+            # No link on the way any more: it could lead into what is private.
+            with Folder.open_unlinked(real.parent) as folder:
+                before = folder.status(real.name)
+                content = folder.read(real.name, _LIMIT)
         except OSError as error:
             raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from error
-        if len(content) > _LIMIT:
-            raise InvalidInput(f"{path} is not a file of up to {_LIMIT:,} bytes.")
+        except InvalidInput as error:
+            raise InvalidInput(f"{path} is not a file of up to {_LIMIT:,} bytes.") from error
         sha256 = hashlib.sha256(content).hexdigest()
-        self._known[path] = (signature_of(before), sha256)
+        if before is not None:
+            self._known[path] = (signature_of(before), sha256)
         return NamedFile(path, sha256, content)
 
 
@@ -100,8 +99,8 @@ def copies(folder: Path, files: Mapping[str, str]) -> dict[str, Path]:
     for path, sha256 in files.items():
         copy = folder / sha256
         try:
-            is_right = hashlib.sha256(copy.read_bytes()).hexdigest() == sha256
-        except OSError:
+            is_right = hashlib.sha256(read_regular(copy, _LIMIT)).hexdigest() == sha256
+        except (OSError, InvalidInput):
             is_right = False
         if not is_right:
             raise InvalidInput(f"The approved copy of {path} is damaged or gone.", "Approve the server again.")

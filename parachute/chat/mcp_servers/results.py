@@ -1,11 +1,11 @@
-"""What a server offers and answers, cut down to what a model is given of it."""
+"""Tools and results of an MCP server, cut down for the model."""
 
 import json
 import logging
 from typing import TYPE_CHECKING, Any
 
-from parachute.agents.tools import permitted
-from parachute.hosts.models import OfferedTool
+from parachute.chat.agent_processes.tools import permitted
+from parachute.modules.runtime.models import OfferedTool
 
 if TYPE_CHECKING:
     from mcp.types import CallToolResult

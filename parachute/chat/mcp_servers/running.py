@@ -9,24 +9,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from parachute.egress.service import Egress
-from parachute.errors import Conflict, ParachuteError, Unavailable
-from parachute.files import private_folder
-from parachute.mcp_servers import specification
-from parachute.mcp_servers.catalog import Catalog
-from parachute.mcp_servers.client import Client
-from parachute.mcp_servers.models import Runnable
-from parachute.modules.tree import remove
-from parachute.sandbox import bubblewrap
-from parachute.sandbox.places import EGRESS_SOCKET
-from parachute.settings.home import Home
+from parachute.base.errors import Conflict, ParachuteError, Unavailable
+from parachute.base.files import private_folder, remove_tree
+from parachute.chat.mcp_servers import specification
+from parachute.chat.mcp_servers.catalog import Catalog
+from parachute.chat.mcp_servers.client import Client
+from parachute.chat.mcp_servers.models import Runnable
+from parachute.config.settings.home import Home
+from parachute.sandbox.egress.service import Egress
+from parachute.sandbox.engines import bubblewrap
+from parachute.sandbox.layout import EGRESS_SOCKET
 from parachute.supervisor import control, units
 
 log = logging.getLogger(__name__)
 
 IDLE_SECONDS = 300.0
 START_SECONDS = 60.0
-"""What a server may take until it has introduced itself; some fetch their own parts first."""
+"""Longest start of a server; some fetch their own parts first."""
 
 _SWEEP_SECONDS = 15.0
 _MOST = 12
@@ -51,10 +50,10 @@ class Running:
         self._running: dict[str, _Running] = {}
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._sweeper: asyncio.Task[None] | None = None
-        self._has_boxes = False
+        self._has_engine = False
 
     async def start(self) -> None:
-        """End what an earlier core left, and begin to end what is idle."""
+        """End what the last process left, and begin to end what is idle."""
         with contextlib.suppress(Unavailable):  # no supervisor runs, as in some tests: then nothing was left
             for unit in (await control.ask(self._home, "status"))["units"]:
                 if str(unit["name"]).startswith(_PREFIX):
@@ -77,7 +76,7 @@ class Running:
         return frozenset(name for name, each in self._running.items() if not each.client.ended)
 
     async def tools(self, runnable: Runnable, seconds: float) -> list[dict[str, Any]]:
-        """What a server offers, started if need be; error: ParachuteError."""
+        """List the tools of a server, started if need be; error: ParachuteError."""
         running = await self._started(runnable)
         with _in_use(running):
             return await running.client.tools(seconds)
@@ -101,7 +100,7 @@ class Running:
                 return running
             await self._end(name)
             await self._make_room()
-            await self._check_boxes()
+            await self._check_engine()
             await self._open(runnable)
             client = Client(name, units.mcp_socket(self._home, name))
             self._running[name] = running = _Running(runnable, client, time.monotonic())
@@ -141,7 +140,7 @@ class Running:
         except ParachuteError as error:
             log.warning("The MCP server %s could not be closed: %s", name, error)
         await self._egress.close(_owner(name))
-        await asyncio.to_thread(remove, self._catalog.folders(name).run)
+        await asyncio.to_thread(remove_tree, self._catalog.folders(name).run)
         # Last, so that whoever ends all of them finds one whose end was broken off.
         if self._running.get(name) is running:
             del self._running[name]
@@ -155,8 +154,8 @@ class Running:
         # Nobody holds its lock, so that it is ours at once; who calls it meanwhile waits, and starts it again.
         await self.end(min(idle, key=lambda name: self._running[name].used))
 
-    async def _check_boxes(self) -> None:
-        if self._has_boxes:
+    async def _check_engine(self) -> None:
+        if self._has_engine:
             return
         if reason := await asyncio.to_thread(bubblewrap.unavailable):
             raise Unavailable(
@@ -164,7 +163,7 @@ class Running:
                 "`sudo apt-get install bubblewrap` installs it on Debian and Ubuntu.",
                 key="no_sandbox",
             )
-        self._has_boxes = True
+        self._has_engine = True
 
     async def _sweep(self) -> None:
         while True:

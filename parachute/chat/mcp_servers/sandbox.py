@@ -1,11 +1,11 @@
-"""The box of an MCP server: the system's programs, what the approval names, a folder of its own, and nothing else."""
+"""The sandbox of an MCP server: the system's programs, what the approval names, a folder of its own, and nothing else."""
 
 import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from parachute.mcp_servers.specification import Started
-from parachute.sandbox.bubblewrap import (
+from parachute.chat.mcp_servers.specification import Started
+from parachute.sandbox.engines.bubblewrap import (
     ISOLATION,
     counts_processes_by_namespace,
     interpreter,
@@ -13,10 +13,10 @@ from parachute.sandbox.bubblewrap import (
     memory_folder,
     system_files,
 )
-from parachute.sandbox.places import EGRESS_SOCKET, RUNNER, SOCKETS, runner_folder
+from parachute.sandbox.layout import EGRESS_SOCKET, RUNNER, SOCKETS, runner_folder
 
 DATA = "/data"
-"""Where a server sees its own folder: its home and its working directory."""
+"""A server's own folder in its sandbox: its home and its working directory."""
 
 MEMORY = 1 << 30
 """Bytes that each process of a server may write to."""
@@ -31,13 +31,13 @@ def environment(own: Mapping[str, str]) -> dict[str, str]:
         "HOME": DATA,
         "LANG": "C.UTF-8",
         "PATH": "/usr/local/bin:/usr/bin:/bin",
-        "TMPDIR": "/tmp",  # noqa: S108 - inside of the box
+        "TMPDIR": "/tmp",  # noqa: S108 - inside of the sandbox
         **own,
     }
 
 
 def program(started: Started) -> list[str]:
-    """The command line of the server itself, as it is run inside of the box."""
+    """The command line of the server itself, as it is run inside of the sandbox."""
     server = started.runnable.server
     command = [server.command, *server.args]
     if not started.runnable.approval.hosts:
@@ -46,10 +46,10 @@ def program(started: Started) -> list[str]:
 
 
 def command(started: Started, copies: Mapping[str, Path], start: int) -> list[str]:
-    """The command line of the box; descriptor 3 is the listening socket, and `start` that with what to run."""
+    """The command line of the sandbox; descriptor 3 is the listening socket, and `start` that with what to run."""
     arguments = ["bwrap", *ISOLATION, *kernel_files()]
     # First, since what follows may lie below them: an interpreter or an approved file in /tmp.
-    for folder, megabytes in (("/tmp", 256), ("/run", 16)):  # noqa: S108 - inside of the box
+    for folder, megabytes in (("/tmp", 256), ("/run", 16)):  # noqa: S108 - inside of the sandbox
         arguments += memory_folder(folder, megabytes)
     arguments += system_files()
     arguments += ["--ro-bind", str(runner_folder()), RUNNER]

@@ -1,13 +1,13 @@
-"""Secrets of MCP servers: kept in the folder of trust, named in `.mcp.json`, and never shown again."""
+"""Secrets of MCP servers: kept in the state directory, named in `.mcp.json`, and never shown again."""
 
 import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from parachute.errors import InvalidInput, NotFound
-from parachute.files import atomic_write, locked
-from parachute.keys.private_files import read_private
-from parachute.mcp_servers.models import SECRET, Server
+from parachute.base.errors import InvalidInput, NotFound
+from parachute.base.files import atomic_write, locked
+from parachute.base.private_files import read_private
+from parachute.chat.mcp_servers.models import SECRET, Server
 
 _LIMIT = 1024 * 1024
 _VALUE_LIMIT = 16 * 1024
@@ -15,7 +15,7 @@ _MOST = 200
 
 
 class Secrets:
-    """`mcp-secrets.json` in the folder of trust; every method waits for the disk."""
+    """`mcp-secrets.json` in the state directory; every method waits for the disk."""
 
     def __init__(self, root: Path) -> None:
         self._path = root / "mcp-secrets.json"

@@ -1,4 +1,4 @@
-"""MCP servers in core: which tools of which a conversation gets, and what an app asks about them."""
+"""MCP servers for conversations and for apps."""
 
 import asyncio
 import json
@@ -9,25 +9,25 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from parachute.agents.models import ModuleTools, ServerTool, shown_name
-from parachute.agents.tools import CALL_SECONDS
-from parachute.egress.service import Egress
-from parachute.errors import ParachuteError, Unavailable
-from parachute.files import atomic_write, read_regular
-from parachute.hosts.models import OfferedTool
-from parachute.mcp_servers.catalog import Catalog, Listed
-from parachute.mcp_servers.models import BUILT_IN, Runnable
-from parachute.mcp_servers.results import offered_of
-from parachute.mcp_servers.running import Running
-from parachute.permissions.tools import server_tool_listed
-from parachute.settings.home import Home
-from parachute.settings.models import Settings
-from parachute.workspaces.models import Choice
+from parachute.base.errors import ParachuteError, Unavailable
+from parachute.base.files import atomic_write, read_regular
+from parachute.chat.agent_processes.listed_tools import server_tool_listed
+from parachute.chat.agent_processes.models import ModuleTools, ServerTool, shown_name
+from parachute.chat.agent_processes.tools import CALL_SECONDS
+from parachute.chat.mcp_servers.catalog import Catalog, Listed
+from parachute.chat.mcp_servers.models import BUILT_IN, Runnable
+from parachute.chat.mcp_servers.results import offered_of
+from parachute.chat.mcp_servers.running import Running
+from parachute.chat.workspaces.models import Choice
+from parachute.config.settings.home import Home
+from parachute.config.settings.models import Settings
+from parachute.modules.runtime.models import OfferedTool
+from parachute.sandbox.egress.service import Egress
 
 log = logging.getLogger(__name__)
 
 _ASKED_SECONDS = 12.0
-"""How long a person waits for a server to start and to say what it offers; it goes on starting after that."""
+"""Longest wait of a person until a server has listed its tools; it goes on starting after that."""
 
 _LIST_SECONDS = 30.0
 
@@ -57,11 +57,11 @@ class McpServers:
         self._failed: dict[str, tuple[Runnable, float, ParachuteError]] = {}
 
     async def start(self) -> None:
-        """End what an earlier core left."""
+        """End the MCP servers that the last process left."""
         await self._running.start()
 
     async def end_all(self) -> None:
-        """End every server that runs; the supervisor starts none while the brake is pulled."""
+        """End every MCP server; the supervisor starts none while the kill switch is on."""
         await self._running.end_all()
 
     async def close(self) -> None:
@@ -115,7 +115,7 @@ class McpServers:
         return await self._running.call(runnable, tool, arguments, CALL_SECONDS)
 
     async def tools(self, name: str) -> tuple[OfferedTool, ...]:
-        """What a server offers, asked anew; errors: NotFound, NotApproved, InvalidInput, Unavailable."""
+        """List the tools of a server, asked anew; errors: NotFound, NotApproved, InvalidInput, Unavailable."""
         if name == BUILT_IN:
             return self._modules.tools()
         runnable = await asyncio.to_thread(self.catalog.runnable, name)
@@ -166,7 +166,7 @@ class McpServers:
         if task is None or asked != runnable or task.done():
             task = asyncio.create_task(self._asked(runnable), name=f"tools of {name}")
             self._asking[name] = runnable, task
-            task.add_done_callback(_looked_at)
+            task.add_done_callback(_retrieve)
         await asyncio.wait({task}, timeout=_ASKED_SECONDS)
         if task.done() and not task.cancelled():
             return task.result()
@@ -208,7 +208,7 @@ class McpServers:
                 yield made
 
     def _kept(self, runnable: Runnable) -> tuple[OfferedTool, ...] | None:
-        """What this very configuration said the last time, so that a chat can begin without starting it."""
+        """Read the tools that this very configuration listed the last time, so that a chat can begin without starting it."""
         try:
             document = json.loads(read_regular(self.catalog.folders(runnable.server.name).tools, _LIMIT))
             if document["digest"] != runnable.approval.digest:
@@ -228,7 +228,7 @@ class McpServers:
             log.warning("What the MCP server %s offers was not kept: %s", runnable.server.name, error)
 
 
-def _looked_at(task: "asyncio.Task[tuple[OfferedTool, ...]]") -> None:
+def _retrieve(task: "asyncio.Task[tuple[OfferedTool, ...]]") -> None:
     # Nobody may be waiting for it any more; what went wrong was logged.
     if not task.cancelled():
         task.exception()

@@ -1,13 +1,13 @@
-"""What the launcher of a server's box is told by core; it compares all of it with the approval once more."""
+"""The specification of an MCP server's sandbox; its launcher compares all of it with the approval once more."""
 
 import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from parachute.errors import InvalidInput
-from parachute.files import atomic_write, private_folder, read_regular
-from parachute.mcp_servers.approvals import Approvals
-from parachute.mcp_servers.models import NAME, Folders, Runnable, Server, digest_of
+from parachute.base.errors import InvalidInput
+from parachute.base.files import atomic_write, private_folder, read_regular
+from parachute.chat.mcp_servers.approvals import Approvals
+from parachute.chat.mcp_servers.models import NAME, Folders, Runnable, Server, digest_of
 
 _LIMIT = 1024 * 1024
 
@@ -29,14 +29,14 @@ def save(folders: Folders, runnable: Runnable) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """What a box is made from."""
+    """Everything from which a sandbox is made."""
 
     runnable: Runnable
     folders: Folders
 
 
 def load(root: Path, name: str) -> Started:
-    """The server that was specified, if it is the approved one; `root` is the folder of trust. Error: InvalidInput."""
+    """Load the server that was specified, if it is the approved one; `root` is the state directory. Error: InvalidInput."""
     if not NAME.fullmatch(name):
         raise InvalidInput(f"name: {name[:60]!r} cannot be the name of an MCP server.")
     folders = Folders(root, name)

@@ -7,7 +7,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-from parachute.errors import Unavailable
+import anyio
+
+from parachute.base.errors import Unavailable
 
 log = logging.getLogger(__name__)
 
@@ -15,7 +17,7 @@ MESSAGE_LIMIT = 2 * 1024 * 1024
 """Bytes of one message of a server."""
 
 _MESSAGES, _BYTES = 2_000, 32 * 1024 * 1024
-"""What a server may say for each thing that it is asked."""
+"""Messages and bytes that a server may send for each request."""
 
 _PARSED_HERE = 64 * 1024
 
@@ -31,14 +33,12 @@ class Link:
         self._messages, self._bytes = _MESSAGES, _BYTES
 
     def asked(self) -> None:
-        """Something was asked: the server may say as much again."""
+        """Begin a request: the server may send as much again."""
         self._messages, self._bytes = _MESSAGES, _BYTES
 
     @contextlib.asynccontextmanager
     async def streams(self) -> AsyncIterator[tuple[Any, Any]]:
-        """What a client session reads and writes; error: Unavailable."""
-        import anyio
-
+        """Open the streams of a client session; error: Unavailable."""
         try:
             reader, writer = await asyncio.open_unix_connection(self._path, limit=MESSAGE_LIMIT)
         except OSError as error:
@@ -60,6 +60,7 @@ class Link:
             writer.transport.abort()
 
     async def _receive(self, reader: asyncio.StreamReader, incoming: Any) -> None:
+        # Not at the top, for the server's start.
         from mcp.shared.message import SessionMessage
         from mcp.types import jsonrpc_message_adapter
 
@@ -77,7 +78,7 @@ class Link:
                 try:
                     message = parsed(line) if len(line) < _PARSED_HERE else await asyncio.to_thread(parsed, line)
                 except ValueError:
-                    continue  # what some programs print beside their messages
+                    continue  # what some programs print between their messages
                 await incoming.send(SessionMessage(message))
         except asyncio.LimitOverrunError:
             limit = f"{MESSAGE_LIMIT:,}"

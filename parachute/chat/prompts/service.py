@@ -1,30 +1,28 @@
-"""Composing the system prompt of a turn, after it is known where the turn runs."""
+"""Composition of the system prompt of a turn, after it is known where the turn runs."""
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.resources import files as package_files
 from pathlib import Path
 from typing import Any
 
-from parachute.base.documents import NotYaml, load_mapping
+from parachute.base.documents import Bounds, NotYaml
+from parachute.base.errors import InvalidInput, NotFound, ParachuteError
 from parachute.base.folders import Folder
-from parachute.errors import InvalidInput, NotFound, ParachuteError
-from parachute.prompts.approvals import shown_name
-from parachute.sandbox.service import ATTACHMENTS_INSIDE, VAULT_INSIDE, Execution
-from parachute.vault.service import Vault
+from parachute.config.vault.service import Vault
+from parachute.core import front_matter
+from parachute.sandbox import layout
+from parachute.sandbox.engines.execution import Execution
+from parachute.security.approved_prompts import shown_name
 
 _CONTEXT_NAMES = ("AGENTS.md", "CLAUDE.md")
 _CONTEXT_LIMIT = 64 * 1024
 """Bytes that one context file may add; what is over is cut and said."""
 
-_CHARACTERS_PER_TOKEN = 4
-"""A rule of thumb for English text (docs.claude.com, "Token counting"); the app shows the numbers as an estimate."""
-
 
 @dataclass(slots=True)
 class Prompt:
-    """A composed prompt, and what the app shows of it (`prompt_metadata`, contract section 3)."""
+    """A composed prompt, and what the app shows of it in the event `prompt_metadata`."""
 
     text: str
     source: str = "default"
@@ -37,22 +35,6 @@ class Prompt:
     working_directory_file: str | None = None
     left_out: list[str] = field(default_factory=list)
     """Files that would have been part of it, and are not approved for conversations that run directly."""
-
-    def metadata(self, trust_mode: bool, knowledge: str = "", sources: tuple[str, ...] = ()) -> dict[str, Any]:
-        """The fields of the `prompt_metadata` event; `knowledge` is what goes with the message, and where it is from."""
-        return {
-            "promptSource": self.source,
-            "promptSourcePath": self.source_path,
-            "contextFiles": [*self.context_files, *sources],
-            "contextTokens": (self.context_characters + len(knowledge)) // _CHARACTERS_PER_TOKEN,
-            "contextTruncated": self.context_truncated,
-            "agentName": self.agent_name,
-            "availableAgents": [],
-            "basePromptTokens": self.base_characters // _CHARACTERS_PER_TOKEN,
-            "totalPromptTokens": (len(self.text) + len(knowledge)) // _CHARACTERS_PER_TOKEN,
-            "trustMode": trust_mode,
-            "workingDirectoryClaudeMd": self.working_directory_file,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +62,9 @@ class Prompts:
         self._vault = vault
         self._kinds = kinds
         self._is_approved = is_approved
-        self._default = package_files("parachute.prompts").joinpath("default.md").read_text(encoding="utf-8").strip()
+        self._default = (
+            package_files("parachute.chat.prompts").joinpath("default.md").read_text(encoding="utf-8").strip()
+        )
 
     @property
     def default(self) -> str:
@@ -219,18 +203,14 @@ def _place(execution: Execution) -> str:
     if execution.mode == "direct":
         return f"You work directly on the owner's computer, in {execution.directory}."
     parts = ["You work in a sandbox without network."]
-    if execution.directory.startswith("/scratch/"):
-        parts.append("Your working directory is your private scratch space. Files here are temporary.")
+    if layout.is_in(execution.directory, layout.SCRATCH):
+        parts.append("Your working directory is your private scratch space.")
     else:
         parts.append(
-            f"Your project directory is {execution.directory}. Your private scratch space is in /scratch. Hooks and "
-            "configuration of git, and settings of editors and agents, can only be read in the project; you can commit, "
-            "but the owner has to run `git init`."
+            f"Your project directory is {execution.directory}. Hooks and configuration of git, and settings of editors and "
+            "agents, can only be read in it; you can commit, but the owner has to run `git init`."
         )
-    if any(inside.startswith(VAULT_INSIDE) for inside in execution.roots):
-        parts.append(f"The vault's folders are in {VAULT_INSIDE}, read-only unless they hold your project.")
-    parts.append(f"Files that were attached to messages are in {ATTACHMENTS_INSIDE}.")
-    return " ".join(parts)
+    return " ".join([*parts, *layout.sentences(execution.targets)])
 
 
 def _names(value: Any, agent_path: str, field: str) -> tuple[str, ...] | None:
@@ -242,13 +222,11 @@ def _names(value: Any, agent_path: str, field: str) -> tuple[str, ...] | None:
 
 
 def _front_matter(text: str) -> tuple[dict[str, Any], str]:
-    match = re.match(r"---\n(.*?)\n---\n", text, re.DOTALL)
-    if not match:
-        return {}, text
     try:
-        return load_mapping(match[1]), text[match.end() :]
+        fields, body = front_matter.read(text, Bounds())
     except NotYaml as error:
         # Its limits would be lost with it.
         raise InvalidInput(
-            f"agentPath: line {error.line + 1} of this agent cannot be read. {error.reason}", key=error.key
+            f"agentPath: line {error.line} of this agent cannot be read. {error.reason}", key=error.key
         ) from error
+    return fields or {}, body

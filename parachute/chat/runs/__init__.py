@@ -1,1 +1,1 @@
-"""Runs: a message and its answer, which belong to the server and not to the connection that asked."""
+"""Runs: a message and its answer, which belong to the server and not to the connection."""

@@ -2,38 +2,27 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from parachute.errors import NotAllowed
-from parachute.runs.events import TERMINAL, Event
-from parachute.runs.request import TurnRequest
-from parachute.runs.run import Profile, Run
-from parachute.runs.service import Runs
-from parachute.sessions.api import CallerDependency, SessionsDependency, check_level
-from parachute.sessions.service import Sessions
-from parachute.web.event_stream import EventStream
-from parachute.web.owner import is_owner, require_owner
+from parachute.base.errors import NotAllowed
+from parachute.base.services import provided, services_of
+from parachute.chat.runs.events import Event
+from parachute.chat.runs.inspection import SandboxInspection
+from parachute.chat.runs.request import TurnRequest
+from parachute.chat.runs.run import PersonsAgent, Run
+from parachute.chat.runs.service import Runs
+from parachute.chat.sessions.api import CallerDependency, SessionsDependency, check_level
+from parachute.chat.sessions.service import Sessions
+from parachute.web.access.owner import is_owner, require_owner
+from parachute.web.http.event_stream import EventStream
 
 router = APIRouter(prefix="/api/chat", tags=["runs"])
+sandbox_router = APIRouter(prefix="/api/sandbox", tags=["sandbox"])
 
-
-def runs(request: Request) -> Runs:
-    """The application's runs."""
-    service: Runs = request.app.state.runs
-    return service
-
-
-class PersonsAgent(Protocol):
-    """An agent of the computer itself that a person calls by its name; asked here, and nowhere else."""
-
-    async def called(self, request: TurnRequest) -> tuple[TurnRequest, Profile] | None:
-        """What is run for a message that calls it, None for all others; error: InvalidInput."""
-
-
-RunsDependency = Annotated[Runs, Depends(runs)]
+RunsDependency = Annotated[Runs, Depends(provided(Runs))]
 
 
 class _Body(BaseModel):
@@ -65,11 +54,10 @@ async def chat(
     request: Request, body: TurnRequest, service: RunsDependency, sessions: SessionsDependency, who: CallerDependency
 ) -> Response:
     """Send a message; the answer streams as events. The run goes on when the reader leaves."""
-    maintenance: PersonsAgent = request.app.state.maintenance
-    if called := await maintenance.called(body):
+    if called := await services_of(request).get(PersonsAgent).called(body):
         await require_owner(request, "The maintenance agent")
         run = await service.begin(called[0], who.name, called[1])
-        return EventStream(_to_its_end(run))
+        return EventStream(_documents(_to_its_end(run)))
     await check_level(request, body.trust_level)
     if body.session_id != "new":
         await _check_session(request, body.session_id, sessions, service)
@@ -79,7 +67,7 @@ async def chat(
         except NotAllowed:  # a session may always be more shut in than its workspace
             body.trust_level = "sandboxed"
     run = await service.begin(body, who.name, by_owner=await is_owner(request))
-    return EventStream(run.log.read())
+    return EventStream(_documents(run.log.read()))
 
 
 @router.get("/active-streams")
@@ -91,12 +79,12 @@ async def active_streams(service: RunsDependency) -> dict[str, Any]:
 @router.get("/{session}/events", response_class=Response, responses={200: {"content": {"text/event-stream": {}}}})
 async def events(session: str, service: RunsDependency, after: Annotated[int, Query(ge=0, le=2**53)] = 0) -> Response:
     """Follow the session's running or last run from behind `after`, the `seq` of the last event that was seen."""
-    return EventStream(await service.follow(session, after))
+    return EventStream(_documents(await service.follow(session, after)))
 
 
 @router.get("/{session}/stream-status")
 async def stream_status(session: str, service: RunsDependency) -> dict[str, bool]:
-    """Whether a session is being answered."""
+    """Say if a session is being answered."""
     return {"active": service.is_active(session)}
 
 
@@ -155,10 +143,22 @@ async def delete(session: str, service: RunsDependency) -> dict[str, bool]:
     return {"success": True}
 
 
+@sandbox_router.get("/sessions/{session}")
+async def explain(request: Request, session: str) -> dict[str, Any]:
+    """Compare a session's sandbox with what was asked for; one that sleeps is started."""
+    await require_owner(request, "Inspecting a sandbox")
+    return (await services_of(request).get(SandboxInspection).explain(session)).as_json()
+
+
+async def _documents(events: AsyncIterator[tuple[int, Event]]) -> AsyncIterator[tuple[int, dict[str, Any]]]:
+    async for seq, event in events:
+        yield seq, event.to_json()
+
+
 async def _to_its_end(run: Run) -> AsyncIterator[tuple[int, Event]]:
     """The events of a run; the last one when its agent is gone, since whoever reads it may send the next message."""
     async for seq, event in run.log.read():
-        if event["type"] in TERMINAL and run.task is not None:
+        if event.is_terminal and run.task is not None:
             await asyncio.wait({run.task})
         yield seq, event
 

@@ -1,4 +1,4 @@
-"""Attachments: checked, stored beside the vault's other data, and put into the message as the model can take them."""
+"""Attachments: checked, stored in the vault, and put into the message as the model can take them."""
 
 import base64
 import binascii
@@ -6,11 +6,12 @@ import re
 from pathlib import Path
 from typing import Any
 
+from parachute.base.errors import InvalidInput
 from parachute.base.folders import Folder
-from parachute.errors import InvalidInput
-from parachute.runs.request import Attachment
-from parachute.sandbox.service import ATTACHMENTS_INSIDE, Execution
-from parachute.vault.service import Vault
+from parachute.chat.runs.request import Attachment
+from parachute.config.vault.service import Vault
+from parachute.sandbox.engines.execution import Execution
+from parachute.sandbox.layout import ATTACHMENTS
 
 _IMAGE_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 _IMAGE_LIMIT = 5 * 1024 * 1024  # the Messages API's limit for one image
@@ -21,7 +22,7 @@ _TEXT_TYPES = ("text", "code")
 
 
 def decode(attachments: list[Attachment]) -> list[tuple[Attachment, bytes]]:
-    """The contents; error: InvalidInput naming the attachment. Those without contents are left out."""
+    """Decode the contents, without attachments that have none; error: InvalidInput naming the attachment."""
     decoded = []
     for index, attachment in enumerate(attachments):
         if attachment.base64_data is None:
@@ -47,7 +48,8 @@ def store(vault: Vault, session: str, decoded: list[tuple[Attachment, bytes]]) -
         for attachment, data in decoded:
             name = re.sub(r"[^\w.-]", "_", Path(attachment.file_name).name).lstrip(".") or "file"
             # The limit of a file's name is 255 bytes, and a letter may have four.
-            stem, suffix = (part.encode()[:limit].decode(errors="ignore") for part, limit in _parts(name))
+            parts = ((Path(name).stem, 120), (Path(name).suffix, 60))
+            stem, suffix = (part.encode()[:limit].decode(errors="ignore") for part, limit in parts)
             name, number = f"{stem}{suffix}", 1
             while folder.status(name) is not None:
                 number += 1
@@ -59,13 +61,11 @@ def store(vault: Vault, session: str, decoded: list[tuple[Attachment, bytes]]) -
 
 def content(
     text: str, decoded: list[tuple[Attachment, bytes]], names: list[str], execution: Execution, folder: Path
-) -> str | list[dict[str, Any]]:
+) -> list[dict[str, Any]]:
     """The message for the model: pictures and documents as blocks, texts inline, everything else by its path."""
-    if not decoded:
-        return text
     blocks: list[dict[str, Any]] = []
     notes: list[str] = []
-    place = ATTACHMENTS_INSIDE if execution.mode == "sandboxed" else str(folder)
+    place = ATTACHMENTS if execution.mode == "sandboxed" else str(folder)
     for (attachment, data), name in zip(decoded, names, strict=True):
         if attachment.type in ("image", "pdf"):
             media = "application/pdf" if attachment.type == "pdf" else attachment.mime_type
@@ -78,7 +78,3 @@ def content(
             notes.append(f"[Attached: {place}/{name}, {attachment.mime_type}, {len(data):,} bytes]")
     blocks.append({"type": "text", "text": "\n\n".join([*notes, text])})
     return blocks
-
-
-def _parts(name: str) -> tuple[tuple[str, int], tuple[str, int]]:
-    return (Path(name).stem, 120), (Path(name).suffix, 60)

@@ -1,15 +1,14 @@
 """The agent's messages as the app's events."""
 
 import json
-import logging
 from typing import Any
 
-from parachute.runs import events
-from parachute.runs.interaction import Interaction
-from parachute.runs.run import Run
-from parachute.sessions.messages import result_text
+from parachute.chat.runs import events
+from parachute.chat.runs.interaction import Interaction
+from parachute.chat.runs.run import Run
+from parachute.chat.sessions.messages import result_text
 
-log = logging.getLogger(__name__)
+# The SDK is imported in functions: it takes a second of a small processor, which the start of the server has not.
 
 
 class Conversation:
@@ -45,7 +44,7 @@ class Conversation:
             self._user(message)
         elif isinstance(message, SystemMessage) and message.subtype == "init" and not self.initialized:
             self.initialized = True
-            self._run.log.append({"type": "init", "tools": message.data.get("tools", [])})
+            self._run.log.append(events.Init(message.data.get("tools", [])))
 
     def _stream(self, event: dict[str, Any]) -> None:
         kind = event.get("type")
@@ -74,14 +73,15 @@ class Conversation:
                     self._say(block.text)
             elif isinstance(block, ThinkingBlock):
                 if block.thinking:
-                    self._run.log.append({"type": "thinking", "content": block.thinking})
+                    self._run.log.append(events.Thinking(block.thinking))
             elif isinstance(block, ToolUseBlock | ServerToolUseBlock):
                 self._block_open = False
-                self._run.log.append(events.tool_use(block.id, block.name, block.input))
+                arguments = block.input if isinstance(block.input, dict) else {"value": block.input}
+                self._run.log.append(events.ToolUse(events.Tool(block.id, block.name, arguments)))
                 self._interaction.tool_shown(block.id)
             elif isinstance(block, ServerToolResultBlock):
                 content = json.dumps(block.content, ensure_ascii=False)
-                self._run.log.append(events.tool_result(block.tool_use_id, content, is_error=False))
+                self._run.log.append(events.ToolResult(block.tool_use_id, content, is_error=False))
 
     def _user(self, message: Any) -> None:
         from claude_agent_sdk import ToolResultBlock
@@ -92,7 +92,7 @@ class Conversation:
             if isinstance(block, ToolResultBlock):
                 answered = self._interaction.answers.get(block.tool_use_id)
                 content = answered if answered is not None else result_text(block.content)
-                self._run.log.append(events.tool_result(block.tool_use_id, content, is_error=bool(block.is_error)))
+                self._run.log.append(events.ToolResult(block.tool_use_id, content, bool(block.is_error)))
 
     def _begin_text(self) -> None:
         # Within one stretch without tools the app shows a single text: blocks are joined, not replaced.
@@ -105,9 +105,9 @@ class Conversation:
     def _say(self, text: str) -> None:
         if text:
             self._said.append(text)
-            self._run.log.append({"type": events.TEXT_DELTA, "text": text})
+            self._run.log.append(events.TextDelta(text))
 
     def _note_model(self, model: Any) -> None:
         if isinstance(model, str) and model and model != "<synthetic>" and model != self.model:
             self.model = model
-            self._run.log.append({"type": "model", "model": model})
+            self._run.log.append(events.Model(model))

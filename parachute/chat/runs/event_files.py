@@ -1,4 +1,4 @@
-"""What runs have said, in one file each, one line for each batch: a line costs an SD card nothing but its own bytes.
+"""The events of runs, in one file each, one line for each batch: a line costs an SD card nothing but its own bytes.
 
 In a database each batch of a slow answer changes three or four pages, which are written to its log and once more to the file.
 """
@@ -8,10 +8,13 @@ import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
+from parachute.base.files import private_folder
 from parachute.base.folders import Folder
-from parachute.files import private_folder
-from parachute.runs.events import Event
+
+Stored = dict[str, Any]
+"""An event in JSON."""
 
 _SUFFIX = ".jsonl"
 
@@ -22,7 +25,7 @@ class EventFiles:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def append(self, run: int, events: list[tuple[int, Event]]) -> None:
+    def append(self, run: int, events: list[tuple[int, Stored]]) -> None:
         """Add a batch of (seq, event), which survives the end of this process at once."""
         text = json.dumps(events, ensure_ascii=False, separators=(",", ":"))
         # An agent may write halves of characters, which no encoding has.
@@ -40,9 +43,9 @@ class EventFiles:
         finally:
             os.close(descriptor)
 
-    def read(self, run: int) -> list[tuple[int, Event]]:
+    def read(self, run: int) -> list[tuple[int, Stored]]:
         """All events of a run; a line that a power cut left unfinished is left out."""
-        found: list[tuple[int, Event]] = []
+        found: list[tuple[int, Stored]] = []
         try:
             descriptor = self._open(run, os.O_RDONLY | os.O_NONBLOCK)
         except FileNotFoundError:
@@ -54,16 +57,18 @@ class EventFiles:
         return found
 
     def remove(self, runs: Iterable[int]) -> None:
-        """Remove what these runs have said."""
-        for run in runs:
-            self._path(run).unlink(missing_ok=True)
+        """Remove the events of these runs."""
+        with contextlib.suppress(FileNotFoundError), Folder.open(self._folder) as folder:
+            for run in runs:
+                folder.remove(_name(run))
 
     def remove_others(self, known: set[int]) -> None:
-        """Remove what belongs to no known run."""
-        with contextlib.suppress(FileNotFoundError):
-            for path in self._folder.iterdir():
-                if path.suffix == _SUFFIX and path.stem.isdecimal() and int(path.stem) not in known:
-                    path.unlink(missing_ok=True)
+        """Remove the files of unknown runs."""
+        with contextlib.suppress(FileNotFoundError), Folder.open(self._folder) as folder:
+            for entry in list(folder.entries()):
+                stem, dot, suffix = entry.name.partition(".")
+                if dot + suffix == _SUFFIX and stem.isdecimal() and int(stem) not in known:
+                    folder.remove(entry.name)
 
     def _open(self, run: int, flags: int) -> int:
         try:
@@ -73,7 +78,8 @@ class EventFiles:
                 raise
             folder = Folder.open(private_folder(self._folder))
         with folder:
-            return folder.descriptor(self._path(run).name, flags)
+            return folder.descriptor(_name(run), flags)
 
-    def _path(self, run: int) -> Path:
-        return self._folder / f"{run}{_SUFFIX}"
+
+def _name(run: int) -> str:
+    return f"{run}{_SUFFIX}"

@@ -1,4 +1,4 @@
-"""What an agent asks while it works: the policy decides, or the person does."""
+"""Questions and tool calls of an agent at work: the policy decides, or the person does."""
 
 import asyncio
 import contextlib
@@ -8,19 +8,20 @@ import uuid
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from parachute.agents.models import ToolDecision
-from parachute.agents.options import PERMISSION_SECONDS, prompt_pieces
-from parachute.audit.service import Audit
-from parachute.permissions.models import Effect
-from parachute.permissions.policy import Policy
-from parachute.runs.run import Question, Run
+from parachute.chat.agent_processes.models import ToolDecision
+from parachute.chat.agent_processes.options import PERMISSION_SECONDS, prompt_pieces
+from parachute.chat.runs import events
+from parachute.chat.runs.run import Question, Run
+from parachute.security.audit.service import Audit
+from parachute.security.permissions.models import Effect
+from parachute.security.permissions.policy import Policy
 
 log = logging.getLogger(__name__)
 
 QUESTION_SECONDS = 300
-"""How long a question waits before the agent goes on without an answer (spec 001)."""
+"""Longest wait for an answer before the agent goes on without one (spec 001)."""
 
-_CARD_SECONDS = 2.0
+_CARD_SECONDS = 10.0
 
 
 class Interaction:
@@ -47,11 +48,11 @@ class Interaction:
         self._known: list[str] = []
 
     def know(self, text: str) -> None:
-        """Tell the agent something along with the message that it is to answer next."""
+        """Add a text to the message that the agent answers next."""
         self._known = prompt_pieces(text)
 
     async def context(self) -> str:
-        """The next piece of what it was told to know; once, since what is said to a running turn belongs to the same answer."""
+        """Return the next piece of what goes with the message; once, since messages to a running turn belong to the same answer."""
         return self._known.pop(0) if self._known else ""
 
     def tool_shown(self, call: str) -> None:
@@ -68,7 +69,7 @@ class Interaction:
         if decision.effect is Effect.ASK:
             allowed, reason = await self._ask_permission(tool, tool_input, decision.reason)
         if not allowed:
-            self._run.log.append({"type": "permission_denied", "toolName": tool, "reason": reason})
+            self._run.log.append(events.PermissionDenied(tool, reason))
         self._audit.append(
             event_type="tool_decision",
             source_type="agent",
@@ -89,14 +90,7 @@ class Interaction:
         identifier = call or str(uuid.uuid4())
         question = Question(identifier, questions, asyncio.get_running_loop().create_future())
         self._run.questions[identifier] = question
-        self._run.log.append(
-            {
-                "type": "user_question",
-                "requestId": identifier,
-                "sessionId": self._run.session.id,
-                "questions": questions,
-            }
-        )
+        self._run.log.append(events.UserQuestion(identifier, self._run.session.id, questions))
         try:
             answers = await asyncio.wait_for(question.answer, self._question_seconds)
         except TimeoutError:
@@ -112,19 +106,18 @@ class Interaction:
             return False, f"{reason} This app cannot ask the owner for it."
         identifier = str(uuid.uuid4())
         suggested = await asyncio.to_thread(self._policy.suggested_grants, tool, tool_input)
-        grants = tuple(f"{grant.access.value}:{grant.pattern}" for grant in suggested)
+        grants = tuple(map(str, suggested))
         request = Question(identifier, [], asyncio.get_running_loop().create_future(), grants)
         self._run.permissions[identifier] = request
         self._run.log.append(
-            {
-                "type": "permission_request",
-                "requestId": identifier,
-                "sessionId": self._run.session.id,
-                "toolName": tool,
-                "input": tool_input,
-                "reason": reason,
-                "suggestedGrants": list(grants),
-            }
+            events.PermissionRequest(
+                request_id=identifier,
+                session_id=self._run.session.id,
+                tool_name=tool,
+                input=tool_input,
+                reason=reason,
+                suggested_grants=list(grants),
+            )
         )
         try:
             allowed = bool(await asyncio.wait_for(request.answer, self._permission_seconds))

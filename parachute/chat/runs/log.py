@@ -6,16 +6,14 @@ import json
 import logging
 from collections.abc import AsyncIterator, Sequence
 
-from parachute.runs.events import TERMINAL, TEXT_DELTA, Event
-from parachute.runs.store import RunStore
+from parachute.chat.runs.events import Event, Text, TextDelta, ToolUse, UserMessage
+from parachute.chat.runs.store import RunStore
 
 log = logging.getLogger(__name__)
 
 FLUSH_SECONDS = 0.05
 SLOW_FLUSH_SECONDS = 0.25
 """Between batches in the middle of a long text: of that a crash may cost a quarter of a second, and the card lives longer."""
-
-_STORED_AT_ONCE = TERMINAL | {"tool_use"}
 
 TEXT_SECONDS = 0.05
 """Time between two cumulative texts of one reader: 20 a second is what an eye can follow."""
@@ -51,16 +49,18 @@ class EventLog:
             return len(self._events)
         entry = (len(self._events) + 1, event)
         self._events.append(entry)
-        self.size += len(event["text"]) if event["type"] == TEXT_DELTA else len(json.dumps(event, default=str))
-        if event["type"] == TEXT_DELTA and self._unsaved and self._unsaved[-1][1]["type"] == TEXT_DELTA:
-            previous = self._unsaved.pop()
-            self._unsaved.append((entry[0], {"type": TEXT_DELTA, "text": previous[1]["text"] + event["text"]}))
+        if isinstance(event, TextDelta):
+            self.size += len(event.text)
+            if self._unsaved and isinstance(previous := self._unsaved[-1][1], TextDelta):
+                self._unsaved[-1] = (entry[0], TextDelta(previous.text + event.text))
+            else:
+                self._unsaved.append(entry)
         else:
+            self.size += len(json.dumps(event.to_json(), default=str))
             self._unsaved.append(entry)
-        if event["type"] in TERMINAL:
-            self.closed = True
-        if event["type"] in _STORED_AT_ONCE:
-            self._urgent.set()
+            self.closed = event.is_terminal
+            if event.is_terminal or isinstance(event, ToolUse):
+                self._urgent.set()
         if self._flusher is None:
             self._flusher = asyncio.create_task(self._flush_later())
         changed, self._changed = self._changed, asyncio.Event()
@@ -98,7 +98,7 @@ class EventLog:
             while position < len(self._events):
                 for ready in reader.take(self._events[position]):
                     yield ready
-                    last_text = loop.time() if ready[1]["type"] == "text" else last_text
+                    last_text = loop.time() if isinstance(ready[1], Text) else last_text
                 position += 1
                 # The first text is sent at once, later ones are gathered.
                 if reader.waiting and loop.time() - last_text >= TEXT_SECONDS:
@@ -123,7 +123,7 @@ class EventLog:
                 async with asyncio.timeout(self._delay):
                     await self._urgent.wait()
             self._urgent.clear()
-            only_text = all(event["type"] == TEXT_DELTA for _, event in self._unsaved)
+            only_text = all(isinstance(event, TextDelta) for _, event in self._unsaved)
             self._delay = min(2 * self._delay, SLOW_FLUSH_SECONDS) if only_text else FLUSH_SECONDS
             await self.flush()
         self._flusher = None
@@ -139,15 +139,15 @@ class TextReader:
         self.waiting = False
 
     def take(self, entry: tuple[int, Event]) -> Sequence[tuple[int, Event]]:
-        """What to send for an event; a text waits until `release` or until something else follows it."""
+        """Return what to send for an event; a text waits until `release` or until something else follows it."""
         seq, event = entry
-        if event["type"] == TEXT_DELTA:
-            self._parts.append(event["text"])
+        if isinstance(event, TextDelta):
+            self._parts.append(event.text)
             self._text_seq = seq
             self.waiting = seq > self._after
             return ()
         ready = list(self.release())
-        if event["type"] == "tool_use":
+        if isinstance(event, ToolUse):
             self._parts.clear()
         if seq > self._after:
             ready.append(entry)
@@ -160,7 +160,7 @@ class TextReader:
         self.waiting = False
         # Joined only when it is sent: adding each small delta to a long text would copy the text each time.
         self._parts = ["".join(self._parts)]
-        return ((self._text_seq, {"type": "text", "content": self._parts[0]}),)
+        return ((self._text_seq, Text(self._parts[0])),)
 
 
 def replay(events: Sequence[tuple[int, Event]], after: int) -> list[tuple[int, Event]]:
@@ -172,5 +172,8 @@ def replay(events: Sequence[tuple[int, Event]], after: int) -> list[tuple[int, E
 
 def said(events: Sequence[tuple[int, Event]]) -> list[tuple[str, str]]:
     """The (role, text) pairs of the stored events of a run."""
-    roles = {"user_message": "user", "text": "assistant"}
-    return [(roles[event["type"]], event["content"]) for _, event in replay(events, 0) if event["type"] in roles]
+    return [
+        ("user" if isinstance(event, UserMessage) else "assistant", event.content)
+        for _, event in replay(events, 0)
+        if isinstance(event, UserMessage | Text)
+    ]

@@ -1,10 +1,12 @@
-"""What a person sends: `POST /api/chat` (contract, section 3)."""
+"""The body of `POST /api/chat` (contract, section 3)."""
 
 import re
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
+
+from parachute.security.trust_levels import TrustLevel, normalize_trust_level
 
 MAXIMUM_MESSAGE = 100_000
 MAXIMUM_ATTACHMENTS = 20
@@ -73,6 +75,11 @@ class TurnRequest(_Request):
     model: str | None = Field(default=None, max_length=100, pattern=r"^[A-Za-z0-9._:/@\[\]-]*$")
     workspace_id: str | None = Field(default=None, max_length=100)
     can_answer_permissions: bool = False
+
+    @property
+    def level(self) -> TrustLevel | None:
+        """The trust level that it asks for, if any; error: InvalidInput for an unknown word."""
+        return None if self.trust_level is None else normalize_trust_level(self.trust_level)
 
     @property
     def title(self) -> str:

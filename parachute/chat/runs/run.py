@@ -1,21 +1,21 @@
-"""One run, as long as it lives in memory."""
+"""A run in memory."""
 
 import asyncio
 import time
 import uuid
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from parachute.agents.client import AgentClient
-from parachute.hooks.models import Added
-from parachute.panic.brake import Brake
-from parachute.runs import events
-from parachute.runs.log import EventLog, said
-from parachute.runs.preparation import Preparation
-from parachute.runs.request import TurnRequest
-from parachute.sessions.models import Owner, Session
-from parachute.sessions.trust import normalize_trust_level
+from parachute.chat.agent_processes.client import AgentClient
+from parachute.chat.runs import events
+from parachute.chat.runs.log import EventLog, said
+from parachute.chat.runs.preparation import Preparation
+from parachute.chat.runs.request import TurnRequest
+from parachute.chat.sessions.models import Owner, Session
+from parachute.events.hooks.models import Added
+from parachute.security.kill_switch.switch import KillSwitch
 
 INJECTION_LIMIT = 10
 
@@ -34,7 +34,7 @@ class Question:
 class CutOff:
     """An earlier run that did not end well: the id of its message, and its (role, text) pairs.
 
-    `is_recorded`: the session's words have them.
+    `is_recorded`: they are among the stored words of the session.
     """
 
     message: str
@@ -43,28 +43,40 @@ class CutOff:
 
 
 def cut_off(stored: Sequence[tuple[int, events.Event]]) -> CutOff | None:
-    """A run as its stored events say it, None if it had not begun."""
+    """Read a run from its stored events; None if it had not begun."""
     texts = tuple(said(stored))
     if not texts:
         return None
-    message = next(event.get("id", "") for _, event in stored if event["type"] == "user_message")
+    message = next(event.id for _, event in stored if isinstance(event, events.UserMessage))
     # A turn of which the agent took the message records its words at its end, also where that is an error.
-    is_recorded = stored[-1][1]["type"] in events.TERMINAL and any("sessionResume" in event for _, event in stored)
+    is_recorded = stored[-1][1].is_terminal and any(_has_begun(event) for _, event in stored)
     return CutOff(message, texts, is_recorded)
 
 
+def _has_begun(event: events.Event) -> bool:
+    return isinstance(event, events.Session | events.Done) and event.session_resume is not None
+
+
 class Profile(Protocol):
-    """What an agent of a module is given in place of what a conversation of a person has."""
+    """The preparation of an agent that no person talks to, in place of that of a conversation."""
 
     owner: Owner
     seconds: float
     """After so long a run is stopped."""
 
     async def prepare(self, session: Session, *, resume: bool) -> Preparation:
-        """Everything that the next turn of a session needs; errors: ParachuteError."""
+        """Prepare the next turn of a session; errors: ParachuteError."""
 
     async def finish(self, session: str) -> None:
         """Give back what `prepare` opened, also when it failed."""
+
+
+class PersonsAgent(ABC):
+    """An agent of the computer itself that a person calls by its name."""
+
+    @abstractmethod
+    async def called(self, request: TurnRequest) -> tuple[TurnRequest, Profile] | None:
+        """Return the request and the profile of a message that calls it, None for all others; error: InvalidInput."""
 
 
 @dataclass(slots=True)
@@ -76,8 +88,7 @@ class Run:
 
     `client` is set as long as the agent takes interrupts and further messages; `answered` says that its result is in.
     `message` is the id of its message, which the agent's program writes into the transcript.
-    `cut_off` are the runs before it since the last one that ended well, `added` is what hooks want the agent of a new session
-    to know.
+    `cut_off` are the runs before it since the last one that ended well, `added` is what hooks add to a new session.
     """
 
     session: Session
@@ -93,7 +104,7 @@ class Run:
     answered: bool = False
     aborting: bool = False
     interrupted: bool = False
-    brake: Brake | None = None
+    kill_switch: KillSwitch | None = None
     status: str = "error"
     unanswered: dict[str, str] = field(default_factory=dict)
     waiting: list[tuple[str, str]] = field(default_factory=list)
@@ -106,13 +117,8 @@ class Run:
     is_direct: bool = False
 
     @property
-    def wanted_direct(self) -> bool:
-        """Whether the message asked for a direct session."""
-        return self.request.trust_level is not None and normalize_trust_level(self.request.trust_level) == "direct"
-
-    @property
     def stopping(self) -> bool:
-        """Whether somebody wants it to end now."""
+        """True as soon as somebody wants it to end."""
         return self.aborting or self.interrupted or self._is_panic
 
     def stopped(self) -> None:
@@ -126,8 +132,8 @@ class Run:
 
     @property
     def _is_panic(self) -> bool:
-        # Asked of the file: the supervisor may have ended the agent before core hears why.
-        return self.brake is not None and self.brake.panic is not None
+        # Asked of the file: the supervisor may have ended the agent before the server hears why.
+        return self.kill_switch is not None and self.kill_switch.panic is not None
 
     @property
     def injections(self) -> int:

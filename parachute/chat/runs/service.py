@@ -1,28 +1,27 @@
-"""Runs: admitting them, following them, and everything that can be said to one."""
+"""Runs: beginning, following, stopping and answering them."""
 
 import asyncio
 import contextlib
 import logging
 import time
 import uuid
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
-from parachute.agents.client import AgentEnded
-from parachute.errors import Conflict, InvalidInput, NotFound, ParachuteError, Unavailable
-from parachute.hooks.models import Added
-from parachute.panic.brake import Brake
-from parachute.runs import attachments, events
-from parachute.runs.admission import Admission
-from parachute.runs.events import Event
-from parachute.runs.log import EventLog, replay
-from parachute.runs.preparation import Services
-from parachute.runs.request import MAXIMUM_MESSAGE, Attachment, TurnRequest
-from parachute.runs.run import INJECTION_LIMIT, CutOff, Profile, Run, cut_off
-from parachute.runs.spare import Spare
-from parachute.runs.store import RunStore
-from parachute.runs.turn import Turn
-from parachute.sessions.trust import TrustLevel, normalize_trust_level
+from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError, Unavailable
+from parachute.chat.agent_processes.client import AgentEnded
+from parachute.chat.runs import attachments, events, failures
+from parachute.chat.runs.admission import Admission
+from parachute.chat.runs.events import Event
+from parachute.chat.runs.log import EventLog, replay
+from parachute.chat.runs.prewarming import Prewarming
+from parachute.chat.runs.request import MAXIMUM_MESSAGE, Attachment, TurnRequest
+from parachute.chat.runs.run import INJECTION_LIMIT, Profile, Run, cut_off
+from parachute.chat.runs.store import RunStore
+from parachute.chat.runs.turn import Turn, TurnServices
+from parachute.chat.sessions.models import Session
+from parachute.security.kill_switch.switch import KillSwitch
+from parachute.security.trust_levels import TrustLevel
 
 log = logging.getLogger(__name__)
 
@@ -34,34 +33,37 @@ _CODES = {
     **dict.fromkeys(("database_unavailable", "disk_full", "disk_read_only"), "unknown_error"),
     "no_sandbox": "unknown_error",
 }
-"""What the app knows errors of our own by."""
+"""The codes by which the app knows errors of the server."""
 
 
 class Runs:
     """At most one run for each session; a run belongs to this service and not to who asked for it."""
 
-    def __init__(self, services: Services, store: RunStore) -> None:
-        self._services = services
+    def __init__(self, turn: TurnServices, store: RunStore, admission: Admission, prewarming: Prewarming) -> None:
+        self._turn = turn
+        self._services = turn.agents
+        self._pool = turn.pool
         self._store = store
+        self._admission = admission
+        self._prewarming = prewarming
         self._active: dict[str, Run] = {}
         self._reserved: set[str] = set()
+        self._ending: dict[str, asyncio.Task[None]] = {}
         self._ended: dict[str, EventLog] = {}
-        self._spare = Spare(services)
-        self._admission = Admission(services, self._is_used)
-        self._brake = Brake(services.home.root)
+        self._kill_switch = KillSwitch(turn.agents.home.root)
         self._stopping = False
-        services.pool.released = self._released
+        turn.pool.released = self._released
 
     async def start(self) -> None:
-        """Settle what an earlier core left running."""
+        """Mark the runs that the end of the last server interrupted."""
         interrupted = await self._store.interrupt_running()
         if interrupted:
-            log.warning("%d runs were interrupted by the end of the last core.", interrupted)
+            log.warning("%d runs were interrupted by the end of the last server.", interrupted)
 
     async def close(self) -> None:
         """End all runs as interrupted, with everything they said stored."""
         self._stopping = True
-        await self._spare.close()
+        await self._prewarming.close()
         runs = list(self._active.values())
         for run in runs:
             run.interrupted = True
@@ -83,51 +85,21 @@ class Runs:
 
         Errors: InvalidInput, NotFound, Conflict when the session is busy or belongs to a module, Stopped.
         """
-        self._brake.check()
-        self._services.pool.warm_up()
-        is_new = request.session_id == "new"
-        if request.attachments and self._services.gateway.provider.name == "offline":
-            raise Unavailable(
-                "The small model on this computer cannot read attachments.",
-                "`parachute auth login` connects Claude, or a server such as Ollama with --base-url.",
-                key="offline_model",
-            )
-        decoded = await asyncio.to_thread(attachments.decode, request.attachments) if request.attachments else []
-        level = normalize_trust_level(request.trust_level) if request.trust_level is not None else None
-        if is_new:
-            session = await self._admission.new_session(request, level, profile, by_owner=by_owner)
-        else:
-            session = await self._services.sessions.get(request.session_id)
-            await self._services.sessions.check_owner(session, profile.owner if profile else None)
-        if self._stopping:
-            raise Conflict("The computer is stopping.", "Try again when it is up.")
-        if session.id in self._active or session.id in self._reserved:
-            raise Conflict(
-                "sessionId: this conversation is being answered already.",
-                "Wait, stop it, or inject the message.",
-                key="busy",
-            )
-        self._reserved.add(session.id)
-        added: Sequence[Added] = ()
-        try:
-            if is_new:
-                added = await self._admission.ask_hooks(session, profile)
-                owner = profile.owner if profile else None
-                await self._services.sessions.create(session, approved_by=caller, owner=owner)
-            else:
-                await self._admission.apply(session, request, level, caller)
-            cut_off = () if is_new else await self._cut_off(session.id)
-            log_of_run = EventLog(await self._store.begin(session.id), self._store)
-            run = Run(session, request, log_of_run, is_new, cut_off, profile, added=added, brake=self._brake)
+        self._kill_switch.check()
+        self._pool.warm_up()
+        decoded = await self._decode(request.attachments)
+        session = await self._admission.session_of(request, profile, self._prewarmed, by_owner=by_owner)
+        with self._reservation(session.id):
+            added = await self._admission.admit(session, request, profile, caller)
+            run = await self._new_run(session, request, profile)
+            run.added = added
             run.typed = typed and profile is None
             run.by_owner = by_owner and profile is None
             # Until it is decided: what others put in now would be there when it begins.
             run.is_direct = run.by_owner and self._services.sandboxes.falls_back
             self._active[session.id] = run
-        finally:
-            self._reserved.discard(session.id)
-        run.log.append(events.session(session.id, trust_level=session.trust_level, title=session.title))
-        run.log.append({"type": "user_message", "content": request.message, "id": run.message})
+        run.log.append(events.Session(session.id, session.trust_level, session.title))
+        run.log.append(events.UserMessage(request.message, run.message))
         run.task = asyncio.create_task(self._carry_out(run, decoded), name=f"run {session.id}")
         return run
 
@@ -142,7 +114,7 @@ class Runs:
             raise NotFound("This conversation has no run to follow.", key="no_run")
         run, status = last
         stored = await self._store.events(run)
-        if status == "interrupted" and (not stored or stored[-1][1]["type"] not in events.TERMINAL):
+        if status == "interrupted" and not (stored and stored[-1][1].is_terminal):
             stored.append(((stored[-1][0] if stored else 0) + 1, events.INTERRUPTED))
 
         async def read() -> AsyncIterator[tuple[int, Event]]:
@@ -158,13 +130,13 @@ class Runs:
         await self._stop(run)
 
     async def stop_all(self) -> None:
-        """Stop every run while the brake is pulled, and with them what is kept for the next ones."""
+        """Stop every run and every agent that is kept; the kill switch calls it."""
         runs = list(self._active.values())
         for run in runs:
             run.aborting = True
-        await self._spare.stop()
+        await self._prewarming.stop()
         await asyncio.gather(*(self._stop(run) for run in runs), return_exceptions=True)
-        await self._services.pool.end_all()
+        await self._pool.end_all()
 
     async def inject(self, session: str, message: str) -> None:
         """Put a further message into a running turn; errors: NotFound, InvalidInput, and 429 when too many wait."""
@@ -181,7 +153,7 @@ class Runs:
             )
         identifier = str(uuid.uuid4())
         run.texts.append(("user", message))
-        run.log.append({"type": "user_message", "content": message, "id": identifier})
+        run.log.append(events.UserMessage(message, identifier))
         if run.client is None:
             run.waiting.append((identifier, message))
             return
@@ -221,11 +193,11 @@ class Runs:
         return [{"request_id": question.identifier, "questions": question.questions} for question in waiting]
 
     def is_active(self, session: str) -> bool:
-        """Whether a session is being answered."""
+        """Return True while a session is being answered."""
         return session in self._active
 
     def is_direct(self, session: str) -> bool:
-        """Whether a session is being answered with the owner's rights."""
+        """Return True while a session is being answered with the owner's rights."""
         run = self._active.get(session)
         return run is not None and run.is_direct
 
@@ -246,27 +218,63 @@ class Runs:
                 await self._stop(run)
                 if run.task:
                     await asyncio.wait({run.task}, timeout=_END_SECONDS)
-            await self._services.pool.discard(session)
-            await self._close_place(session)
+            await self._pool.discard(session)
+            await self._close_sandbox(session)
             self._ended.pop(session, None)
             await self._store.forget(session)
             await self._services.sessions.delete(session)
         finally:
             self._reserved.discard(session)
 
-    async def close_unused_line(self, session: str) -> None:
-        """Close the line of a session in which nothing happens: who opened it has only looked at its box."""
-        if not self._is_used(session) and not self._services.pool.has(session):
+    async def close_unused_endpoint(self, session: str) -> None:
+        """Close the model endpoint of a session in which nothing runs, after its sandbox was inspected."""
+        if not self._is_used(session) and not self._pool.has(session):
             await self._services.gateway.close(session)
 
     def default_level(self, workspace: str | None) -> TrustLevel:
         """The level of a new session whose message does not say one; error: NotFound for no workspace."""
         return self._admission.default_level(workspace)
 
-    def app_seen(self) -> None:
-        """An app is around: have a spare agent ready for its next new chat, and whoever knows what it will be about."""
-        self._spare.want()
-        self._services.contexts.app_seen()
+    async def _decode(self, attached: list[Attachment]) -> list[tuple[Attachment, bytes]]:
+        if attached and self._services.gateway.upstream.provider.is_offline:
+            raise Unavailable(
+                "The small model on this computer cannot read attachments.",
+                "`parachute auth login` connects Claude, or a server such as Ollama with --base-url.",
+                key="offline_model",
+            )
+        return await asyncio.to_thread(attachments.decode, attached) if attached else []
+
+    def _prewarmed(self) -> str | None:
+        """The session for which an agent was prewarmed, unless another chat has it already."""
+        agent = self._pool.prewarmed
+        return None if agent is None or self._is_used(agent.specification.session) else agent.specification.session
+
+    @contextlib.contextmanager
+    def _reservation(self, session: str) -> Iterator[None]:
+        """Keep all other messages out of a session while its run is made; error: Conflict if it is busy."""
+        if self._stopping:
+            raise Conflict("The computer is stopping.", "Try again when it is up.")
+        if self._is_used(session):
+            raise Conflict(
+                "sessionId: this conversation is being answered already.",
+                "Wait, stop it, or inject the message.",
+                key="busy",
+            )
+        self._reserved.add(session)
+        try:
+            yield
+        finally:
+            self._reserved.discard(session)
+
+    async def _new_run(self, session: Session, request: TurnRequest, profile: Profile | None) -> Run:
+        is_new = request.session_id == "new"
+        if ending := self._ending.get(session.id):
+            # Who sends the next message has read the end of the last run, which is stored a moment later.
+            await asyncio.wait({ending})
+        earlier = [] if is_new else [await self._store.events(run) for run in await self._store.unfinished(session.id)]
+        run_log = EventLog(await self._store.begin(session.id), self._store)
+        found = tuple(each for each in map(cut_off, earlier) if each)
+        return Run(session, request, run_log, is_new, found, profile, kill_switch=self._kill_switch)
 
     async def _stop(self, run: Run) -> None:
         """Interrupt a run, or end it with its process; returns when its terminal event is in the log."""
@@ -291,10 +299,6 @@ class Runs:
         run = self._active.get(session)
         return run.log if run else self._ended.get(session)
 
-    async def _cut_off(self, session: str) -> tuple[CutOff, ...]:
-        found = [cut_off(await self._store.events(run)) for run in await self._store.unfinished(session)]
-        return tuple(each for each in found if each)
-
     def _is_used(self, session: str) -> bool:
         return session in self._active or session in self._reserved
 
@@ -313,16 +317,14 @@ class Runs:
             code = _CODES.get(problem.key)
             known = self._services.gateway.take_problem(session)
             run.log.append(
-                events.typed_error(known.code, known.message, session, original=error)
+                failures.typed_error(known.code, known.message, session, original=error)
                 if known
-                else events.typed_error(code or "service_error", error, session, key=problem.key)
+                else failures.typed_error(code or "service_error", error, session, key=problem.key)
             )
         except Exception as problem:
             log.exception("The run of session %s failed.", session)
             error = type(problem).__name__
-            run.log.append(
-                {"type": "error", "error": "Something went wrong in the computer itself; its log says more."}
-            )
+            run.log.append(events.InternalError("Something went wrong in the computer itself; its log says more."))
         finally:
             if run.profile is not None:
                 await self._leave(session, run.profile)
@@ -332,9 +334,9 @@ class Runs:
         limit = asyncio.timeout(run.profile.seconds if run.profile else None)
         try:
             async with limit:
-                await Turn(self._services, run, decoded).answer()
+                await Turn(self._turn, run, decoded).answer()
         except AgentEnded as error:
-            why = await self._services.sandboxes.why_ended(run.session.id) if error.with_box else None
+            why = await self._services.sandboxes.opened.why_ended(run.session.id) if error.with_sandbox else None
             raise AgentEnded(why or error.message) from error
         except TimeoutError as error:
             if not limit.expired():
@@ -342,19 +344,22 @@ class Runs:
             raise ParachuteError("The agent took too long and was stopped.", key="out_of_time") from error
 
     async def _leave(self, session: str, profile: Profile) -> None:
-        """Close what an agent of a module had, while its session is still busy: its next message begins all anew."""
+        """Close everything of an agent of a module, while its session is still busy: its next message begins anew."""
         try:
             await profile.finish(session)
-            await self._services.pool.discard(session)
-            await self._close_place(session)
+            await self._pool.discard(session)
+            await self._close_sandbox(session)
         except Exception:
-            log.exception("The place of session %s could not be closed.", session)
+            log.exception("The sandbox of session %s could not be closed.", session)
 
     async def _finish(self, run: Run, error: str | None) -> None:
         session = run.session.id
         # What it left running in its sandbox asks no model on its own.
         self._services.gateway.pause(session)
         self._active.pop(session, None)
+        assert run.task is not None
+        self._ending[session] = run.task
+        run.task.add_done_callback(lambda _: self._ending.pop(session, None))
         self._ended[session] = run.log
         while len(self._ended) > _KEPT_LOGS:
             self._ended.pop(next(iter(self._ended)))
@@ -365,7 +370,7 @@ class Runs:
             await self._store.end(run.log.run, run.status)
             if run.log.stored and self._ended.get(session) is run.log:
                 del self._ended[session]  # from now on it is read from the disk: a long answer takes megabytes
-        self._services.audit.append(
+        self._turn.audit.append(
             event_type="run",
             source_type="agent",
             source_id=session,
@@ -376,16 +381,16 @@ class Runs:
             error=error,
         )
         if run.profile is None:
-            self.app_seen()
+            self._prewarming.app_seen()
 
     async def _released(self, session: str) -> None:
-        """A session's agent process is gone: close its line; its sandbox ends by itself when it was idle for long."""
+        """Close the model endpoint and the sandbox of a session whose agent process has ended."""
         if not self._is_used(session):
-            await self._close_place(session)
+            await self._close_sandbox(session)
 
-    async def _close_place(self, session: str) -> None:
+    async def _close_sandbox(self, session: str) -> None:
         await self._services.gateway.close(session)
         with contextlib.suppress(ParachuteError):
-            await self._services.sandboxes.close(session)
+            await self._services.sandboxes.opened.close(session)
         if await self._services.sessions.find(session) is None:
-            self._services.sandboxes.forget(session)
+            self._services.sandboxes.opened.forget(session)

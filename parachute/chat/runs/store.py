@@ -1,4 +1,4 @@
-"""What a run has said so far, so that nothing is lost when core dies: its row in `runs.db`, its events in `runs/`."""
+"""Stored runs, so that nothing is lost when the server dies: a row in `runs.db`, events in `runs/`."""
 
 import asyncio
 import json
@@ -7,11 +7,11 @@ from pathlib import Path
 
 from aiosqlite import Connection
 
-from parachute.clock import now
-from parachute.database import Database
-from parachute.errors import Unavailable
-from parachute.runs.event_files import EventFiles
-from parachute.runs.events import Event
+from parachute.base.clock import now
+from parachute.base.database import Database
+from parachute.base.errors import Unavailable
+from parachute.chat.runs.event_files import EventFiles
+from parachute.chat.runs.events import Event, read
 
 
 def m0001_runs(connection: sqlite3.Connection) -> None:
@@ -56,7 +56,7 @@ class RunStore:
         self._files = EventFiles(_folder(database.path))
 
     async def interrupt_running(self) -> int:
-        """Mark what an earlier core left running; the number of runs."""
+        """Mark the runs that the last server left; their number."""
         known = {run for (run,) in await self._database.rows("SELECT id FROM runs")}
         await asyncio.to_thread(self._files.remove_others, known)
         return await self._database.write(
@@ -77,7 +77,7 @@ class RunStore:
 
     async def append(self, run: int, events: list[tuple[int, Event]]) -> None:
         """Store a batch of (seq, event)."""
-        await asyncio.to_thread(self._files.append, run, events)
+        await asyncio.to_thread(self._files.append, run, [(seq, event.to_json()) for seq, event in events])
 
     async def end(self, run: int, status: str) -> None:
         """Record how a run ended; interrupted runs before it in the same session are history now."""
@@ -104,8 +104,9 @@ class RunStore:
         return [run for (run,) in rows]
 
     async def events(self, run: int) -> list[tuple[int, Event]]:
-        """All logged events of a run."""
-        return await asyncio.to_thread(self._files.read, run)
+        """All logged events of a run, but those of another version that this one does not know."""
+        stored = await asyncio.to_thread(self._files.read, run)
+        return [(seq, event) for seq, document in stored if (event := read(document))]
 
     async def forget(self, session: str) -> None:
         """Remove all runs of a session."""
@@ -113,14 +114,15 @@ class RunStore:
             await self._drop(connection, "session = ?", session)
 
     async def _drop(self, connection: Connection, condition: str, *parameters: str | int) -> None:
-        query = f"SELECT id FROM runs WHERE {condition}"  # noqa: S608 - fixed conditions
+        query = f"DELETE FROM runs WHERE {condition} RETURNING id"  # noqa: S608 - fixed conditions
         runs = [run for (run,) in await connection.execute_fetchall(query, parameters)]
-        # Before the rows: a new run may get the id of one that is dropped, and would begin with what that one has said.
+        if not runs:
+            return
+        # Before this is committed: a new run may get the id of one that is dropped, and would begin with its events.
         try:
             await asyncio.to_thread(self._files.remove, runs)
         except OSError as error:
-            raise Unavailable(f"What earlier runs have said cannot be removed: {error}.") from error
-        await connection.execute(f"DELETE FROM runs WHERE {condition}", parameters)  # noqa: S608
+            raise Unavailable(f"The events of earlier runs cannot be removed: {error}.") from error
 
 
 def _folder(database: Path) -> Path:

@@ -6,18 +6,14 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from parachute.keys.models import Caller
-from parachute.sessions.service import Sessions
-from parachute.sessions.trust import normalize_trust_level
-from parachute.web.owner import require_owner
+from parachute.base.services import provided, services_of
+from parachute.chat.sessions.models import AppListener
+from parachute.chat.sessions.service import Sessions
+from parachute.security.keys.models import Caller
+from parachute.security.trust_levels import normalize_trust_level
+from parachute.web.access.owner import require_owner
 
 router = APIRouter(prefix="/api/chat", tags=["sessions"])
-
-
-def sessions(request: Request) -> Sessions:
-    """The application's sessions."""
-    service: Sessions = request.app.state.sessions
-    return service
 
 
 async def check_level(request: Request, level: str | None) -> None:
@@ -26,13 +22,13 @@ async def check_level(request: Request, level: str | None) -> None:
         await require_owner(request, "trustLevel: a direct session runs with the owner's rights, and asking for one")
 
 
-def caller(request: Request) -> Caller:
-    """Who asks, as the access check found out."""
+async def caller(request: Request) -> Caller:
+    """The caller that the access check found."""
     found: Caller = request.scope["state"]["caller"]
     return found
 
 
-SessionsDependency = Annotated[Sessions, Depends(sessions)]
+SessionsDependency = Annotated[Sessions, Depends(provided(Sessions))]
 CallerDependency = Annotated[Caller, Depends(caller)]
 
 
@@ -61,7 +57,7 @@ async def list_sessions(
     workspace_id: Annotated[str | None, Query(alias="workspaceId", max_length=100)] = None,
 ) -> Response:
     """The newest sessions; `archived=true` lists only those put away. Answers 304 to a matching ETag."""
-    request.app.state.runs.app_seen()
+    services_of(request).get(AppListener).app_seen()
     fitting = {"limit": limit, "offset": offset, "archived": archived, "search": search, "workspace": workspace_id}
     if request.headers.get("if-none-match") == (etag := service.page_etag(*fitting.values())):
         return Response(status_code=304, headers={"ETag": etag})

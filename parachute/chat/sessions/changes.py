@@ -4,15 +4,15 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from parachute.errors import InvalidInput
-from parachute.sessions.models import Session
+from parachute.base.errors import InvalidInput
+from parachute.chat.sessions.models import Session
 
 _RESPONSE_MODES = ("all_messages", "mention_only")
 _MODEL = re.compile(r"[A-Za-z0-9._:/@\[\]-]{0,100}")
 
 
 def change_of(changes: dict[str, Any]) -> Callable[[Session], None]:
-    """What to do to a session for these members of the request (contract, section 2), trust level apart.
+    """Return the change of a session for these members of the request (contract, section 2), without the trust level.
 
     Error: InvalidInput naming the field and what is allowed.
     """

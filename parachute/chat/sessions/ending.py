@@ -1,4 +1,4 @@
-"""Noticing that a session has ended: nobody said anything in it for long enough."""
+"""The end of sessions: nobody said anything in one for long enough."""
 
 import asyncio
 import contextlib
@@ -6,19 +6,19 @@ import logging
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-from parachute.clock import as_text
-from parachute.errors import ParachuteError
-from parachute.events.service import SESSION_END, Events
-from parachute.sessions.store import IDLE_PAGE, SessionStore
+from parachute.base.clock import as_text
+from parachute.base.errors import ParachuteError
+from parachute.chat.sessions.store import IDLE_PAGE, SessionStore
+from parachute.events.bus.service import SESSION_END, Events
 
 log = logging.getLogger(__name__)
 
 _SWEEP_SECONDS = 30.0
-"""Between two looks; shorter only where a session counts as ended after less than two minutes."""
+"""Between two sweeps; shorter only where a session counts as ended after less than two minutes."""
 
 
 class SessionEnding:
-    """Publishes `session.end` once for every stretch of a session, also for those that ended while core was down."""
+    """Publishes `session.end` once for every stretch of a session, also for those that ended while the server was down."""
 
     def __init__(
         self, store: SessionStore, events: Events, idle_minutes: float, is_active: Callable[[str], bool]
@@ -30,11 +30,11 @@ class SessionEnding:
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin to look."""
+        """Begin to sweep."""
         self._task = asyncio.create_task(self._sweep_for_ever(), name="session ending")
 
     async def close(self) -> None:
-        """Stop looking; what ends meanwhile is noticed at the next start."""
+        """Stop; what ends meanwhile is published at the next start."""
         if self._task:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -71,5 +71,5 @@ class SessionEnding:
                     said = error.message
                     log.error("Sessions that ended cannot be noticed: %s They are as soon as this is over.", said)
             except Exception:
-                log.exception("Sessions that ended could not be looked up.")
+                log.exception("Sessions that ended cannot be found.")
             await asyncio.sleep(min(_SWEEP_SECONDS, max(self._idle.total_seconds() / 4, 0.5)))

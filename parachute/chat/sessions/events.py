@@ -122,7 +122,7 @@ def _answers_as_json(event: dict[str, Any], answers: dict[str, Any]) -> bool:
 
 
 def _is_deep(value: Any) -> bool:
-    """Whether objects lie deeper in each other than _DEPTH, found without recursion."""
+    """Return True if objects are nested deeper than _DEPTH, found without recursion."""
     level = [value]
     for _ in range(_DEPTH):
         level = [

@@ -48,7 +48,7 @@ def messages_of(events: Iterable[dict[str, Any]], limit: int = NEWEST) -> list[d
 
 
 def shows(event: dict[str, Any]) -> bool:
-    """Whether an event is a message of its own in that form: one that only brings results of tools is not."""
+    """Return True for an event that is a message in that form: one that only brings results of tools is not."""
     if event.get("isMeta") is True:
         return False
     if _command(event):

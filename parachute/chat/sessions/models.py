@@ -3,10 +3,11 @@
 import copy
 import json
 import re
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from parachute.sessions.trust import TrustLevel
+from parachute.security.trust_levels import TrustLevel
 
 BOT_SOURCES = ("telegram", "discord", "matrix")
 MODULE = "module"
@@ -16,8 +17,16 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 def is_session_id(text: str) -> bool:
-    """Whether this can be the id of a session: ids become names of files, and rows may come from another machine."""
+    """Return True if a text can be the id of a session: ids become names of files, and rows may come from another machine."""
     return _ID.fullmatch(text) is not None
+
+
+class AppListener(ABC):
+    """Is called when an app lists conversations."""
+
+    @abstractmethod
+    def app_seen(self) -> None:
+        """Prepare for what the app may ask next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +98,7 @@ class Session:
 
     @property
     def from_outside(self) -> bool:
-        """Whether people other than the owner talk to it."""
+        """True if people other than the owner talk to it."""
         return self.source in BOT_SOURCES or self.linked_bot_platform is not None
 
     def as_json(self) -> dict[str, Any]:

@@ -1,15 +1,23 @@
-"""Where the parts of a transcript begin and what is in them, so that the newest one is read without all before it."""
+"""The outline of a transcript: where its parts begin, so that the newest one is read without all before it."""
 
+import json
 import os
 import threading
-from dataclasses import dataclass
-from typing import IO, Any
+from dataclasses import asdict, dataclass
+from functools import cache
+from hashlib import sha256
+from typing import IO, Annotated, Any
 
-from parachute.sessions.messages import shows, user_text
+from pydantic import Field, TypeAdapter
+
+from parachute.chat.sessions.messages import shows, user_text
 
 _PART = 512 * 1024
 _LARGEST_PART = 4 * _PART
 """Bytes: a part ends before the next question of a person, and before anything when there is none for so long."""
+
+LONG = 2 * _PART
+"""Bytes of a newest part that take long to read."""
 
 _SEGMENTS = 1000
 _PREVIEW = 120
@@ -30,7 +38,7 @@ class Segment:
     preview: str | None = None
 
     def count(self, event: dict[str, Any]) -> None:
-        """Take note of one more event."""
+        """Count one more event."""
         self.event_count += 1
         self.message_count += event["type"] in ("user", "assistant")
         self.shown += shows(event)
@@ -54,6 +62,16 @@ class Segment:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An outline as it is kept between starts: of which file it is, what lies before its newest segment, and the others."""
+
+    file: tuple[int, int]
+    before: str
+    start: Annotated[int, Field(ge=0)]
+    segments: list[Segment]
+
+
 class Outline:
     """The segments of one file, each from one compaction to the next, long ones in several.
 
@@ -61,11 +79,20 @@ class Outline:
     were; the newest one is read again each time. `lock` is held while the outline is brought up to date.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, stored: bytes | None = None) -> None:
+        """Begin with what `as_json` gave before; anything else is passed over."""
         self.lock = threading.Lock()
         self.segments = [Segment(0)]
         self._file: tuple[int, int] | None = None
-        self._before = b""
+        self._before = ""
+        if stored is not None:
+            self._take(stored)
+
+    def as_json(self) -> bytes:
+        """Return the stored form of the outline."""
+        assert self._file is not None
+        stored = Stored(self._file, self._before, self.segments[-1].start, self.segments[:-1])
+        return json.dumps(asdict(stored), ensure_ascii=False).encode(errors="replace")
 
     def resume(self, file: IO[bytes]) -> int:
         """Forget the newest segment, or all if this is not the same file, and say from where to read on."""
@@ -90,6 +117,16 @@ class Outline:
         """Remember by what the file is known the next time."""
         self._before = _before(file, self.segments[-1].start)
 
+    def _take(self, data: bytes) -> None:
+        try:
+            stored = _stored().validate_json(data)
+        except ValueError:
+            return
+        starts = [segment.start for segment in stored.segments] + [stored.start]
+        if starts[0] == 0 and starts == sorted(set(starts)) and len(starts) <= _SEGMENTS:
+            self._file, self._before = stored.file, stored.before
+            self.segments = [*stored.segments, Segment(len(stored.segments), stored.start)]
+
     def _begins(self, event: dict[str, Any], place: int) -> bool:
         if event["type"] == "system" and event.get("subtype") == "compact_boundary":
             return True
@@ -97,5 +134,10 @@ class Outline:
         return size >= _LARGEST_PART or (size >= _PART and user_text(event) is not None)
 
 
-def _before(file: IO[bytes], place: int) -> bytes:
-    return os.pread(file.fileno(), min(place, _COMPARED), max(place - _COMPARED, 0))
+@cache
+def _stored() -> TypeAdapter[Stored]:
+    return TypeAdapter(Stored)
+
+
+def _before(file: IO[bytes], place: int) -> str:
+    return sha256(os.pread(file.fileno(), min(place, _COMPARED), max(place - _COMPARED, 0))).hexdigest()

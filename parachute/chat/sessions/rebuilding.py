@@ -5,13 +5,13 @@ import contextlib
 import logging
 import sqlite3
 
-from parachute.clock import now
-from parachute.errors import ParachuteError
-from parachute.sessions.messages import assistant_text, user_text
-from parachute.sessions.models import MODULE, Session
-from parachute.sessions.service import Sessions
-from parachute.sessions.store import SessionStore
-from parachute.sessions.trust_store import TrustStore
+from parachute.base.clock import now
+from parachute.base.errors import ParachuteError
+from parachute.chat.sessions.messages import assistant_text, user_text
+from parachute.chat.sessions.models import MODULE, Session
+from parachute.chat.sessions.service import Sessions
+from parachute.chat.sessions.store import SessionStore
+from parachute.chat.sessions.trust_store import TrustStore
 
 log = logging.getLogger(__name__)
 
@@ -19,7 +19,7 @@ _TITLE = 80
 
 
 class Rebuilding:
-    """Adds what is in no list; what is there stays as it is. What the transcript does not say, such as a folder, is lost."""
+    """Adds what is in no list; what is there stays. Lost is what no transcript has, such as a folder."""
 
     def __init__(self, sessions: Sessions, store: SessionStore, trust: TrustStore) -> None:
         self._sessions = sessions
@@ -71,7 +71,7 @@ class Rebuilding:
         await self._sessions.index(session.id)
 
     def _session(self, identifier: str) -> Session | None:
-        """What a transcript says of its session; None for one in which nothing was said."""
+        """Make a session from its transcript; None for one in which nothing was said."""
         times: list[str] = []
         title, count = None, 0
         for event in self._sessions.transcripts.events(identifier):

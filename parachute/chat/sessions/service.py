@@ -1,25 +1,26 @@
-"""Sessions: what may be done with them."""
+"""Sessions: creating, changing, listing and deleting them, and their level of trust."""
 
 import asyncio
+import contextlib
 import secrets
-import shutil
 import sqlite3
 from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from parachute.clock import now
-from parachute.errors import Conflict, InvalidInput, NotAllowed, NotFound
-from parachute.events.service import SESSION_START, Events
-from parachute.sessions.changes import change_of, title_in
-from parachute.sessions.messages import assistant_text, messages_of, user_text
-from parachute.sessions.models import MODULE, Owner, Session, is_session_id
-from parachute.sessions.store import SessionStore
-from parachute.sessions.transcripts import Transcripts, encoded
-from parachute.sessions.trust import Floors, NoFloors, TrustLevel, normalize_trust_level
-from parachute.sessions.trust_store import TrustStore
-from parachute.vault.service import Vault
+from parachute.base.clock import now
+from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from parachute.base.files import remove_tree
+from parachute.chat.sessions.changes import change_of, title_in
+from parachute.chat.sessions.messages import assistant_text, messages_of, user_text
+from parachute.chat.sessions.models import MODULE, Owner, Session, is_session_id
+from parachute.chat.sessions.store import SessionStore
+from parachute.chat.sessions.transcripts import Transcripts, encoded
+from parachute.chat.sessions.trust_store import TrustStore
+from parachute.config.vault.service import Vault
+from parachute.events.bus.service import SESSION_START, Events
+from parachute.security.trust_levels import Floors, NoFloors, TrustLevel, normalize_trust_level
 
 _CACHED_LISTS = 16
 _INDEXED_TEXT = 100_000
@@ -133,9 +134,8 @@ class Sessions:
     ) -> tuple[str, bytes]:
         """A list as (ETag, JSON), made of stored projections and kept until a session changes."""
         search, workspace = (search or "").strip() or None, workspace or None
-        key = (limit, offset, archived, search, workspace)
-        generation = self._generation
-        etag = f'"{self._boot}-{generation}-{hash(key) & 0xFFFFFFFF:x}"'
+        key, generation = (limit, offset, archived, search, workspace), self._generation
+        etag = self.page_etag(*key)
         if (cached := self._lists.get(key)) and cached[0] == generation:
             return etag, cached[1]
         summaries = await self._store.summaries(
@@ -154,7 +154,7 @@ class Sessions:
         return f'"{self._boot}-{self._generation}-{hash(key) & 0xFFFFFFFF:x}"'
 
     async def count(self) -> int:
-        """How many sessions there are."""
+        """Number of sessions."""
         return await self._store.count()
 
     async def archive(self, session: str, archived: bool) -> Session:
@@ -252,7 +252,7 @@ class Sessions:
         await self._trust.add_grant(session, pattern)
 
     async def record_turn(self, session: str, *, texts: list[tuple[str, str]], mode: str) -> Session | None:
-        """Note the end of a turn: texts for the search, count of messages, and how it ran."""
+        """Record the end of a turn: texts for the search, count of messages, and how it ran."""
 
         def change(found: Session) -> None:
             found.message_count += len(texts)
@@ -274,7 +274,8 @@ class Sessions:
         """Remove a session: rows, approvals, transcript and attachments."""
         await self.get(session)
         await asyncio.to_thread(self.transcripts.delete, session)
-        await asyncio.to_thread(shutil.rmtree, self.attachments(session), ignore_errors=True)
+        with contextlib.suppress(OSError):
+            await asyncio.to_thread(remove_tree, self.attachments(session), self._vault.root)
         await self._trust.forget(session)
         await self._store.delete(session)
         self._generation += 1
@@ -317,7 +318,7 @@ class Sessions:
         return await asyncio.to_thread(encoded, {**found.as_json(), "messages": messages})
 
     async def words(self, session: str) -> str:
-        """What the search index still knows of a conversation, in order."""
+        """Return the texts of a conversation in the search index, in order."""
         texts = await self._store.words(session)
         return "\n\n".join(f"{kind}: {text}" for kind, text in texts if kind != "title")
 
@@ -337,6 +338,7 @@ class Sessions:
         self._generation += 1
 
     def _texts(self, session: str) -> list[tuple[str, str]]:
+        self.transcripts.prepare(session)
         texts = []
         for event in self.transcripts.events(session):
             if text := user_text(event) or assistant_text(event):

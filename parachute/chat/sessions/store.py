@@ -8,21 +8,24 @@ from collections.abc import Callable, Iterable, Iterator
 
 from aiosqlite import Connection
 
-from parachute.database import Database
-from parachute.errors import InvalidInput
-from parachute.sessions.migrations import CREATE_WORDS
-from parachute.sessions.models import COLUMNS, Session
+from parachute.base.database import Database
+from parachute.base.errors import InvalidInput
+from parachute.chat.sessions.migrations import CREATE_WORDS
+from parachute.chat.sessions.models import COLUMNS, Session
 
 IDLE_PAGE = 1000
 
 _FIRST_IDEOGRAPH = "\u2e80"
+
+_WORD = re.compile(r"[^\W_\u19b0-\u19c0\u19c8\u19c9\u1cf2\u1cf3]+")
+"""As the index divides texts, which takes some signs of New Tai Lue and Vedic for no letters. It knows no phrases."""
 
 _INSERT = (
     f"INSERT INTO sessions ({', '.join(COLUMNS)}, summary) "  # noqa: S608 - names of our own fields
     f"VALUES ({', '.join(':' + name for name in COLUMNS)}, :summary)"
 )
 _UPDATE = (
-    f"UPDATE sessions SET {', '.join(f'{name} = :{name}' for name in COLUMNS)}, summary = :summary "  # noqa: S608
+    f"UPDATE sessions SET {', '.join(f'{name} = :{name}' for name in COLUMNS if name != 'id')}, summary = :summary "  # noqa: S608
     "WHERE id = :id"
 )
 _MATCHES = "SELECT rowid, session FROM words WHERE words MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?"
@@ -187,11 +190,11 @@ class SessionStore:
         return [_session(row) for row in rows]
 
     async def set_mark(self, until: str) -> None:
-        """Remember how far the look for ended sessions has come."""
+        """Remember until when ended sessions were published."""
         await self._database.write("INSERT OR REPLACE INTO marks VALUES ('session.end', ?)", (until,))
 
     async def is_rebuilt(self) -> bool:
-        """Whether the list is complete, as far as transcripts can say."""
+        """Return True if the list is complete, as far as transcripts can say."""
         return await self._database.row("SELECT 1 FROM marks WHERE name = 'rebuilding'") is None
 
     async def set_rebuilt(self, rebuilt: bool) -> None:
@@ -202,7 +205,7 @@ class SessionStore:
             await self._database.write("INSERT OR REPLACE INTO marks VALUES ('rebuilding', '')")
 
     async def count(self) -> int:
-        """How many sessions there are."""
+        """Number of sessions."""
         row = await self._database.row("SELECT sum(sessions) FROM counts")
         return int(row[0]) if row else 0
 
@@ -245,7 +248,7 @@ def match_expression(search: str) -> str:
 
     Error: InvalidInput for a single letter, which half of all words begin with; a sign that is a word by itself is one.
     """
-    words = re.findall(r"\w+", unicodedata.normalize("NFC", search))[:20]
+    words = _WORD.findall(unicodedata.normalize("NFC", search))[:20]
     if len(words) == 1 and len(words[0]) == 1 and words[0] < _FIRST_IDEOGRAPH:
         raise InvalidInput(f"search: {words[0]!r} is one letter.", "Write at least two.", key="search_too_short")
     return " ".join(f'"{word}"' for word in words) + "*" if words else '""'

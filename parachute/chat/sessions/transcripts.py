@@ -2,24 +2,24 @@
 
 import json
 import os
-import shutil
 import stat
-import threading
 import time
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Literal
 
+from parachute.base.errors import InvalidInput
+from parachute.base.files import remove_tree, sync_names
 from parachute.base.folders import Folder
-from parachute.errors import InvalidInput
-from parachute.files import sync_names
-from parachute.sessions.events import event_of
-from parachute.sessions.messages import NEWEST
-from parachute.sessions.models import is_session_id
-from parachute.sessions.outline import Outline, Segment
-from parachute.vault.service import Vault
+from parachute.chat.sessions.events import event_of
+from parachute.chat.sessions.messages import NEWEST
+from parachute.chat.sessions.models import is_session_id
+from parachute.chat.sessions.outline import LONG, Outline, Segment
+from parachute.chat.sessions.outlines import Outlines
+from parachute.config.vault.service import Vault
 
 _FILE_LIMIT = 256 * 1024 * 1024
 _LINE_LIMIT = 16 * 1024 * 1024
@@ -32,14 +32,13 @@ _SAID = ("user", "assistant")
 Kept = int | Literal["last", "all", "messages"]
 """Of which segments the events are wanted: one by its index, the newest, all, or those with the newest messages."""
 
-_OUTLINES = 64
 _JUST_NOW_NS = 100_000_000
 """A folder that changed so lately may change again without a new time of change."""
 
 
 @dataclass(slots=True)
 class Transcript:
-    """What was read: all segments, and as JSON the events of those that were wanted, the newest within a limit."""
+    """A transcript that was read: all segments, and as JSON the events of those that were wanted, the newest within a limit."""
 
     path: Path
     kept: Kept
@@ -86,9 +85,8 @@ class Transcripts:
     def __init__(self, vault: Vault, claude_folder: Path | None = None) -> None:
         self._vault = vault
         self._roots = (vault.transcripts / "projects", (claude_folder or Path.home() / ".claude") / "projects")
-        self._outlines: OrderedDict[Path, Outline] = OrderedDict()
+        self._outlines = Outlines(vault)
         self._folders: dict[Path, tuple[tuple[int, ...], list[str]]] = {}
-        self._lock = threading.Lock()
 
     def folder(self, session: str) -> Path:
         """The folder of a sandboxed session's transcript, the only one that its sandbox gets; error: InvalidInput."""
@@ -102,22 +100,27 @@ class Transcripts:
         self._vault.private_folder(*folder.relative_to(self._vault.root).parts)
 
     def find(self, session: str) -> Path | None:
-        """The transcript of a session: in the vault, or where the program kept it before."""
+        """The transcript of a session: in the vault, or where the program kept it before; none behind a link."""
         name = f"{session}.jsonl"
         own = self.folder(session) / name
-        if _is_regular(own):
+        if _is_regular(own) and not own.parent.is_symlink():
             return own
         for root in self._roots:
             for folder in self._others(root):
-                if _is_regular(path := f"{folder}/{name}"):
+                # Asking costs a third of looking: there may be a thousand folders.
+                if os.access(path := f"{folder}/{name}", os.F_OK) and _is_regular(path):
                     return Path(path)
         return None
 
     def ids(self) -> Iterator[str]:
         """The sessions whose transcript lies in the folder of its own sandbox."""
         try:
-            with os.scandir(self._roots[0]) as entries:
-                names = [entry.name for entry in entries if entry.name.startswith(_OWN)]
+            with Folder.open(self._roots[0]) as projects:
+                names = [
+                    entry.name
+                    for entry in projects.entries()
+                    if entry.name.startswith(_OWN) and entry.is_dir(follow_symlinks=False)
+                ]
         except OSError:
             return
         for session in (name.removeprefix(_OWN) for name in names):
@@ -125,26 +128,29 @@ class Transcripts:
                 yield session
 
     def bring(self, session: str) -> bool:
-        """Whether there is a transcript; one that lies elsewhere is brought to where the session's sandbox sees it.
+        """Bring a transcript to where the session's sandbox sees it; False if there is none.
 
         One without a message, as a power cut leaves it, is none: it is removed, or the program would neither go on with it
-        nor begin another one of its name.
+        nor begin another one of its name. Errors: Unavailable where a link leads elsewhere, OSError.
         """
+        # First: what lies behind a link is there, and the conversation must not go on as if it were gone.
+        self.make_folder(session)
         path = self.find(session)
         if path is None:
             return False
         own = self.folder(session) / path.name
         if path == own and not any(event["type"] in _SAID for event in self.events(session)):
-            own.unlink()
+            remove_tree(own, self._vault.root)
             return False
         if path == own:
             return True
-        self.make_folder(session)
-        if path.is_relative_to(self._roots[0]):
-            path.rename(own)
-        else:  # the program's own folder is not ours to empty
-            with Folder.open(path.parent) as theirs, Folder.open(own.parent) as ours:
-                ours.write(own.name, theirs.read(path.name, _FILE_LIMIT))
+        with Folder.open(self._vault.root) as vault, vault.folder(".claude/projects") as projects:
+            target = f"{own.parent.name}/{own.name}"
+            if path.is_relative_to(self._roots[0]):
+                projects.rename(f"{path.parent.name}/{path.name}", projects, target)
+            else:  # the program's own folder is not ours to empty
+                with Folder.open(path.parent) as theirs:
+                    projects.write(target, theirs.read(path.name, _FILE_LIMIT))
         return True
 
     def sync(self, session: str) -> None:
@@ -156,6 +162,17 @@ class Transcripts:
                 os.fsync(file.fileno())
             sync_names(path.parent)
 
+    def prepare(self, session: str) -> None:
+        """Read what is new of a transcript if it is much, so that opening it needs only its newest part."""
+        path = self.find(session)
+        file = _open(path) if path else None
+        if path is not None and file is not None:
+            with file:
+                outline = self._outlines.get(path)
+                with outline.lock:
+                    if os.fstat(file.fileno()).st_size - outline.segments[-1].start > LONG:
+                        self._bring_up_to_date(outline, file, Transcript(path, "last"))
+
     def read(self, session: str, kept: Kept = "all") -> Transcript | None:
         """The transcript of a session, or None if there is none."""
         path = self.find(session)
@@ -164,9 +181,9 @@ class Transcripts:
             return None
         found = Transcript(path, kept)
         with file:
-            outline = self._outline(path)
+            outline = self._outlines.get(path)
             with outline.lock:
-                _bring_up_to_date(outline, file, found)
+                self._bring_up_to_date(outline, file, found)
                 found.segments = list(outline.segments)
             if kept != "last":
                 found.clear()
@@ -184,20 +201,26 @@ class Transcripts:
                     yield event
 
     def delete(self, session: str) -> None:
-        """Remove a session's transcript and what lies beside it under the same name."""
-        shutil.rmtree(self.folder(session), ignore_errors=True)
+        """Remove a session's transcript and the folder of the same name."""
+        with suppress(OSError):
+            remove_tree(self.folder(session), self._vault.root)
         path = self.find(session)
         if path is not None and path.is_relative_to(self._roots[0]):
-            path.unlink(missing_ok=True)
-            shutil.rmtree(path.with_suffix(""), ignore_errors=True)
+            remove_tree(path, self._vault.root)
+            with suppress(OSError):
+                remove_tree(path.with_suffix(""), self._vault.root)
+        self._outlines.delete(path or self.folder(session) / f"{session}.jsonl")
 
-    def _outline(self, path: Path) -> Outline:
-        with self._lock:
-            outline = self._outlines.setdefault(path, Outline())
-            self._outlines.move_to_end(path)
-            if len(self._outlines) > _OUTLINES:
-                self._outlines.popitem(last=False)
-            return outline
+    def _bring_up_to_date(self, outline: Outline, file: IO[bytes], found: Transcript) -> None:
+        """Read what is new of a file; `found` has the events of the newest segment then."""
+        start = outline.resume(file)
+        for place, event, line in _events(file, start):
+            if outline.add(event, place):
+                found.clear()
+            found.add(line)
+        outline.finish(file)
+        if outline.segments[-1].start > start:
+            self._outlines.store(found.path, outline)
 
     def _others(self, root: Path) -> list[str]:
         """Folders in which the program may have kept a transcript, listed again only when there are others.
@@ -210,10 +233,10 @@ class Transcripts:
             known = self._folders.get(root)
             if known is not None and known[0] == times:
                 return known[1]
-            with os.scandir(root) as entries:
+            with Folder.open(root) as projects:
                 found = [
-                    entry.path
-                    for entry in entries
+                    f"{root}/{entry.name}"
+                    for entry in projects.entries()
                     if not entry.name.startswith(_OWN) and entry.is_dir(follow_symlinks=False)
                 ]
         except OSError:
@@ -226,15 +249,6 @@ class Transcripts:
 def encoded(value: Any) -> bytes:
     """JSON in UTF-8; halves of characters, which no encoding has, become question marks."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
-
-
-def _bring_up_to_date(outline: Outline, file: IO[bytes], found: Transcript) -> None:
-    """Read what is new of a file; `found` has the events of the newest segment then."""
-    for place, event, line in _events(file, outline.resume(file)):
-        if outline.add(event, place):
-            found.clear()
-        found.add(line)
-    outline.finish(file)
 
 
 def _wanted(segments: list[Segment], kept: Kept) -> tuple[int, int]:

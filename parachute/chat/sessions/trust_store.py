@@ -1,12 +1,12 @@
 """Approvals of sessions, in `~/.parachute/trust.db`."""
 
-from parachute.clock import now
-from parachute.database import Database
-from parachute.sessions.models import Owner
+from parachute.base.clock import now
+from parachute.base.database import Database
+from parachute.chat.sessions.models import Owner
 
 
 class TrustStore:
-    """What the owner approved for a session; a session without a row is sandboxed and has no grants."""
+    """Approvals of the owner; a session without a row is sandboxed and has no grants."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -17,7 +17,7 @@ class TrustStore:
         return {session for (session,) in rows}
 
     async def is_direct(self, session: str) -> bool:
-        """Whether a session may run directly."""
+        """Return True if a session may run directly."""
         query = "SELECT 1 FROM session_trust WHERE session = ? AND level = 'direct'"
         return await self._database.row(query, (session,)) is not None
 
@@ -37,7 +37,7 @@ class TrustStore:
         await self._database.write("INSERT OR IGNORE INTO session_grants VALUES (?, ?, ?)", (session, pattern, now()))
 
     async def owner(self, session: str) -> Owner | None:
-        """The module that made a session; None for one that a person made, and for one from another machine."""
+        """The module that made a session; None for one of a person, and for one from another machine."""
         row = await self._database.row("SELECT module, agent FROM session_owners WHERE session = ?", (session,))
         return Owner(row[0], row[1]) if row else None
 

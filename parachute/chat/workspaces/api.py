@@ -4,10 +4,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
 
-from parachute.sessions.api import CallerDependency
-from parachute.web.owner import require_owner
-from parachute.workspaces.request import Changes, NewWorkspace
-from parachute.workspaces.service import Workspaces
+from parachute.base.services import provided
+from parachute.chat.sessions.api import CallerDependency
+from parachute.chat.workspaces.request import Changes, NewWorkspace
+from parachute.chat.workspaces.service import Workspaces
+from parachute.web.access.owner import require_owner
 
 router = APIRouter(prefix="/api/workspaces", tags=["workspaces"])
 
@@ -17,13 +18,7 @@ _DIRECT = (
 _FOLDER = "working_directory: agents write there what programs of the owner read, and choosing it"
 
 
-def workspaces(request: Request) -> Workspaces:
-    """The application's workspaces."""
-    service: Workspaces = request.app.state.workspaces
-    return service
-
-
-WorkspacesDependency = Annotated[Workspaces, Depends(workspaces)]
+WorkspacesDependency = Annotated[Workspaces, Depends(provided(Workspaces))]
 
 
 @router.get("")

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from pydantic import ValidationError
 
+from parachute.base.errors import ParachuteError
 from parachute.base.folders import Folder
-from parachute.errors import ParachuteError
-from parachute.vault.service import Vault
-from parachute.workspaces.models import Workspace, is_slug
-from parachute.workspaces.request import NewWorkspace
+from parachute.chat.workspaces.models import Workspace, is_slug
+from parachute.chat.workspaces.request import NewWorkspace
+from parachute.config.vault.service import Vault
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ class Copies:
                 raise
 
     def read(self) -> Iterator[tuple[str, NewWorkspace]]:
-        """What the copies say, by slug; what is no copy is logged and left out."""
+        """Read the copies, by slug; what is no copy is logged and left out."""
         try:
             with Folder.open(self._state) as state, state.folder(_FOLDER) as folder:
                 yield from self._read(folder)

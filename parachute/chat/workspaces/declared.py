@@ -2,16 +2,16 @@
 
 from pydantic import ValidationError
 
-from parachute.declared.models import Declaration
-from parachute.errors import InvalidInput
-from parachute.workspaces.models import is_slug
-from parachute.workspaces.request import NewWorkspace
+from parachute.base.errors import InvalidInput
+from parachute.chat.workspaces.models import is_slug
+from parachute.chat.workspaces.request import NewWorkspace
+from parachute.config.declared.models import Declaration
 
 _MOST = 200
 
 
 def declared_workspaces(declaration: Declaration) -> dict[str, NewWorkspace]:
-    """What is said of each, by slug; error: DeclarationInvalid, which names the key."""
+    """Return the declared workspaces by slug; error: DeclarationInvalid, which names the key."""
     if len(declaration.workspaces) > _MOST:
         raise declaration.invalid("workspaces", f"there are more than {_MOST}")
     found = {}

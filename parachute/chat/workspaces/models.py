@@ -1,4 +1,4 @@
-"""A workspace as it is kept, and as the app reads it (contract, section 4)."""
+"""A workspace in its stored form and in the app's (contract, section 4)."""
 
 import re
 import unicodedata
@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from parachute.hosts.models import OfferedTool
-from parachute.permissions.tools import MODULE_SERVER
-from parachute.sandbox.limits import NO_LIMITS, Limits
-from parachute.sessions.trust import TrustLevel
+from parachute.modules.runtime.models import OfferedTool
+from parachute.sandbox.engines.limits import NO_LIMITS, Limits
+from parachute.security.permissions.actions import MODULE_SERVER
+from parachute.security.trust_levels import TrustLevel
 
 Choice = Literal["all", "none"] | tuple[str, ...]
 """Everything, nothing, or what is named."""
@@ -22,7 +22,7 @@ _SLUG_LIMIT = 40  # it is a part of the names of files, units and containers
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """Which of what there is the conversations of a workspace get.
+    """The capabilities that conversations of a workspace get.
 
     `mcps` names tools, modules, or `parachute` for the tools of all modules; `agents` the names or file names of the
     vault's agents.
@@ -85,7 +85,7 @@ class Workspace:
 
 
 def allowed(choice: Choice, names: Collection[str]) -> bool:
-    """Whether a choice names a thing by one of its names."""
+    """Return True if a choice names a thing by one of its names."""
     if isinstance(choice, str):
         return choice == "all"
     return any(name in choice for name in names)
@@ -99,7 +99,7 @@ def choice_of(value: str | Sequence[str]) -> Choice:
 
 
 def is_slug(text: str) -> bool:
-    """Whether this can be the slug of a workspace."""
+    """Return True if a text can be the slug of a workspace."""
     return len(text) <= _SLUG_LIMIT and _SLUG.fullmatch(text) is not None
 
 

@@ -1,13 +1,13 @@
-"""What a person says about a workspace: `POST` and `PUT /api/workspaces`; a field that nobody knows is an error."""
+"""The bodies of `POST` and `PUT /api/workspaces`; an unknown field is an error."""
 
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from parachute.errors import InvalidInput
-from parachute.sandbox.limits import Limits
-from parachute.sessions.trust import TrustLevel, normalize_trust_level
-from parachute.workspaces.models import Capabilities, choice_of
+from parachute.base.errors import InvalidInput
+from parachute.chat.workspaces.models import Capabilities, choice_of
+from parachute.sandbox.engines.limits import Limits
+from parachute.security.trust_levels import TrustLevel, normalize_trust_level
 
 _NAMES = 200
 
@@ -76,7 +76,7 @@ class Changes(_Strict):
         return self.level() or ("sandboxed" if "default_trust_level" in self.model_fields_set else before)
 
     def given(self) -> dict[str, Any]:
-        """The plain members that were sent, null as the default; trust level and folder are looked at by the service."""
+        """The plain members that were sent, null as the default; trust level and folder are left to the service."""
         sent = self.model_fields_set
         values: dict[str, Any] = {}
         if self.name is not None:

@@ -6,18 +6,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from parachute.clock import now
-from parachute.declared.models import NOTHING, Declaration
-from parachute.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError
-from parachute.sandbox.limits import NO_LIMITS
-from parachute.sessions.models import Session
-from parachute.sessions.service import Sessions
-from parachute.vault.service import Vault
-from parachute.workspaces.copies import Copies
-from parachute.workspaces.declared import declared_workspaces
-from parachute.workspaces.models import Workspace, allowed, slug_of
-from parachute.workspaces.request import Changes, NewWorkspace
-from parachute.workspaces.store import WorkspaceStore
+from parachute.base.clock import now
+from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError
+from parachute.chat.sessions.models import Session
+from parachute.chat.sessions.service import Sessions
+from parachute.chat.workspaces.copies import Copies
+from parachute.chat.workspaces.declared import declared_workspaces
+from parachute.chat.workspaces.models import Workspace, allowed, slug_of
+from parachute.chat.workspaces.request import Changes, NewWorkspace
+from parachute.chat.workspaces.store import WorkspaceStore
+from parachute.config.declared.models import NOTHING, Declaration
+from parachute.config.vault.service import Vault
+from parachute.sandbox.engines.limits import NO_LIMITS
 
 log = logging.getLogger(__name__)
 

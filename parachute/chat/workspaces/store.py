@@ -4,10 +4,10 @@ import json
 import sqlite3
 from typing import Any
 
-from parachute.database import Database
-from parachute.sandbox.limits import Limits
-from parachute.sessions.trust import TrustLevel
-from parachute.workspaces.models import KINDS, Capabilities, Choice, Workspace, choice_of
+from parachute.base.database import Database
+from parachute.chat.workspaces.models import KINDS, Capabilities, Choice, Workspace, choice_of
+from parachute.sandbox.engines.limits import Limits
+from parachute.security.trust_levels import TrustLevel
 
 
 def create_workspaces(connection: sqlite3.Connection) -> None:
@@ -19,7 +19,7 @@ def create_workspaces(connection: sqlite3.Connection) -> None:
 
 
 class WorkspaceStore:
-    """All workspaces, held in memory: core alone writes them, and every turn of a chat asks."""
+    """All workspaces, held in memory: only the server writes them, and every turn of a chat asks."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

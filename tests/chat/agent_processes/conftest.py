@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.agents.core import Core, core
-from tests.agents.module_tools import Reading
+from tests.chat.agent_processes.core import Core, core
+from tests.chat.agent_processes.module_tools import Reading
 from tests.supervisor.launching import Launcher, launcher
 from tests.support.messages_api import MessagesAPI
 

@@ -3,8 +3,8 @@
 import asyncio
 from typing import Any
 
-from parachute.errors import InvalidInput, NotFound, ParachuteError
-from parachute.hosts.models import OfferedTool
+from parachute.base.errors import InvalidInput, NotFound, ParachuteError
+from parachute.modules.runtime.models import OfferedTool
 
 BOOKS = {"type": "object", "properties": {"query": {"type": "string", "description": "Words"}}, "required": ["query"]}
 

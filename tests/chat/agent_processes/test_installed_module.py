@@ -5,11 +5,13 @@ from collections.abc import Iterator
 import pytest
 
 from parachute.supervisor.host_specification import module_folder
-from tests.agents.module_tools import BOOKS
-from tests.hosts.household import Household
-from tests.runs.answers import answered
+from tests.chat.agent_processes.module_tools import BOOKS
+from tests.chat.runs.answers import answered
+from tests.modules.runtime.household import Household
 from tests.support.messages_api import MessagesAPI, text, tool_use
 from tests.support.sse import ChatStream
+
+pytestmark = pytest.mark.long
 
 TOOLS = '''
 @mcp_tool("books_search")

@@ -4,18 +4,19 @@ import asyncio
 
 import pytest
 
-from parachute.runs.preparation import prepare
-from parachute.sessions.models import Session
-from tests.agents.conftest import MakeCore
-from tests.agents.core import Core
-from tests.agents.module_tools import BOOKS, DOWN, Reading, offered
+from parachute.chat.sessions.models import Session
+from tests.chat.agent_processes.conftest import MakeCore
+from tests.chat.agent_processes.core import Core
+from tests.chat.agent_processes.module_tools import BOOKS, DOWN, Reading, offered
 from tests.contract.models import check_stream
 from tests.support.messages_api import MessagesAPI, text, tool_use
+
+pytestmark = pytest.mark.long
 
 SEARCH = "mcp__parachute__reading_search"
 HANG = "mcp__parachute__hang"
 MOMO = {"query": "Momo"}
-SECONDS = 20
+SECONDS = 60
 
 
 def module_tools(api: MessagesAPI, request: int = -1) -> list[str]:
@@ -177,7 +178,7 @@ async def test_a_tool_that_goes_away_during_a_turn(make_core: MakeCore, api: Mes
 async def specification_of(core: Core) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """(the program's tools, tools of modules, what the policy knows of servers) of a new chat."""
     session = Session("11111111-2222-4333-8444-555555555555", "2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z")
-    prepared = await prepare(core.services, session, None, None, resume=False)
+    prepared = await core.preparation.prepare(session, None, None, resume=False)
     names = tuple(tool.name for tool in prepared.specification.module_tools)
     return prepared.specification.tools, names, prepared.policy.mcp_tools
 

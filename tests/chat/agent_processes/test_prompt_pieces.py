@@ -2,7 +2,7 @@
 
 import pytest
 
-from parachute.agents.options import prompt_pieces
+from parachute.chat.agent_processes.options import prompt_pieces
 
 
 @pytest.mark.parametrize("text", ["", "short", "x" * 9_500, "x" * 9_501, "a" + "😀" * 12_000, "ü" * 25_000])

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from parachute.agents import tools
-from parachute.agents.models import AgentSpecification
-from parachute.agents.tools import ToolServer, permitted, shown_names
-from parachute.gateway.models import CredentialKind
-from parachute.gateway.service import Line
-from parachute.hosts.models import OfferedTool
-from parachute.sandbox.service import Execution
-from tests.agents.module_tools import BOOKS, Reading, offered
+from parachute.chat.agent_processes import tools
+from parachute.chat.agent_processes.models import AgentSpecification
+from parachute.chat.agent_processes.tools import ToolServer, permitted, shown_names
+from parachute.llm.gateway.endpoint import ModelEndpoint
+from parachute.llm.gateway.models import CredentialKind
+from parachute.modules.runtime.models import OfferedTool
+from parachute.sandbox.engines.execution import Execution
+from tests.chat.agent_processes.module_tools import BOOKS, Reading, offered
 
 SHOWN = "mcp__parachute__reading_search"
 
@@ -72,8 +72,8 @@ def test_of_two_with_one_name_there_is_one() -> None:
 
 def test_the_fingerprint_follows_the_tools(tmp_path: Path) -> None:
     execution = Execution("direct", None, tmp_path / "a.sock", "m.sock", str(tmp_path), str(tmp_path), {}, ("/",))
-    line = Line("one", tmp_path, CredentialKind.API_KEY, "token")
-    plain = AgentSpecification("one", False, execution, line, "prompt", ("Read",), None, True)
+    endpoint = ModelEndpoint("one", tmp_path, CredentialKind.API_KEY, "token")
+    plain = AgentSpecification("one", False, execution, endpoint, "prompt", ("Read",), None, True)
     search = offered("reading_search")
     variants = [
         (),
@@ -178,6 +178,8 @@ def test_names_as_the_program_shows_them() -> None:
 
 
 def test_the_sdk_is_not_imported_before_it_is_needed() -> None:
-    program = "import sys, parachute.app; print([name for name in ('claude_agent_sdk', 'mcp') if name in sys.modules])"
+    program = (
+        "import sys, parachute.server.app; print([name for name in ('claude_agent_sdk', 'mcp') if name in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

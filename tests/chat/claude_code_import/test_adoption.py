@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from parachute.keys.models import Scope
-from parachute.keys.service import Keys
+from parachute.security.keys.models import Scope
+from parachute.security.keys.service import Keys
 from tests.contract import models
 from tests.contract.models import check_error, check_response
 from tests.support.computer import Computer
@@ -17,6 +17,8 @@ from tests.support.messages_api import MessagesAPI, text, tool_use
 from tests.support.sse import chat
 
 from .writing import claude_says, said, talk, write
+
+pytestmark = pytest.mark.long
 
 BODYLESS = {"content-type": "application/json"}
 
@@ -224,4 +226,4 @@ async def test_keys_reach_as_far_as_they_may(computer: Computer, claude: Path) -
 async def _approve_hooks(environment: dict[str, str]) -> None:
     command = (sys.executable, "-m", "parachute.cli", "hooks", "approve", "--yes")
     process = await asyncio.create_subprocess_exec(*command, env=environment, stdout=asyncio.subprocess.DEVNULL)
-    assert await asyncio.wait_for(process.wait(), 30) == 0
+    assert await asyncio.wait_for(process.wait(), 100) == 0

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from parachute.claude_code.history import History
-from parachute.errors import InvalidInput, NotFound
+from parachute.base.errors import InvalidInput, NotFound
+from parachute.chat.claude_code_import.history import History
 
 from .writing import LATER, NOON, said, talk, write
 
@@ -125,7 +125,7 @@ async def test_nothing_outside_of_it_is_read(claude: Path, tmp_path: Path, kind:
         with pytest.raises(NotFound):
             history.copy(found, tmp_path / "copy")
         assert not (tmp_path / "copy").exists()
-    assert await asyncio.wait_for(asyncio.to_thread(history.newest, 100), 10) == []
+    assert await asyncio.wait_for(asyncio.to_thread(history.newest, 100), 60) == []
     assert history.projects() == []
     with pytest.raises(NotFound):
         history.find(session)

@@ -7,8 +7,8 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from parachute.app import agent_program
-from parachute.sandbox.models import encoded_directory
+from parachute.sandbox.engines.models import encoded_directory
+from parachute.server.composition.sandbox import agent_program
 from tests.support.messages_api import MessagesAPI
 
 NOON = "2026-02-01T12:00:00.000Z"
@@ -61,6 +61,6 @@ async def claude_says(api: MessagesAPI, home: Path, directory: Path, message: st
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
     )
-    output, _ = await asyncio.wait_for(process.communicate(), 60)
+    output, _ = await asyncio.wait_for(process.communicate(), 100)
     assert process.returncode == 0, output.decode()
     return session

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from parachute.contexts.service import Contexts, Knowledge
-from parachute.errors import InvalidInput
-from parachute.hosts.interfaces import Interfaces
-from parachute.modules.service import Modules
+from parachute.base.errors import InvalidInput
+from parachute.chat.knowledge.service import Knowledge, KnowledgeService
+from parachute.modules.registry.service import Modules
+from parachute.modules.runtime.interfaces import Interfaces
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text
 from tests.support.sse import ChatStream, chat
@@ -46,7 +46,6 @@ async def _chat(computer: Computer, message: str, session: str = "new") -> ChatS
         return stream
 
 
-@pytest.mark.timeout(120)
 async def test_what_is_known_travels_with_the_message(tmp_path: Path) -> None:
     (tmp_path / "manifest.yaml").write_text(MANIFEST)
     (tmp_path / "module.py").write_text(MODULE)
@@ -59,6 +58,9 @@ async def test_what_is_known_travels_with_the_message(tmp_path: Path) -> None:
         with modules.installing(str(tmp_path)) as installation:
             installation.finish()
         with computer:
+            async with computer.client() as client:
+                # It starts here: a message does not wait long for it.
+                assert (await client.get("/api/knowing/anything")).status_code == 404
             answer = await _chat(computer, "What about LVB?")
             [shown] = answer.of_type("prompt_metadata")
             assert shown["contextFiles"] == ["Brain/lvb.md", "2026-01-02"]
@@ -96,7 +98,7 @@ async def test_instructions_come_only_from_project_folders(tmp_path: Path, monke
 
     async def known(*paths: Any) -> Knowledge:
         answer = {"text": "LVB.", "entities": [], "instructions": list(paths)}
-        return await Contexts(Answering(answer), check, vault).for_message("session", "LVB")
+        return await KnowledgeService(Answering(answer), check, vault).for_message("session", "LVB")
 
     both = await known("~/Projects/lvb/AGENTS.md", "Own/AGENTS.md")
     assert both.text == "LVB.\n\n### ~/Projects/lvb/AGENTS.md\n\nRules of lvb.\n\n### Own/AGENTS.md\n\nRules of Own."
@@ -125,7 +127,7 @@ async def test_instructions_come_only_from_project_folders(tmp_path: Path, monke
     "answer", [None, [], {"text": 5}, {"text": "x", "entities": "y", "instructions": "z"}, {"entities": []}]
 )
 async def test_an_answer_that_is_none_is_left_out(answer: Any) -> None:
-    known = await Contexts(Answering(answer), lambda folder: folder, Path("/")).for_message("session", "Hello")
+    known = await KnowledgeService(Answering(answer), lambda folder: folder, Path("/")).for_message("session", "Hello")
     assert known.sources == ()
     assert known.text in ("", "x")
 

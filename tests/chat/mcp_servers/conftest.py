@@ -1,10 +1,10 @@
-"""A street of MCP servers."""
+"""MCP servers beside a supervisor."""
 
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from tests.mcp_servers.street import Street, street
+from tests.chat.mcp_servers.running_servers import RunningServers, running_servers
 from tests.supervisor.launching import Launcher, launcher
 
 
@@ -16,7 +16,7 @@ def supervisor() -> Iterator[Launcher]:
 
 
 @pytest.fixture
-async def servers(supervisor: Launcher) -> AsyncIterator[Street]:
+async def servers(supervisor: Launcher) -> AsyncIterator[RunningServers]:
     """MCP servers; everything of them has ended when the test has."""
-    async with street(supervisor) as made:
+    async with running_servers(supervisor) as made:
         yield made

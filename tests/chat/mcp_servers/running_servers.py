@@ -7,14 +7,14 @@ from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 from typing import Any
 
-from parachute.agents.models import ServerTool
-from parachute.audit.service import Audit
-from parachute.egress.service import Egress
-from parachute.mcp_servers.catalog import Catalog
-from parachute.mcp_servers.service import McpServers
-from parachute.settings.models import Settings
-from tests.agents.module_tools import Reading
-from tests.mcp_servers.programs import plain
+from parachute.chat.agent_processes.models import ServerTool
+from parachute.chat.mcp_servers.catalog import Catalog
+from parachute.chat.mcp_servers.service import McpServers
+from parachute.config.settings.models import Settings
+from parachute.sandbox.egress.service import Egress
+from parachute.security.audit.service import Audit
+from tests.chat.agent_processes.module_tools import Reading
+from tests.chat.mcp_servers.programs import plain
 from tests.supervisor.launching import Launcher
 
 
@@ -23,7 +23,7 @@ def library() -> str:
     return str(Path(sys.prefix).resolve())
 
 
-class Street:
+class RunningServers:
     """`service` is core's; `write` puts a server into `.mcp.json`, and `approve` stands for the user."""
 
     def __init__(self, launcher: Launcher, service: McpServers) -> None:
@@ -74,7 +74,7 @@ class Street:
 
 
 @contextlib.asynccontextmanager
-async def street(launcher: Launcher, **settings: Any) -> AsyncIterator[Street]:
+async def running_servers(launcher: Launcher, **settings: Any) -> AsyncIterator[RunningServers]:
     """MCP servers of an installation whose supervisor runs already."""
     vault = launcher.folder / "Parachute"
     vault.mkdir(exist_ok=True)
@@ -84,7 +84,7 @@ async def street(launcher: Launcher, **settings: Any) -> AsyncIterator[Street]:
     service = McpServers(launcher.home, Settings(vault=vault, **settings), egress, Reading("reading_search"))
     await service.start()
     try:
-        yield Street(launcher, service)
+        yield RunningServers(launcher, service)
     finally:
         await service.close()
         await egress.close_all()

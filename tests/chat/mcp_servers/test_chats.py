@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from parachute.keys.cli_token import CliToken
+from parachute.security.keys.cli_token import CliToken
+from tests.chat.mcp_servers.programs import plain
+from tests.chat.runs.answers import answered, ended
 from tests.conftest import needs_bubblewrap
 from tests.contract.mcps import ServerList, ToolList, Trial
-from tests.hosts.household import PROGRAM, Household
-from tests.mcp_servers.programs import plain
-from tests.runs.answers import answered, ended
+from tests.modules.runtime.household import PROGRAM, Household
 from tests.support.messages_api import MessagesAPI, text, tool_use
 
-pytestmark = needs_bubblewrap
+pytestmark = [needs_bubblewrap, pytest.mark.long]
 
 ACT = "mcp__notes__act"
 SAYS = """

@@ -6,15 +6,15 @@ import os
 
 import pytest
 
-from parachute.errors import ParachuteError, Unavailable
-from parachute.mcp_servers import service, transport
-from parachute.mcp_servers.client import ToolFailed
-from parachute.sandbox.bubblewrap import counts_processes_by_namespace
+from parachute.base.errors import ParachuteError, Unavailable
+from parachute.chat.mcp_servers import service, transport
+from parachute.chat.mcp_servers.client import ToolFailed
+from parachute.sandbox.engines.bubblewrap import counts_processes_by_namespace
+from tests.chat.mcp_servers.programs import plain
+from tests.chat.mcp_servers.running_servers import RunningServers
 from tests.conftest import needs_bubblewrap
-from tests.mcp_servers.programs import plain
-from tests.mcp_servers.street import Street
 
-pytestmark = needs_bubblewrap
+pytestmark = [needs_bubblewrap, pytest.mark.long]
 
 NOTES = """
 def act(asked):
@@ -55,7 +55,7 @@ def act(asked):
 
 
 @pytest.mark.parametrize("code", [NOTES, LONG, ENDLESS, REQUESTS, GARBAGE, EXITS, SILENT])
-async def test_a_call_that_ends_in_a_flood_or_in_nothing(servers: Street, code: str) -> None:
+async def test_a_call_that_ends_in_a_flood_or_in_nothing(servers: RunningServers, code: str) -> None:
     servers.plain("hostile", code)
     servers.plain("solid")
     hostile = asyncio.create_task(servers.service.call("hostile", "act", {}))
@@ -65,7 +65,9 @@ async def test_a_call_that_ends_in_a_flood_or_in_nothing(servers: Street, code: 
     assert await servers.service.call("solid", "act", {}) == "done"
 
 
-async def test_other_calls_are_answered_during_a_flood(servers: Street, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_other_calls_are_answered_during_a_flood(
+    servers: RunningServers, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(transport, "_MESSAGES", 10**9)
     monkeypatch.setattr(transport, "_BYTES", 10**12)
     servers.plain("hostile", NOTES)
@@ -78,7 +80,7 @@ async def test_other_calls_are_answered_during_a_flood(servers: Street, monkeypa
     await asyncio.gather(flood, return_exceptions=True)
 
 
-async def test_a_call_that_hangs_can_be_stopped(servers: Street, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_call_that_hangs_can_be_stopped(servers: RunningServers, monkeypatch: pytest.MonkeyPatch) -> None:
     servers.plain("slow", "def act(asked):\n    if asked['params']['arguments']:\n        text(asked, 'now')\n")
     call = asyncio.create_task(servers.service.call("slow", "act", {}))
     assert await servers.service.call("slow", "act", {"now": True}) == "now"
@@ -108,7 +110,7 @@ def act(asked):
 """
 
 
-async def test_a_server_gets_no_calls_that_open_the_kernel(servers: Street) -> None:
+async def test_a_server_gets_no_calls_that_open_the_kernel(servers: RunningServers) -> None:
     servers.plain("hostile", KERNEL)
     assert json.loads(await servers.service.call("hostile", "act", {})) == [False] * 4
 
@@ -122,11 +124,11 @@ DIES = "def begin():\n    sys.exit('this is how it is')\n"
 
 @pytest.mark.parametrize("code", [NEVER, LIES, OTHERS, REFUSES, DIES])
 async def test_a_server_that_does_not_begin_is_left_out_with_one_warning(
-    servers: Street, code: str, monkeypatch: pytest.MonkeyPatch
+    servers: RunningServers, code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     servers.plain("solid")
     await servers.offered()
-    monkeypatch.setattr("parachute.mcp_servers.running.START_SECONDS", 3.0)
+    monkeypatch.setattr("parachute.chat.mcp_servers.running.START_SECONDS", 3.0)
     servers.plain("hostile", code)
     for _ in range(2):
         tools, warnings = await servers.offered()
@@ -142,7 +144,7 @@ def offer(asked):
 """
 
 
-async def offered(servers: Street, tools: str) -> list[str]:
+async def offered(servers: RunningServers, tools: str) -> list[str]:
     """The names of the tools that a chat gets of a server which offers these (Python) on endless pages."""
     servers.plain("hostile", OFFER % tools)
     found, warnings = await servers.offered()
@@ -150,7 +152,7 @@ async def offered(servers: Street, tools: str) -> list[str]:
     return [tool.name for tool in found]
 
 
-async def test_what_no_model_could_be_given_is_left_out(servers: Street) -> None:
+async def test_what_no_model_could_be_given_is_left_out(servers: RunningServers) -> None:
     tools = """[
         tool("fine"), tool("fine"), tool("mcp__parachute__fine"), tool("a b"), tool("x" * 65), tool(""), tool("böse"),
         tool("huge", inputSchema={"type": "object", "properties": {"a": {"description": "x" * 70000}}}),
@@ -162,7 +164,7 @@ async def test_what_no_model_could_be_given_is_left_out(servers: Street) -> None
     assert shown == {("hostile", "fine"), ("hostile", "mcp__parachute__fine"), ("other", "fine")}
 
 
-async def test_no_more_than_a_bounded_number_of_tools_and_words(servers: Street) -> None:
+async def test_no_more_than_a_bounded_number_of_tools_and_words(servers: RunningServers) -> None:
     assert len(await offered(servers, "[tool('t%d' % number) for number in range(500)]")) == 64
     schema = "{'type': 'object', 'properties': {'a': {'description': 'x' * 60000}}}"
     tools = f"[tool('t%d' % number, inputSchema={schema}) for number in range(10)]"
@@ -172,7 +174,7 @@ async def test_no_more_than_a_bounded_number_of_tools_and_words(servers: Street)
     assert len(tool.description) <= 2_000
 
 
-async def test_a_schema_of_results_is_not_used(servers: Street) -> None:
+async def test_a_schema_of_results_is_not_used(servers: RunningServers) -> None:
     # The library would check the result with it: a pattern like this one never comes to an end.
     code = """
 TOOLS = [tool("act", outputSchema={"type": "object", "properties": {"a": {"pattern": "^(a+)+$"}}})]
@@ -182,11 +184,11 @@ def act(asked):
 """
     servers.plain("hostile", code)
     assert [tool.name for tool in (await servers.offered())[0]] == ["act"]
-    answer = await asyncio.wait_for(servers.service.call("hostile", "act", {}), 20)
+    answer = await asyncio.wait_for(servers.service.call("hostile", "act", {}), 60)
     assert json.loads(answer) == {"a": "a" * 64 + "b"}
 
 
-async def test_contents_of_every_kind(servers: Street) -> None:
+async def test_contents_of_every_kind(servers: RunningServers) -> None:
     code = """
 def act(asked):
     blocks = [
@@ -206,7 +208,7 @@ def act(asked):
         await servers.service.call("kinds", "act", {"fail": True})
 
 
-async def test_memory_and_processes_are_bounded(servers: Street) -> None:
+async def test_memory_and_processes_are_bounded(servers: RunningServers) -> None:
     code = """
 def act(asked):
     found = {}
@@ -238,7 +240,7 @@ def act(asked):
         assert found["processes"] == "refused"
 
 
-async def test_it_reaches_the_hosts_of_its_approval_through_the_proxy_only(servers: Street) -> None:
+async def test_it_reaches_the_hosts_of_its_approval_through_the_proxy_only(servers: RunningServers) -> None:
     code = """
 import urllib.request
 def act(asked):
@@ -265,7 +267,7 @@ def act(asked):
     assert servers.service._running._egress.status() == []
 
 
-async def test_without_an_approval_for_hosts_there_is_no_proxy(servers: Street) -> None:
+async def test_without_an_approval_for_hosts_there_is_no_proxy(servers: RunningServers) -> None:
     servers.plain("offline", "def act(asked):\n    text(asked, str(os.environ.get('HTTPS_PROXY')))\n")
     assert await servers.service.call("offline", "act", {}) == "None"
     with pytest.raises(ParachuteError, match="hosts"):

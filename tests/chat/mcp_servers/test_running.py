@@ -1,26 +1,27 @@
 """Servers that run: started by the first need in a box, with what their approval names and nothing else."""
 
 import asyncio
+import contextlib
 import json
 import os
-import signal
 from pathlib import Path
 
 import psutil
 import pytest
 
-from parachute.errors import ParachuteError, Unavailable
-from parachute.mcp_servers.catalog import NotApproved
-from parachute.mcp_servers.client import ToolFailed
+from parachute.base.errors import ParachuteError, Unavailable
+from parachute.chat.mcp_servers.catalog import NotApproved
+from parachute.chat.mcp_servers.client import ToolFailed
+from tests.chat.mcp_servers.programs import NOTES, plain
+from tests.chat.mcp_servers.running_servers import RunningServers, running_servers
 from tests.conftest import needs_bubblewrap
-from tests.mcp_servers.programs import NOTES, plain
-from tests.mcp_servers.street import Street, street
-from tests.supervisor.launching import Launcher, wait_until, with_argument
+from tests.supervisor.launching import Launcher, with_argument
+from tests.support.waiting import wait_until
 
-pytestmark = needs_bubblewrap
+pytestmark = [needs_bubblewrap, pytest.mark.long]
 
 
-async def test_a_server_written_with_the_library(servers: Street) -> None:
+async def test_a_server_written_with_the_library(servers: RunningServers) -> None:
     servers.write("notes", servers.program("notes", NOTES))
     servers.approve("notes")
     tools, warnings = await servers.offered()
@@ -40,7 +41,7 @@ async def test_a_server_written_with_the_library(servers: Street) -> None:
 MARKS = "def begin():\n    open('/data/started', 'a').write('x')\n"
 
 
-async def test_what_is_not_approved_never_starts(servers: Street) -> None:
+async def test_what_is_not_approved_never_starts(servers: RunningServers) -> None:
     program = servers.program("marks", plain(MARKS))
     servers.write("marks", program)
     assert await servers.offered() == ([], [])
@@ -54,7 +55,7 @@ async def test_what_is_not_approved_never_starts(servers: Street) -> None:
     assert (servers.data("marks") / "started").read_text() == "x"  # the same test sees it when it does start
 
 
-async def test_the_launcher_itself_starts_nothing_that_is_not_approved(servers: Street) -> None:
+async def test_the_launcher_itself_starts_nothing_that_is_not_approved(servers: RunningServers) -> None:
     servers.write("marks", servers.program("marks", plain(MARKS)))
     servers.approve("marks")
     assert await servers.service.call("marks", "act", {}) == "done"
@@ -71,12 +72,13 @@ async def test_the_launcher_itself_starts_nothing_that_is_not_approved(servers: 
     assert await reader.read() == b""
     writer.close()
     assert not (folders.data / "started").exists()
-    assert "is not approved as it is" in (servers.home.logs / "mcp-marks.log").read_text()
+    log = servers.home.logs / "mcp-marks.log"
+    wait_until(lambda: "is not approved as it is" in log.read_text(), "the log has the reason")
     await servers.launcher.ask("close", unit="mcp@marks")
     assert await servers.service._running.call(runnable, "act", {}, 30) == "done"
 
 
-async def test_an_edited_file_waits_for_an_approval_and_the_server_ends(servers: Street) -> None:
+async def test_an_edited_file_waits_for_an_approval_and_the_server_ends(servers: RunningServers) -> None:
     program = servers.program("marks", plain(MARKS))
     servers.write("marks", program)
     servers.approve("marks")
@@ -92,7 +94,7 @@ async def test_an_edited_file_waits_for_an_approval_and_the_server_ends(servers:
     assert (servers.data("marks") / "started").read_text() == "xx"  # a process of the new configuration
 
 
-async def test_an_edited_program_waits_too_and_the_approved_copy_is_what_ran(servers: Street) -> None:
+async def test_an_edited_program_waits_too_and_the_approved_copy_is_what_ran(servers: RunningServers) -> None:
     servers.plain("one", "def act(asked):\n    text(asked, open(__file__).read()[:5] and 'first')\n")
     assert await servers.service.call("one", "act", {}) == "first"
     program = servers.programs / "one.py"
@@ -131,7 +133,7 @@ def act(asked):
 """
 
 
-async def test_a_server_sees_no_vault_no_trust_no_network_and_no_other_process(servers: Street) -> None:
+async def test_a_server_sees_no_vault_no_trust_no_network_and_no_other_process(servers: RunningServers) -> None:
     (servers.vault / "Daily").mkdir()
     (servers.vault / "Daily" / "day.md").write_text("private")
     listener = await asyncio.start_server(lambda reader, writer: writer.close(), "127.0.0.1", 0)
@@ -163,7 +165,7 @@ async def test_a_server_sees_no_vault_no_trust_no_network_and_no_other_process(s
     assert json.loads(await servers.service.call("look", "act", {}))["own"] == ["own.txt"]
 
 
-async def test_a_secret_reaches_the_server_and_no_command_line_or_file_of_the_vault(servers: Street) -> None:
+async def test_a_secret_reaches_the_server_and_no_command_line_or_file_of_the_vault(servers: RunningServers) -> None:
     program = servers.program("notes", plain("def act(asked):\n    text(asked, os.environ['TOKEN'])\n"))
     servers.write("notes", program, env={"TOKEN": "Bearer ${secret:KEY}"})
     servers.approve("notes")
@@ -173,12 +175,13 @@ async def test_a_secret_reaches_the_server_and_no_command_line_or_file_of_the_va
     assert await servers.service.call("notes", "act", {}) == "Bearer s3cr3t-value"
     assert with_argument("s3cr3t-value") == []
     for process in psutil.Process(servers.launcher.process.pid).children(recursive=True):
-        if "notes.py" not in " ".join(process.cmdline()):
-            assert "s3cr3t-value" not in str(process.environ())
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if "notes.py" not in " ".join(process.cmdline()):
+                assert "s3cr3t-value" not in str(process.environ())
     assert "s3cr3t-value" not in servers.catalog.folders("notes").specification.read_text()
 
 
-async def test_a_crash_is_an_error_of_its_call_and_the_next_one_works(servers: Street) -> None:
+async def test_a_crash_is_an_error_of_its_call_and_the_next_one_works(servers: RunningServers) -> None:
     servers.plain(
         "fragile", "def act(asked):\n    os._exit(3) if asked['params']['arguments'] else text(asked, 'whole')\n"
     )
@@ -190,12 +193,12 @@ async def test_a_crash_is_an_error_of_its_call_and_the_next_one_works(servers: S
     assert "ended by itself, with status 3" in (servers.home.logs / "mcp-fragile.log").read_text()
 
 
-async def test_a_server_killed_from_outside(servers: Street) -> None:
+async def test_a_server_killed_from_outside(servers: RunningServers) -> None:
     servers.plain("solid")
     assert await servers.service.call("solid", "act", {}) == "done"
-    process = (await servers.launcher.unit("mcp@solid"))["process"]
-    os.kill(process, signal.SIGKILL)
-    psutil.wait_procs([psutil.Process(process)] if psutil.pid_exists(process) else [], timeout=10)
+    process = psutil.Process((await servers.launcher.unit("mcp@solid"))["process"])
+    process.kill()
+    psutil.wait_procs([process], timeout=60)
     results = []
     for _ in range(2):
         try:
@@ -205,40 +208,42 @@ async def test_a_server_killed_from_outside(servers: Street) -> None:
     assert results[-1] == "done"
 
 
-async def test_closing_leaves_nothing_behind_not_even_what_hid(servers: Street) -> None:
+async def test_closing_leaves_nothing_behind_not_even_what_hid(servers: RunningServers) -> None:
     code = """
 def begin():
     if os.fork() == 0:
         os.setsid()
         if os.fork() == 0:
-            os.execvp("sleep", ["sleep", "76543.21"])
+            os.execvp("sleep", ["sleep", "%s"])
         os._exit(0)
 """
-    servers.plain("forks", code)
+    # The number only tells our process from others.
+    number = f"76543.{os.getpid()}"
+    servers.plain("forks", code % number)
     assert await servers.service.call("forks", "act", {}) == "done"
-    wait_until(lambda: with_argument("76543.21"), "the hidden process runs")
-    hidden = with_argument("76543.21")
+    wait_until(lambda: with_argument(number), "the hidden process runs")
+    hidden = with_argument(number)
     await servers.service._running.end("forks")
-    _, alive = psutil.wait_procs(hidden, timeout=10)
+    _, alive = psutil.wait_procs(hidden, timeout=60)
     assert alive == []
     assert not servers.catalog.folders("forks").run.exists()
 
 
 async def test_another_core_ends_what_the_one_before_left(supervisor: Launcher) -> None:
-    async with street(supervisor) as servers:
+    async with running_servers(supervisor) as servers:
         servers.plain("solid")
         assert await servers.service.call("solid", "act", {}) == "done"
-        async with street(supervisor) as later:
+        async with running_servers(supervisor) as later:
             units = (await supervisor.ask("status"))["units"]
             assert [unit["name"] for unit in units if unit["name"].startswith("mcp@")] == []
             assert await later.service.call("solid", "act", {}) == "done"
 
 
 async def test_tools_are_known_without_starting_the_server_again(supervisor: Launcher) -> None:
-    async with street(supervisor) as servers:
+    async with running_servers(supervisor) as servers:
         servers.plain("marks", MARKS)
         assert [tool.name for tool in (await servers.offered())[0]] == ["act"]
-    async with street(supervisor) as servers:
+    async with running_servers(supervisor) as servers:
         assert [tool.name for tool in (await servers.offered())[0]] == ["act"]
         assert servers.service.running() == frozenset()
         assert (servers.data("marks") / "started").read_text() == "x"

@@ -1,30 +1,31 @@
 """Which conversations get which servers, and what their agents are let call."""
 
 import asyncio
-import dataclasses
+import contextlib
 import os
 from typing import Any
 
 import pytest
 
-from parachute.agents.models import ServerTool
-from parachute.agents.tools import ToolServer
-from parachute.errors import InvalidInput
-from parachute.permissions.tools import server_tool_listed
-from parachute.runs.preparation import prepare
-from parachute.sessions.models import Session
-from parachute.settings.home import Home
+from parachute.base.errors import InvalidInput
+from parachute.chat.agent_processes.listed_tools import server_tool_listed
+from parachute.chat.agent_processes.models import ServerTool
+from parachute.chat.agent_processes.tools import ToolServer
+from parachute.chat.sessions.models import Session
+from parachute.chat.workspaces.models import Capabilities, Workspace
+from parachute.config.settings.home import Home
 from parachute.supervisor import units
 from parachute.supervisor.logs import log_path
 from parachute.supervisor.rendering import render
-from parachute.workspaces.models import Capabilities, Workspace
-from tests.agents.core import core
-from tests.agents.module_tools import Reading
+from tests.chat.agent_processes.core import core
+from tests.chat.agent_processes.module_tools import Reading
+from tests.chat.mcp_servers.running_servers import RunningServers, running_servers
+from tests.chat.runs.answers import eventually
 from tests.conftest import needs_bubblewrap
-from tests.mcp_servers.street import Street, street
-from tests.runs.answers import eventually
 from tests.supervisor.launching import Launcher
 from tests.support.messages_api import MessagesAPI
+
+pytestmark = pytest.mark.long
 
 MOMENT = "2026-01-01T00:00:00Z"
 
@@ -32,15 +33,18 @@ MOMENT = "2026-01-01T00:00:00Z"
 @needs_bubblewrap
 async def test_what_each_kind_of_conversation_gets(supervisor: Launcher, api: MessagesAPI) -> None:
     chosen: dict[str, Any] = {"default_capabilities": {"mcps": ["reading", "notes"]}}
-    async with street(supervisor) as servers, core(supervisor, api.url, Reading("reading_search"), **chosen) as made:
+    async with contextlib.AsyncExitStack() as stack:
+        servers = await stack.enter_async_context(running_servers(supervisor))
+        made = await stack.enter_async_context(
+            core(supervisor, api.url, Reading("reading_search"), servers.service, **chosen)
+        )
         for name in ("notes", "other"):
             servers.plain(name)
-        services = dataclasses.replace(made.services, mcp_servers=servers.service)
 
         async def names(source: str = "parachute", mcps: Any = None) -> tuple[str, ...]:
             session = Session("11111111-2222-4333-8444-555555555555", MOMENT, MOMENT, source=source)
             workspace = Workspace("w", "W", MOMENT, MOMENT, capabilities=Capabilities(mcps)) if mcps else None
-            prepared = await prepare(services, session, None, None, resume=False, workspace=workspace)
+            prepared = await made.preparation.prepare(session, None, None, resume=False, workspace=workspace)
             assert prepared.execution.warnings == ()
             return prepared.policy.mcp_tools
 
@@ -104,13 +108,15 @@ def test_all_servers_share_one_template_under_systemd(supervisor: Launcher) -> N
     unit = units.by_name(home, "mcp@notes")
     files = render(unit, home, log_path(home, unit.name))
     assert set(files) == {"parachute-mcp@.service", "parachute-mcp@.socket"}
-    assert "parachute.mcp_servers.launch" in files["parachute-mcp@.service"]
+    assert "parachute.chat.mcp_servers.launch" in files["parachute-mcp@.service"]
     assert f"{home.root}/run/mcp/%i/server.sock" in files["parachute-mcp@.socket"]
 
 
 @needs_bubblewrap
-async def test_what_is_idle_or_not_approved_any_more_ends(servers: Street, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("parachute.mcp_servers.running._SWEEP_SECONDS", 0.05)
+async def test_what_is_idle_or_not_approved_any_more_ends(
+    servers: RunningServers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("parachute.chat.mcp_servers.running._SWEEP_SECONDS", 0.05)
     await servers.service.close()
     await servers.service.start()
     servers.plain("kept")
@@ -119,7 +125,7 @@ async def test_what_is_idle_or_not_approved_any_more_ends(servers: Street, monke
     assert await servers.service.call("kept", "act", {}) == "done"
     servers.catalog.remove("kept")
     await eventually(lambda: "kept" not in servers.service.running(), "the removed one has ended")
-    monkeypatch.setattr("parachute.mcp_servers.running.IDLE_SECONDS", 0.0)
+    monkeypatch.setattr("parachute.chat.mcp_servers.running.IDLE_SECONDS", 0.0)
     call = asyncio.create_task(servers.service.call("slow", "act", {}))
     await eventually(lambda: "slow" in servers.service.running(), "it has begun")
     opened = await asyncio.to_thread(lambda: (servers.data("slow") / "go").open("w"))  # it is at work all the time

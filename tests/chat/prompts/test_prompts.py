@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from parachute.errors import NotFound
-from parachute.prompts.service import Prompts
-from parachute.sandbox.service import Execution
-from parachute.vault.service import Vault
+from parachute.base.errors import NotFound
+from parachute.chat.prompts.service import Prompts
+from parachute.config.vault.service import Vault
+from parachute.sandbox.engines.execution import Execution
 
 
 @pytest.fixture
@@ -36,10 +36,9 @@ def test_a_file_that_says_the_same_twice_counts_once(vault: Vault, execution: Ex
 def test_a_long_file_is_cut_and_it_is_said(vault: Vault, execution: Execution) -> None:
     (vault.root / "CLAUDE.md").write_text("word " * 40_000)
     prompt = Prompts(vault).compose(execution, "")
-    metadata = prompt.metadata(True)
     assert "[cut]" in prompt.text
-    assert metadata["contextTruncated"] is True
-    assert metadata["contextTokens"] <= 65_536 // 4 + 2
+    assert prompt.context_truncated
+    assert prompt.context_characters <= 65_536 + 8
 
 
 def test_a_pipe_a_folder_and_a_link_in_place_of_instructions(

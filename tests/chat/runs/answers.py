@@ -45,7 +45,18 @@ async def events_after(client: httpx2.AsyncClient, session: str, after: int = 0)
     return events
 
 
-async def eventually(condition: Callable[[], Any], what: str, seconds: float = 15) -> Any:
+async def transcript_with(client: httpx2.AsyncClient, session: str, last: str) -> list[Event]:
+    """The events of a transcript as soon as it has the text `last`: the agent's program may store an answer after giving it."""
+    async with asyncio.timeout(60):
+        while True:
+            answer = await client.get(f"/api/chat/{session}/transcript", params={"full": True, "after_compact": True})
+            if answer.status_code == 200 and last in str(events := answer.json()["events"]):
+                found: list[Event] = events
+                return found
+            await asyncio.sleep(0.02)
+
+
+async def eventually(condition: Callable[[], Any], what: str, seconds: float = 60) -> Any:
     """Wait for a condition that no event announces, without blocking the loop; its value."""
     deadline = asyncio.get_running_loop().time() + seconds
     while not (value := condition()):

@@ -1,7 +1,6 @@
 """A chat turn as the app sees it, with the real SDK, program and sandbox."""
 
-import pytest
-
+from tests.chat.runs.answers import transcript_with
 from tests.contract.models import check_stream
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text, thinking, tool_use
@@ -21,8 +20,8 @@ async def test_a_message_is_answered_and_remembered(computer: Computer, api: Mes
             await stream.collect()
         assert stream.text == "You said hello."
         assert stream.terminal["sessionResume"]["cacheHit"] is True
-        transcript = (await client.get(f"/api/chat/{session}/transcript")).json()
-        assert [event["type"] for event in transcript["events"]] == ["user", "assistant", "user", "assistant"]
+        events = await transcript_with(client, session, "You said hello.")
+        assert [event["type"] for event in events] == ["user", "assistant", "user", "assistant"]
     # The second request carried the first turn, and the real key, which the box never saw.
     assert "Hello, Ada." in str(api.conversation[-1].body["messages"])
     assert api.conversation[-1].headers["x-api-key"] == "sk-ant-api03-real"
@@ -45,12 +44,11 @@ async def test_a_sandboxed_agent_writes_and_runs_commands_without_being_asked(
     assert not stream.of_type("permission_request")
 
 
-@pytest.mark.parametrize("command", ["sudo true", "rm -rf /", "cat ~/.parachute/keys.yaml"])
-async def test_a_hard_rule_denies_also_in_the_sandbox(computer: Computer, api: MessagesAPI, command: str) -> None:
-    api.script(tool_use("Bash", {"command": command}), text("I may not."))
+async def test_hard_rules_deny_also_in_the_sandbox(computer: Computer, api: MessagesAPI) -> None:
+    commands = ("sudo true", "rm -rf /", "cat ~/.parachute/keys.yaml")
+    api.script(*(tool_use("Bash", {"command": command}) for command in commands), text("I may not."))
     async with computer.client() as client, chat(client, "Try it.") as stream:
         await stream.collect()
-    (result,) = stream.of_type("tool_result")
-    assert result["isError"] is True
-    assert stream.of_type("permission_denied")
+    assert [result["isError"] for result in stream.of_type("tool_result")] == [True] * 3
+    assert len(stream.of_type("permission_denied")) == 3
     assert stream.terminal["type"] == "done"

@@ -7,12 +7,14 @@ import signal
 
 import pytest
 
-from tests.runs.answers import answered, ended, events_after, eventually, session_of
-from tests.runs.conftest import MakeComputer
-from tests.runs.processes import agent_of, agents, command_line
-from tests.support.computer import Computer
+from tests.chat.runs.answers import answered, ended, events_after, eventually, session_of
+from tests.chat.runs.conftest import MakeComputer
+from tests.chat.runs.processes import agent_of, agents, command_line
+from tests.support.computer import AGENTS, Computer
 from tests.support.messages_api import Gate, MessagesAPI, hold, several, text
 from tests.support.sse import chat, text_of
+
+pytestmark = pytest.mark.long
 
 HALF = "Half of the answer. "
 
@@ -20,8 +22,8 @@ HALF = "Half of the answer. "
 def stored_text(computer: Computer) -> str:
     """All texts in the log of runs, as they lie on the disk."""
     files = sorted((computer.vault / ".parachute" / "runs").glob("*.jsonl"), key=lambda path: int(path.stem))
-    lines = [line for path in files for line in path.read_text().splitlines()]
-    return "".join(event.get("text", "") for line in lines for _, event in json.loads(line))
+    lines = [line for path in files for line in path.read_text().splitlines(True)]
+    return "".join(event.get("text", "") for line in lines if line.endswith("\n") for _, event in json.loads(line))
 
 
 async def test_kill_of_core(own_computer: Computer, own_api: MessagesAPI) -> None:
@@ -130,7 +132,7 @@ async def test_an_agent_that_dies_between_two_messages(computer: Computer, api: 
 
 
 async def test_nothing_is_left_of_many_chats(make_computer: MakeComputer, own_api: MessagesAPI) -> None:
-    computer = make_computer(agents={"spare": False, "warm": 1})
+    computer = make_computer(agents={**AGENTS, "warm": 1})
     own_api.default(text("Yes."))
     async with computer.client() as client:
         sessions = [session_of(await answered(client, f"Chat {number}")) for number in range(3)]

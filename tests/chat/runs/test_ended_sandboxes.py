@@ -10,13 +10,15 @@ from shutil import which
 
 import pytest
 
-from parachute.sandbox.places import RUNNER
-from tests.runs.answers import answered, ended, eventually, session_of
-from tests.runs.conftest import MakeComputer
-from tests.runs.processes import agent_of, agents, command_line
+from parachute.sandbox.layout import RUNNER
+from tests.chat.runs.answers import answered, ended, session_of
+from tests.chat.runs.conftest import MakeComputer
+from tests.chat.runs.processes import agent_of, command_line
 from tests.support.computer import Computer
 from tests.support.messages_api import Gate, MessagesAPI, hold, several, text
 from tests.support.sse import chat
+
+pytestmark = pytest.mark.long
 
 Breakable = Callable[..., Computer]
 
@@ -45,7 +47,7 @@ def end_box(computer: Computer, session: str) -> None:
 
 
 async def test_one_that_was_killed_is_named(make_computer: MakeComputer, own_api: MessagesAPI) -> None:
-    computer, gate = make_computer(agents={"spare": False}), Gate()
+    computer, gate = make_computer(), Gate()
     own_api.script(several(text("Half."), hold(gate)), text("Whole again."))
     async with computer.client() as client:
         async with chat(client, "First message.") as stream:
@@ -62,7 +64,7 @@ async def test_one_that_was_killed_is_named(make_computer: MakeComputer, own_api
 async def test_one_that_cannot_start_is_tried_three_times_and_again_with_the_next_message(
     breakable: Breakable, broken: Path, own_api: MessagesAPI
 ) -> None:
-    computer = breakable(agents={"spare": False})
+    computer = breakable()
     own_api.default(text("Yes."))
     log = computer.home.logs / "sandbox.log"
     async with computer.client() as client:
@@ -79,22 +81,3 @@ async def test_one_that_cannot_start_is_tried_three_times_and_again_with_the_nex
                 refused = await answered(client, "Once more.", session_of(refused))
         broken.unlink()
         assert (await answered(client, "And now?", session_of(refused))).text == "Yes."
-
-
-async def test_a_spare_that_cannot_start_is_not_tried_all_the_time(
-    breakable: Breakable, broken: Path, own_api: MessagesAPI
-) -> None:
-    computer = breakable(agents={"spare": True})
-    own_api.default(text("Yes."))
-    log = computer.home.logs / "sandbox.log"
-    async with computer.client() as client:
-        session = session_of(await answered(client, "First message."))
-        await eventually(lambda: len(agents(computer)) == 2, "there is a spare")
-        broken.touch()
-        # The first of these takes it, and its end asks for another one.
-        await answered(client, "Second chat.")
-        await eventually(lambda: log.read_text().count("Broken.") == 3, "it was tried")
-        for number in range(3):
-            await client.get("/api/chat")
-            await answered(client, f"Message {number}.", session)
-        assert log.read_text().count("Broken.") == 3

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from parachute.database import Database
-from parachute.runs import store
-from parachute.runs.event_files import EventFiles
-from parachute.runs.events import Event
+from parachute.base.database import Database
+from parachute.chat.runs import store
+from parachute.chat.runs.event_files import EventFiles, Stored
+from parachute.chat.runs.events import Model, TextDelta
 
 SESSION, OTHER = "00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002"
 
 FILLING = """
 import resource, sys
 from pathlib import Path
-from parachute.runs.event_files import EventFiles
+from parachute.chat.runs.event_files import EventFiles
 
 files = EventFiles(Path(sys.argv[1]))
 files.append(1, [(1, {"type": "text_delta", "text": "a"})])
@@ -31,7 +31,7 @@ except OSError:
 """
 
 
-def said(word: str) -> Event:
+def said(word: str) -> Stored:
     return {"type": "text_delta", "text": word}
 
 
@@ -81,7 +81,7 @@ async def test_a_link_in_the_place_of_a_file_is_not_followed(tmp_path: Path) -> 
 async def test_a_new_run_does_not_begin_with_what_a_dropped_one_has_said(database: Database, tmp_path: Path) -> None:
     runs = store.RunStore(database)
     first = await runs.begin(SESSION)
-    await runs.append(first, [(1, said("old"))])
+    await runs.append(first, [(1, TextDelta("old"))])
     await runs.end(first, "done")
     second = await runs.begin(SESSION)
     assert second == first, "SQLite gives the number of the last row again; otherwise this test shows nothing"
@@ -92,15 +92,15 @@ async def test_a_new_run_does_not_begin_with_what_a_dropped_one_has_said(databas
 async def test_what_was_interrupted_is_kept_until_it_is_history(database: Database) -> None:
     runs = store.RunStore(database)
     cut_off, other = await runs.begin(SESSION), await runs.begin(OTHER)
-    await runs.append(cut_off, [(1, said("half"))])
-    await runs.append(other, [(1, said("of the other"))])
+    await runs.append(cut_off, [(1, TextDelta("half"))])
+    await runs.append(other, [(1, TextDelta("of the other"))])
     assert await runs.interrupt_running() == 2
-    assert await runs.events(cut_off) == [(1, said("half"))]
+    assert await runs.events(cut_off) == [(1, TextDelta("half"))]
     following = await runs.begin(SESSION)
-    assert await runs.events(cut_off) == [(1, said("half"))]
+    assert await runs.events(cut_off) == [(1, TextDelta("half"))]
     await runs.end(following, "done")
     assert await runs.events(cut_off) == []
-    assert await runs.events(other) == [(1, said("of the other"))]
+    assert await runs.events(other) == [(1, TextDelta("of the other"))]
     await runs.forget(OTHER)
     assert await runs.events(other) == []
 
@@ -108,7 +108,7 @@ async def test_what_was_interrupted_is_kept_until_it_is_history(database: Databa
 async def test_the_start_removes_files_without_a_run(database: Database, tmp_path: Path) -> None:
     runs = store.RunStore(database)
     run = await runs.begin(SESSION)
-    await runs.append(run, [(1, said("kept"))])
+    await runs.append(run, [(1, TextDelta("kept"))])
     EventFiles(tmp_path / "runs").append(run + 1, [(1, said("left behind"))])
     await runs.interrupt_running()
     assert [path.name for path in (tmp_path / "runs").iterdir()] == [f"{run}.jsonl"]
@@ -118,7 +118,9 @@ async def test_events_of_an_older_version_move_into_files(tmp_path: Path) -> Non
     older = Database(tmp_path / "runs.db", store.ALL[:1])
     await older.open()
     await older.write(f"INSERT INTO runs VALUES (3, '{SESSION}', 'interrupted', '2026-01-01T00:00:00Z', NULL)")
-    await older.write("INSERT INTO batches VALUES (?, ?)", ((3 << 32) + 2, '[[1,{"type":"session"}],[2,{"type":"a"}]]'))
+    await older.write(
+        "INSERT INTO batches VALUES (?, ?)", ((3 << 32) + 2, '[[1,{"type":"model","model":"m"}],[2,{"type":"a"}]]')
+    )
     await older.write("INSERT INTO batches VALUES (?, ?)", ((3 << 32) + 9, '[[9,{"type":"text_delta","text":"ä"}]]'))
     await older.close()
     newer = Database(tmp_path / "runs.db", store.ALL)
@@ -126,6 +128,6 @@ async def test_events_of_an_older_version_move_into_files(tmp_path: Path) -> Non
     try:
         runs = store.RunStore(newer)
         assert await runs.last(SESSION) == (3, "interrupted")
-        assert await runs.events(3) == [(1, {"type": "session"}), (2, {"type": "a"}), (9, said("ä"))]
+        assert await runs.events(3) == [(1, Model("m")), (9, TextDelta("ä"))]
     finally:
         await newer.close()

@@ -5,14 +5,19 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
-from tests.runs.answers import answered
+import pytest
+
+from tests.chat.runs.answers import answered
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text
 
+pytestmark = pytest.mark.long
+
 _NOTE = """#!/bin/sh
-cat >> "{file}"
-echo >> "{file}"
+cat > "{folder}/part.$$"
+mv "{folder}/part.$$" "{folder}/$$.json"
 """
 
 _REFUSE = """#!/bin/sh
@@ -30,26 +35,27 @@ def _hook(computer: Computer, name: str, script: str) -> None:
 def _approve(computer: Computer) -> None:
     environment = {"PATH": os.environ["PATH"], "HOME": str(computer.folder), "PARACHUTE_HOME": str(computer.home.root)}
     command = [sys.executable, "-m", "parachute.cli", "hooks", "approve", "--yes"]
-    subprocess.run(command, env=environment, check=True, capture_output=True, timeout=30)
+    subprocess.run(command, env=environment, check=True, capture_output=True, timeout=100)
 
 
-def _heard(file: Path) -> list[dict[str, object]]:
-    return [json.loads(line) for line in file.read_text().splitlines() if line.strip()] if file.exists() else []
+def _heard(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(path.read_text()) for path in folder.glob("*.json")]
 
 
 async def test_hooks_hear_of_sessions_and_may_refuse_one(api: MessagesAPI) -> None:
     settings = {"session_idle_minutes": 0.001}
     environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-real", "ANTHROPIC_BASE_URL": api.url}
     with Computer(settings=settings, environment=environment) as computer:
-        file = computer.folder / "heard"
-        _hook(computer, "on-session-end.sh", _NOTE.format(file=file))
-        _hook(computer, "on-context-limit.sh", _NOTE.format(file=file))
+        heard = computer.folder / "heard"
+        heard.mkdir()
+        _hook(computer, "on-session-end.sh", _NOTE.format(folder=heard))
+        _hook(computer, "on-context-limit.sh", _NOTE.format(folder=heard))
         _hook(computer, "on-session-start.sh", _REFUSE)
         (computer.vault / "Projects" / "secret").mkdir(parents=True)
         api.default(text("Yes.").using(input_tokens=990_000))
         async with computer.client() as client:
             await answered(client, "Before anybody approved a hook", workingDirectory="Projects/secret")
-            assert _heard(file) == []
+            assert _heard(heard) == []
             _approve(computer)
             refused = await client.post("/api/chat", json={"message": "Hello", "workingDirectory": "Projects/secret"})
             assert refused.status_code == 403
@@ -61,9 +67,6 @@ async def test_hooks_hear_of_sessions_and_may_refuse_one(api: MessagesAPI) -> No
             names = {"context.limit.approaching", "session.end"}
 
             def told() -> bool:
-                of_session = [event for event in _heard(file) if event["data"]["session_id"] == session]  # type: ignore[index]
-                return {str(event["event"]) for event in of_session} == names
+                return {each["event"] for each in _heard(heard) if each["data"]["session_id"] == session} == names
 
-            computer.wait_until(
-                told, f"both hooks were told of {session}; {file.read_text() if file.exists() else 0}", seconds=40
-            )
+            computer.wait_until(told, f"both hooks have heard of {session}")

@@ -5,9 +5,13 @@ import os
 import subprocess
 import sys
 
-from tests.runs.answers import answered, ended
-from tests.runs.conftest import MakeComputer
+import pytest
+
+from tests.chat.runs.answers import answered, ended, transcript_with
+from tests.chat.runs.conftest import MakeComputer
 from tests.support.messages_api import MessagesAPI, text
+
+pytestmark = pytest.mark.long
 
 _PARTS = {"one": 11_000, "two": 5_000}
 """Characters; more than the agent's program takes from one hook of its own."""
@@ -24,8 +28,8 @@ async def test_all_of_it_arrives_with_the_first_message(make_computer: MakeCompu
     (computer.home.root / "hooks.yaml").write_text(f"hooks:\n  session.start:\n{lines}")
     environment = {"PATH": os.environ["PATH"], "HOME": str(computer.folder), "PARACHUTE_HOME": str(computer.home.root)}
     command = [sys.executable, "-m", "parachute.cli", "hooks", "approve", "--yes"]
-    subprocess.run(command, env=environment, check=True, capture_output=True, timeout=30)
-    api.default(text("Yes."))
+    subprocess.run(command, env=environment, check=True, capture_output=True, timeout=100)
+    api.script(text("Yes."), text("Yes again."))
     async with computer.client() as client:
         first = await answered(client, "Good morning")
         (metadata,) = first.of_type("prompt_metadata")
@@ -41,5 +45,11 @@ async def test_all_of_it_arrives_with_the_first_message(make_computer: MakeCompu
         second = await answered(client, "And again", ended(first)["sessionId"])
         assert second.of_type("prompt_metadata")[0]["contextFiles"] == []
         assert str(api.conversation[-1].body["messages"]).count("BEGIN-one") == 1
+        await transcript_with(client, ended(first)["sessionId"], "Yes again.")
         shown = (await client.get(f"/api/chat/{ended(first)['sessionId']}")).json()["messages"]
-        assert [message["content"][0]["text"] for message in shown] == ["Good morning", "Yes.", "And again", "Yes."]
+        assert [message["content"][0]["text"] for message in shown] == [
+            "Good morning",
+            "Yes.",
+            "And again",
+            "Yes again.",
+        ]

@@ -2,16 +2,16 @@
 
 import asyncio
 
-import pytest
-
-from tests.runs.answers import answered, ended, session_of
-from tests.runs.test_stopping import paused
+from tests.chat.runs.answers import answered, ended, session_of
+from tests.chat.runs.test_stopping import paused
 from tests.support.computer import Computer
 from tests.support.messages_api import Gate, MessagesAPI, hold, several, text, tool_use
 from tests.support.sse import chat
 
 
-async def test_a_message_during_the_answer_is_answered_in_the_same_run(computer: Computer, api: MessagesAPI) -> None:
+async def test_a_message_during_the_answer_is_answered_in_the_same_run_and_none_after_it(
+    computer: Computer, api: MessagesAPI
+) -> None:
     gate = Gate()
     api.script(several(text("One "), hold(gate, text("moment."))), text("And that too."))
     async with computer.client() as client:
@@ -27,6 +27,13 @@ async def test_a_message_during_the_answer_is_answered_in_the_same_run(computer:
         assert "Also @this" in str(api.conversation[-1].body["messages"])
         api.script(text("Fine."))
         assert (await answered(client, "Next.", session)).text == "Fine."
+        for path, body in (
+            ("inject", {"message": "Hello?"}),
+            ("abort", None),
+            ("answer", {"request_id": "x", "answers": {}}),
+            ("permissions/x", {"allow": True}),
+        ):
+            assert (await client.post(f"/api/chat/{session}/{path}", json=body)).status_code == 404
 
 
 async def test_a_message_during_a_tool_is_folded_into_the_turn(computer: Computer, api: MessagesAPI) -> None:
@@ -61,36 +68,21 @@ async def test_messages_before_the_agent_is_there_wait_and_too_many_are_refused(
                 assert statuses == [200] * 10 + [429]
                 empty = await client.post(f"/api/chat/{session}/inject", json={"message": "  "})
                 assert (empty.status_code, "message" in empty.json()["detail"]) == (422, True)
-        # The stream was left; the run is not.
-        assert (await client.get(f"/api/chat/{session}/stream-status")).json() == {"active": True}
+            # The stream was left; the run is not.
+            assert (await client.get(f"/api/chat/{session}/stream-status")).json() == {"active": True}
         events = await client.get(f"/api/chat/{session}/events")
         assert '"type": "done"' in events.text
         sent = str(api.conversation[-1].body["messages"])
         assert all(f"more {number}" in sent for number in range(10))
 
 
-async def test_nothing_can_be_said_to_a_session_that_is_not_answered(computer: Computer, api: MessagesAPI) -> None:
-    api.script(text("Done."))
-    async with computer.client() as client:
-        stream = await answered(client)
-        session = session_of(stream)
-        for path, body in (
-            ("inject", {"message": "Hello?"}),
-            ("abort", None),
-            ("answer", {"request_id": "x", "answers": {}}),
-            ("permissions/x", {"allow": True}),
-        ):
-            assert (await client.post(f"/api/chat/{session}/{path}", json=body)).status_code == 404
-
-
-@pytest.mark.parametrize("message", ["/nonsense", "/compact", "/clear"])
-async def test_a_command_of_the_program_ends_the_run_too(computer: Computer, api: MessagesAPI, message: str) -> None:
+async def test_a_command_of_the_program_ends_the_run_too(computer: Computer, api: MessagesAPI) -> None:
     api.default(text("Yes."))
     async with computer.client() as client:
-        stream = await answered(client, "Hello.")
-        session = session_of(stream)
-        await answered(client, message, session)
-        assert (await answered(client, "Still there?", session)).text == "Yes."
+        session = session_of(await answered(client, "Hello."))
+        for message in ("/nonsense", "/compact", "/clear"):
+            await answered(client, message, session)
+            assert (await answered(client, "Still there?", session)).text == "Yes."
 
 
 async def test_two_messages_at_once_start_one_run(computer: Computer, api: MessagesAPI) -> None:

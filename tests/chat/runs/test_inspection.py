@@ -7,9 +7,11 @@ import sys
 from dataclasses import replace
 from typing import Any
 
-from parachute.sandbox.models import Specification
-from tests.runs.conftest import MakeComputer
-from tests.sandbox.conftest import needs_bubblewrap
+import pytest
+
+from parachute.sandbox.engines.models import Specification
+from tests.chat.runs.conftest import MakeComputer
+from tests.sandbox.engines.conftest import needs_bubblewrap
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text
 from tests.support.sse import chat
@@ -29,6 +31,7 @@ def differing(explanation: dict[str, Any]) -> list[str]:
     return [row["name"] for row in explanation["rows"] if row["differs"]]
 
 
+@pytest.mark.long
 async def test_a_box_is_looked_at_whether_it_runs_or_not(make_computer: MakeComputer, own_api: MessagesAPI) -> None:
     computer = make_computer(sandbox={"engine": "bubblewrap"})
     own_api.script(text("one"), text("two"), text("three"))
@@ -95,6 +98,7 @@ async def test_a_direct_session_says_that_nothing_is_enforced(computer: Computer
     assert (shown.returncode, "nothing holds its agent back" in shown.stdout) == (0, True)
 
 
+@pytest.mark.long
 async def test_only_the_owner_may_look(computer: Computer, api: MessagesAPI) -> None:
     api.script(text("one"))
     async with computer.client() as client:

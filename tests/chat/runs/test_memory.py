@@ -2,14 +2,18 @@
 
 import asyncio
 
+import pytest
+
 from parachute.supervisor import control
 from parachute.supervisor.units import agent_socket
-from tests.runs.answers import answered, ended, eventually, session_of
-from tests.runs.conftest import MakeComputer
-from tests.runs.processes import agent_of, agents
+from tests.chat.runs.answers import answered, ended, eventually, session_of
+from tests.chat.runs.conftest import MakeComputer
+from tests.chat.runs.processes import agent_of, agents
 from tests.support.computer import Computer
 from tests.support.messages_api import Gate, MessagesAPI, hold, several, text
 from tests.support.sse import chat
+
+pytestmark = pytest.mark.long
 
 
 async def held(computer: Computer) -> dict[str, int]:
@@ -27,7 +31,7 @@ async def test_over_the_bound_the_one_that_is_idle_for_longest_ends(
         session = session_of(await answered(client, "How large are you?"))
     size = (await held(computer))[session] >> 20
     assert size > 50
-    computer = make_computer(sandbox={"total_memory_megabytes": size * 5 // 2}, agents={"spare": False})
+    computer = make_computer(sandbox={"total_memory_megabytes": size * 5 // 2})
     async with computer.client() as client:
         sessions = [session_of(await answered(client, f"Chat {number}.")) for number in range(2)]
         # Used again, it is not the one that is idle for longest any more.

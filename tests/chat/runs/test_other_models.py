@@ -1,10 +1,14 @@
 """What is said where the model in force cannot do, or is not, what a message asks for."""
 
+import pytest
+
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI
 from tests.support.replies import text
 
 from .answers import answered
+
+pytestmark = pytest.mark.long
 
 ATTACHMENT = {"fileName": "a.txt", "mimeType": "text/plain", "type": "text", "base64Data": "YQ=="}
 
@@ -18,21 +22,12 @@ async def test_the_small_model_declines_attachments() -> None:
     assert "parachute auth login" in answer.json()["hint"]
 
 
-async def test_a_model_that_is_not_used_is_named(api: MessagesAPI) -> None:
+async def test_a_model_that_is_not_used_and_unknown_fields_are_named(api: MessagesAPI) -> None:
     api.default(text("Hello."))
     settings = {"provider": "compatible", "base_url": api.url, "model": "qwen3"}
     with Computer(settings=settings) as computer:
         async with computer.client() as client:
-            stream = await answered(client, model="claude-opus-5")
+            stream = await answered(client, model="claude-opus-5", trustlevel="direct", sessionId="new")
     warnings = [event["message"] for event in stream.events if event["type"] == "warning"]
     assert "claude-opus-5 is not used: qwen3 answers, as the settings say." in warnings
-
-
-async def test_fields_that_are_not_known_are_named_and_do_not_count(api: MessagesAPI) -> None:
-    api.default(text("Hello."))
-    settings = {"provider": "compatible", "base_url": api.url, "model": "qwen3"}
-    with Computer(settings=settings) as computer:
-        async with computer.client() as client:
-            stream = await answered(client, trustlevel="direct", sessionId="new")
-    warnings = [event["message"] for event in stream.events if event["type"] == "warning"]
     assert "The message came with fields that are not known here: trustlevel." in warnings

@@ -8,25 +8,27 @@ from typing import Any
 
 import pytest
 
-from parachute.agents.client import AgentClient
-from parachute.agents.models import AgentSpecification, ToolDecision
-from parachute.agents.options import prepare_files
-from parachute.audit.service import Audit
-from parachute.database import Database
-from parachute.gateway.models import CredentialKind
-from parachute.gateway.service import Line
-from parachute.permissions.policy import Policy
-from parachute.runs import store
-from parachute.runs.interaction import Interaction
-from parachute.runs.log import EventLog
-from parachute.runs.request import TurnRequest
-from parachute.runs.run import Run
-from parachute.sandbox.service import Execution
-from parachute.sessions.models import Session
-from parachute.settings.home import Home
-from tests.agents.module_tools import Reading
+from parachute.base.database import Database
+from parachute.chat.agent_processes.client import AgentClient
+from parachute.chat.agent_processes.models import AgentSpecification, ToolDecision
+from parachute.chat.agent_processes.options import prepare_files
+from parachute.chat.runs import store
+from parachute.chat.runs.events import Done, Event, Text, TextDelta
+from parachute.chat.runs.interaction import Interaction
+from parachute.chat.runs.log import EventLog
+from parachute.chat.runs.request import TurnRequest
+from parachute.chat.runs.run import Run
+from parachute.chat.sessions.models import Session
+from parachute.config.settings.home import Home
+from parachute.llm.gateway.endpoint import ModelEndpoint
+from parachute.llm.gateway.models import CredentialKind
+from parachute.sandbox.engines.execution import Execution
+from parachute.security.audit.service import Audit
+from parachute.security.permissions.policy import Policy
+from tests.chat.agent_processes.module_tools import Reading
 
 SESSION = "11111111-2222-4333-8444-555555555555"
+DONE = Done(SESSION, "Hello", model=None, duration_ms=1)
 
 
 @pytest.fixture
@@ -102,8 +104,8 @@ class Raising:
 
 async def test_rules_that_raise_or_are_absent_allow_nothing(tmp_path: Path) -> None:
     execution = Execution("direct", None, tmp_path / "a.sock", "m.sock", str(tmp_path), str(tmp_path), {}, ("/",))
-    line = Line(SESSION, tmp_path, CredentialKind.API_KEY, "token")
-    specification = AgentSpecification(SESSION, False, execution, line, "prompt", ("Bash",), None, True)
+    endpoint = ModelEndpoint(SESSION, tmp_path, CredentialKind.API_KEY, "token")
+    specification = AgentSpecification(SESSION, False, execution, endpoint, "prompt", ("Bash",), None, True)
     home = Home(tmp_path / "home")
     home.root.mkdir()
     client = AgentClient(specification, prepare_files(home), Reading())
@@ -118,31 +120,30 @@ async def test_rules_that_raise_or_are_absent_allow_nothing(tmp_path: Path) -> N
 async def test_readers_and_the_disk_get_everything(run: Run, runs: store.RunStore) -> None:
     reading = asyncio.create_task(_read(run.log))
     for number in range(2000):
-        run.log.append({"type": "text_delta", "text": f"{number} "})
+        run.log.append(TextDelta(f"{number} "))
         if number % 100 == 0:
             await asyncio.sleep(0)
-    run.log.append({"type": "done"})
-    run.log.append({"type": "text_delta", "text": "after the end"})
+    run.log.append(DONE)
+    run.log.append(TextDelta("after the end"))
     await run.log.finish()
     said = "".join(f"{number} " for number in range(2000))
     events = await reading
-    assert [event["type"] for _, event in events[-2:]] == ["text", "done"]
-    assert events[-2][1]["content"] == said
+    assert [event for _, event in events[-2:]] == [Text(said), DONE]
     stored = await runs.events(run.log.run)
-    assert "".join(event.get("text", "") for _, event in stored) == said
-    assert stored[-1] == (2001, {"type": "done"})
+    assert "".join(event.text for _, event in stored if isinstance(event, TextDelta)) == said
+    assert stored[-1] == (2001, DONE)
 
 
 async def test_an_end_while_a_batch_is_written_loses_nothing(runs: store.RunStore) -> None:
     for _ in range(20):
         log = EventLog(await runs.begin(SESSION), runs)
-        log.append({"type": "text_delta", "text": "a"})
+        log.append(TextDelta("a"))
         writing = asyncio.create_task(log.flush())
         await asyncio.sleep(0)
-        log.append({"type": "done"})
+        log.append(DONE)
         await asyncio.gather(writing, log.finish())
-        assert [event["type"] for _, event in await runs.events(log.run)] == ["text_delta", "done"]
+        assert [event for _, event in await runs.events(log.run)] == [TextDelta("a"), DONE]
 
 
-async def _read(log: EventLog) -> list[tuple[int, dict[str, Any]]]:
+async def _read(log: EventLog) -> list[tuple[int, Event]]:
     return [entry async for entry in log.read()]

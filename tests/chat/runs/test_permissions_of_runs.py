@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
-from tests.runs.answers import answered, ended, session_of
-from tests.runs.conftest import MakeComputer
+from tests.chat.runs.answers import answered, ended, session_of
+from tests.chat.runs.conftest import MakeComputer
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text, tool_use
 from tests.support.sse import ChatStream, chat
+
+pytestmark = pytest.mark.long
 
 
 def result_of(stream: ChatStream) -> tuple[bool, str]:
@@ -91,7 +93,7 @@ async def test_asking_allowing_and_denying(make_computer: MakeComputer, own_api:
         async with chat(client, "Write now.", session_id=session, **ask) as stream:
             request = await stream.until("permission_request")
             path = f"/api/chat/{session}/permissions/{request['requestId']}"
-            wide = await client.post(path, json={"allow": True, "grant": "run:rm"})
+            wide = await client.post(path, json={"allow": True, "grant": "Bash(rm:*)"})
             assert (wide.status_code, "grant" in wide.json()["detail"]) == (422, True)
             assert request["suggestedGrants"]
             grant = {"allow": True, "grant": request["suggestedGrants"][-1]}

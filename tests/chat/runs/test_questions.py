@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from tests.chat.runs.answers import answered, ended, events_after, session_of, transcript_with
 from tests.contract.models import check_stream
-from tests.runs.answers import answered, ended, eventually, session_of
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text, tool_use
 from tests.support.sse import bubble_of, chat
@@ -27,7 +27,7 @@ QUESTIONS = [
 ]
 
 
-@pytest.mark.parametrize("level", ["sandboxed", "direct"])
+@pytest.mark.parametrize("level", ["sandboxed", pytest.param("direct", marks=pytest.mark.long)])
 async def test_a_question_is_answered(computer: Computer, api: MessagesAPI, level: str) -> None:
     api.script(tool_use("AskUserQuestion", {"questions": QUESTIONS}), text("Red it is."))
     answers: dict[str, Any] = {"Which colour?": "Red", "Which sizes?": ["Small", "Large"]}
@@ -52,10 +52,10 @@ async def test_a_question_is_answered(computer: Computer, api: MessagesAPI, leve
         assert json.loads(result["content"]) == {"answers": answers}
         assert [block.kind for block in bubble_of(stream.events)] == ["question", "text"]
         assert (await client.get(f"/api/chat/{session}/pending-questions")).json() == {"pending": []}
-        transcript = (await client.get(f"/api/chat/{session}/transcript?after_compact=true")).json()
+        events = await transcript_with(client, session, "Red it is.")
     blocks = [
         block
-        for event in transcript["events"]
+        for event in events
         if isinstance(event["message"]["content"], list)
         for block in event["message"]["content"]
     ]
@@ -91,5 +91,5 @@ async def test_a_question_survives_a_reader_that_leaves(computer: Computer, api:
             pending = (await client.get(f"/api/chat/{session}/pending-questions")).json()["pending"]
         body = {"request_id": pending[0]["request_id"], "answers": {"Which colour?": "Blue"}}
         assert (await client.post(f"/api/chat/{session}/answer", json=body)).status_code == 200
-        await eventually(lambda: api.remaining == 0, "the agent went on")
+        assert (await events_after(client, session))[-1]["type"] == "done"
         assert "Blue" in str(api.conversation[-1].tool_results)

@@ -2,8 +2,8 @@
 
 import asyncio
 
+from tests.chat.runs.answers import events_after, session_of
 from tests.contract.models import check_stream
-from tests.runs.answers import events_after, session_of
 from tests.support.computer import Computer
 from tests.support.messages_api import Gate, MessagesAPI, hold, several, text, tool_use
 from tests.support.sse import chat, text_of

@@ -2,14 +2,13 @@
 
 import contextlib
 import os
-import signal
 from collections.abc import Iterator
 
 import psutil
 import pytest
 
 from parachute.supervisor import control
-from tests.runs.answers import answered, ended, eventually, session_of
+from tests.chat.runs.answers import answered, ended, eventually, session_of
 from tests.support.computer import Computer
 from tests.support.messages_api import Gate, MessagesAPI, hold, several, text, tool_use
 from tests.support.sse import chat
@@ -18,11 +17,12 @@ from tests.support.sse import chat
 @contextlib.contextmanager
 def paused(process: psutil.Process) -> Iterator[None]:
     """Hold a process still."""
-    os.kill(process.pid, signal.SIGSTOP)
+    process.suspend()
     try:
         yield
     finally:
-        os.kill(process.pid, signal.SIGCONT)
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.resume()
 
 
 async def direct_runner(computer: Computer) -> psutil.Process:
@@ -32,7 +32,7 @@ async def direct_runner(computer: Computer) -> psutil.Process:
     return psutil.Process(number)
 
 
-@pytest.mark.parametrize("level", ["sandboxed", "direct"])
+@pytest.mark.parametrize("level", ["sandboxed", pytest.param("direct", marks=pytest.mark.long)])
 async def test_while_the_model_is_silent(computer: Computer, api: MessagesAPI, level: str) -> None:
     gate = Gate()
     api.script(several(text("Half an "), hold(gate)), text("Here again."))
@@ -50,7 +50,7 @@ async def test_while_the_model_is_silent(computer: Computer, api: MessagesAPI, l
         assert (await client.get("/api/chat/active-streams")).json() == {"streams": []}
 
 
-@pytest.mark.parametrize("level", ["sandboxed", "direct"])
+@pytest.mark.parametrize("level", ["sandboxed", pytest.param("direct", marks=pytest.mark.long)])
 async def test_while_a_tool_runs(computer: Computer, api: MessagesAPI, level: str) -> None:
     # The number only tells our processes from others; the program refuses to run a plain `sleep`.
     number = str((1 if level == "direct" else 2) * 10_000_000 + os.getpid())

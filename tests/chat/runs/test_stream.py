@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
+from tests.chat.runs.answers import answered, ended, transcript_with
 from tests.contract.models import check_stream
-from tests.runs.answers import answered, ended
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, big_text, several, text, thinking, tool_use
 from tests.support.replies import MEBIBYTE
@@ -46,7 +46,7 @@ async def test_two_text_blocks_are_one_text_and_a_tool_between_makes_them_two(
         stream = await answered(client)
         assert [block.text for block in bubble_of(stream.events)] == ["One.\n\nTwo."]
         api.script(several(text("Before."), tool_use("Bash", {"command": "true"})), text("After."))
-        stream = await answered(client)
+        stream = await answered(client, "Again.", ended(stream)["sessionId"])
     assert [(block.kind, block.text) for block in bubble_of(stream.events)] == [
         ("thinking", "Before."),
         ("tool", ""),
@@ -62,9 +62,9 @@ async def test_texts_grow_and_never_shrink(computer: Computer, api: MessagesAPI)
     texts = [event["content"] for event in stream.of_type("text")]
     assert texts[-1] == said
     assert all(later.startswith(earlier) for earlier, later in itertools.pairwise(texts))
-    assert len(texts) < 100
 
 
+@pytest.mark.long
 async def test_eight_mebibytes_of_text(computer: Computer, api: MessagesAPI) -> None:
     api.script(big_text().using(output_tokens=10))  # so much text would be over the spending limit
     async with computer.client() as client:
@@ -76,6 +76,7 @@ async def test_eight_mebibytes_of_text(computer: Computer, api: MessagesAPI) -> 
         await client.delete(f"/api/chat/{session}")
 
 
+@pytest.mark.long
 async def test_an_eight_mebibyte_tool_result(computer: Computer, api: MessagesAPI) -> None:
     command = "head -c 8388608 /dev/zero | tr '\\0' x > big.txt; cat big.txt"
     api.script(tool_use("Bash", {"command": command}), text("Long."))
@@ -86,33 +87,30 @@ async def test_an_eight_mebibyte_tool_result(computer: Computer, api: MessagesAP
     assert stream.text == "Long."
 
 
-async def test_a_failed_tool_is_a_result_with_its_error(computer: Computer, api: MessagesAPI) -> None:
-    api.script(tool_use("Read", {"file_path": "/nowhere"}), text("Not there."))
-    async with computer.client() as client:
-        stream = await answered(client)
-    (result,) = stream.of_type("tool_result")
-    assert result["isError"] is True
-    assert "/nowhere" in stream.of_type("tool_use")[0]["tool"]["input"]["file_path"]
-
-
-@pytest.mark.parametrize("message", ["read @/etc/passwd please", "@/etc/hostname", "look at @~/.bashrc"])
-async def test_a_path_in_a_message_reads_nothing(computer: Computer, api: MessagesAPI, message: str) -> None:
-    api.script(text("No."))
-    async with computer.client() as client:
-        await answered(client, message, trustLevel="direct")
-    sent = str(api.conversation[-1].body["messages"])
-    assert message in sent
-    assert "root:" not in sent
-    assert "tool_use" not in sent
-
-
-async def test_the_stream_needs_no_further_request_to_be_complete_in_the_transcript(
+async def test_the_results_of_tools_are_in_the_stream_and_in_the_transcript(
     computer: Computer, api: MessagesAPI
 ) -> None:
+    api.script(tool_use("Read", {"file_path": "/nowhere"}), text("Not there."))
     api.script(tool_use("Bash", {"command": "echo kept"}), text("Done."))
     async with computer.client() as client:
         stream = await answered(client)
+        (result,) = stream.of_type("tool_result")
+        assert result["isError"] is True
+        assert "/nowhere" in stream.of_type("tool_use")[0]["tool"]["input"]["file_path"]
         session = ended(stream)["sessionId"]
-        transcript = (await client.get(f"/api/chat/{session}/transcript?after_compact=true")).json()
-        assert "kept" in str(transcript["events"])
+        await answered(client, "And now?", session)
+        assert "kept" in str(await transcript_with(client, session, "Done."))
         assert (await client.get(f"/api/chat/{session}/stream-status")).json() == {"active": False}
+
+
+async def test_a_path_in_a_message_reads_nothing(computer: Computer, api: MessagesAPI) -> None:
+    api.default(text("No."))
+    async with computer.client() as client:
+        session = "new"
+        for message in ("read @/etc/passwd please", "@/etc/hostname", "look at @~/.bashrc"):
+            stream = await answered(client, message, session, trustLevel="direct")
+            session = ended(stream)["sessionId"]
+            sent = str(api.conversation[-1].body["messages"])
+            assert message in sent
+            assert "root:" not in sent
+            assert "tool_use" not in sent

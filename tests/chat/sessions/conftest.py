@@ -1,24 +1,24 @@
 """Sessions in this process, on real files."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from parachute.audit.service import Audit
-from parachute.database import Database
-from parachute.events.service import Events
-from parachute.sessions import migrations
-from parachute.sessions.models import Session
-from parachute.sessions.service import Sessions
-from parachute.sessions.store import SessionStore
-from parachute.sessions.transcripts import Transcripts
-from parachute.sessions.trust_store import TrustStore
-from parachute.vault.service import Vault
+from parachute.base.database import Database
+from parachute.chat.sessions import migrations
+from parachute.chat.sessions.models import Session
+from parachute.chat.sessions.service import Sessions
+from parachute.chat.sessions.store import _INSERT, SessionStore, _row
+from parachute.chat.sessions.transcripts import Transcripts
+from parachute.chat.sessions.trust_store import TrustStore
+from parachute.config.vault.service import Vault
+from parachute.events.bus.service import Events
+from parachute.security.audit.service import Audit
 
 
-class Shelf:
+class SessionStorage:
     """The sessions of one vault and one home; `open` it again to see what a restart makes of it."""
 
     def __init__(self, vault: Path, home: Path) -> None:
@@ -34,7 +34,7 @@ class Shelf:
         self.audit = Audit(home / "audit")
         self.service = Sessions(self.vault, self.store, self.trust, self.transcripts, Events(self.audit))
 
-    async def open(self) -> "Shelf":
+    async def open(self) -> "SessionStorage":
         """Open the databases and settle what is in them."""
         await self.database.open()
         await self.trust_database.open()
@@ -53,6 +53,13 @@ class Shelf:
         session = Session(id=identifier, created_at=moment, updated_at=moment, title=title, **columns)
         return await self.service.create(session, approved_by="test")
 
+    async def add_many(self, sessions: Iterable[Session]) -> None:
+        """Store many sessions in one transaction, as they would be after one each."""
+        async with self.database.transaction() as connection:
+            for session in sessions:
+                await connection.execute(_INSERT, _row(session))
+                await self.store._index(connection, session.id, [("title", session.title or "")])
+
     def write_transcript(self, session: str, content: bytes) -> Path:
         """Write a session's transcript as its sandbox would."""
         folder = self.transcripts.folder(session)
@@ -63,8 +70,8 @@ class Shelf:
 
 
 @pytest.fixture
-async def shelf(tmp_path: Path) -> AsyncIterator[Shelf]:
-    """An empty shelf."""
-    made = await Shelf(tmp_path / "vault", tmp_path / "home").open()
+async def storage(tmp_path: Path) -> AsyncIterator[SessionStorage]:
+    """No sessions yet."""
+    made = await SessionStorage(tmp_path / "vault", tmp_path / "home").open()
     yield made
     await made.close()

@@ -6,21 +6,22 @@ from typing import Any
 
 import pytest
 
+from parachute.chat.sessions.models import Session
 from tests.contract.dart import check
 from tests.contract.sessions import SessionList
 
-from .conftest import Shelf
+from .conftest import SessionStorage
 
 
-async def listed(shelf: Shelf, **query: Any) -> list[str]:
-    _, body = await shelf.service.page(**query)
+async def listed(storage: SessionStorage, **query: Any) -> list[str]:
+    _, body = await storage.service.page(**query)
     return [session["id"] for session in json.loads(body)["sessions"]]
 
 
-async def test_the_shape_and_the_order(shelf: Shelf) -> None:
+async def test_the_shape_and_the_order(storage: SessionStorage) -> None:
     for day in random.Random(1).sample(range(1, 29), 28):
-        await shelf.add(f"day-{day}", at=f"2026-01-{day:02}T00:00:00.000Z")
-    _, body = await shelf.service.page()
+        await storage.add(f"day-{day}", at=f"2026-01-{day:02}T00:00:00.000Z")
+    _, body = await storage.service.page()
     value = json.loads(body)
     check(SessionList, value)
     for session in value["sessions"]:
@@ -36,40 +37,40 @@ async def test_the_shape_and_the_order(shelf: Shelf) -> None:
             "metadata",
         } <= session.keys()
     assert [session["id"] for session in value["sessions"]] == [f"day-{day}" for day in range(28, 0, -1)]
-    assert await listed(shelf, limit=3, offset=2) == ["day-26", "day-25", "day-24"]
-    assert await listed(shelf, limit=10, offset=27) == ["day-1"]
-    assert await listed(shelf, offset=28) == []
+    assert await listed(storage, limit=3, offset=2) == ["day-26", "day-25", "day-24"]
+    assert await listed(storage, limit=10, offset=27) == ["day-1"]
+    assert await listed(storage, offset=28) == []
 
 
-async def test_archived_ones_are_apart(shelf: Shelf) -> None:
+async def test_archived_ones_are_apart(storage: SessionStorage) -> None:
     for name in "abc":
-        await shelf.add(name)
-    archived = await shelf.service.archive("b", True)
+        await storage.add(name)
+    archived = await storage.service.archive("b", True)
     assert archived.archived is True
-    assert sorted(await listed(shelf)) == ["a", "c"]
-    assert await listed(shelf, archived=True) == ["b"]
-    await shelf.service.archive("b", False)
-    assert sorted(await listed(shelf)) == ["a", "b", "c"]
-    assert await listed(shelf, archived=True) == []
+    assert sorted(await listed(storage)) == ["a", "c"]
+    assert await listed(storage, archived=True) == ["b"]
+    await storage.service.archive("b", False)
+    assert sorted(await listed(storage)) == ["a", "b", "c"]
+    assert await listed(storage, archived=True) == []
 
 
-async def test_the_workspace(shelf: Shelf) -> None:
-    await shelf.add("in", workspace_id="garden")
-    await shelf.add("out")
-    assert await listed(shelf, workspace="garden") == ["in"]
-    assert await listed(shelf, workspace="house") == []
-    assert sorted(await listed(shelf, workspace="")) == ["in", "out"]
+async def test_the_workspace(storage: SessionStorage) -> None:
+    await storage.add("in", workspace_id="garden")
+    await storage.add("out")
+    assert await listed(storage, workspace="garden") == ["in"]
+    assert await listed(storage, workspace="house") == []
+    assert sorted(await listed(storage, workspace="")) == ["in", "out"]
 
 
 @pytest.fixture
-async def searchable(shelf: Shelf) -> Shelf:
-    await shelf.add("cafe", title="Meeting in the Café")
-    await shelf.add("tea", title="About tea")
-    await shelf.add("quote", title='She said "never" AND left')
-    await shelf.service.record_turn(
+async def searchable(storage: SessionStorage) -> SessionStorage:
+    await storage.add("cafe", title="Meeting in the Café")
+    await storage.add("tea", title="About tea")
+    await storage.add("quote", title='She said "never" AND left')
+    await storage.service.record_turn(
         "tea", texts=[("user", "Which kettle?"), ("assistant", "The Über-Kettle 3000, naïve one.")], mode="sandboxed"
     )
-    return shelf
+    return storage
 
 
 @pytest.mark.parametrize(
@@ -102,16 +103,16 @@ async def searchable(shelf: Shelf) -> Shelf:
         ("😀", []),
     ],
 )
-async def test_search(searchable: Shelf, search: str, expected: list[str]) -> None:
+async def test_search(searchable: SessionStorage, search: str, expected: list[str]) -> None:
     assert await listed(searchable, search=search) == expected
 
 
 @pytest.mark.parametrize("search", ["", "   ", None])
-async def test_an_empty_search_is_none(searchable: Shelf, search: str | None) -> None:
+async def test_an_empty_search_is_none(searchable: SessionStorage, search: str | None) -> None:
     assert len(await listed(searchable, search=search)) == 3
 
 
-async def test_what_is_said_is_found_at_once(searchable: Shelf) -> None:
+async def test_what_is_said_is_found_at_once(searchable: SessionStorage) -> None:
     assert await listed(searchable, search="saxophone") == []
     await searchable.service.record_turn("cafe", texts=[("user", "My saxophone.")], mode="sandboxed")
     assert await listed(searchable, search="saxophone") == ["cafe"]
@@ -122,30 +123,30 @@ async def test_what_is_said_is_found_at_once(searchable: Shelf) -> None:
     assert await listed(searchable, search="saxophone", archived=True) == []
 
 
-async def test_the_etag_changes_with_every_write_and_query(shelf: Shelf) -> None:
-    await shelf.add("a")
+async def test_the_etag_changes_with_every_write_and_query(storage: SessionStorage) -> None:
+    await storage.add("a")
     seen = set()
 
     async def new() -> None:
-        etag, _ = await shelf.service.page()
+        etag, _ = await storage.service.page()
         assert etag not in seen
-        assert (await shelf.service.page())[0] == etag
+        assert (await storage.service.page())[0] == etag
         seen.add(etag)
 
     await new()
-    await shelf.add("b")
+    await storage.add("b")
     await new()
-    await shelf.service.archive("a", True)
+    await storage.service.archive("a", True)
     await new()
-    await shelf.service.record_turn("a", texts=[("user", "x")], mode="direct")
+    await storage.service.record_turn("a", texts=[("user", "x")], mode="direct")
     await new()
-    await shelf.service.configure("a", {"responseMode": "mention_only"}, approved_by="x", admin=True)
+    await storage.service.configure("a", {"responseMode": "mention_only"}, approved_by="x", admin=True)
     await new()
-    await shelf.service.save(await shelf.service.get("a"))
+    await storage.service.save(await storage.service.get("a"))
     await new()
-    await shelf.service.rebuild_index()
+    await storage.service.rebuild_index()
     await new()
-    await shelf.service.delete("a")
+    await storage.service.delete("a")
     await new()
     queries: list[dict[str, Any]] = [
         {},
@@ -155,29 +156,27 @@ async def test_the_etag_changes_with_every_write_and_query(shelf: Shelf) -> None
         {"search": "bc"},
         {"workspace": "b"},
     ]
-    etags = [(await shelf.service.page(**query))[0] for query in queries]
+    etags = [(await storage.service.page(**query))[0] for query in queries]
     assert len(set(etags)) == len(queries)
 
 
-async def test_a_list_is_never_older_than_its_etag(shelf: Shelf) -> None:
+async def test_a_list_is_never_older_than_its_etag(storage: SessionStorage) -> None:
     for number in range(20):
-        await shelf.add(f"s{number}")
-        assert len(await listed(shelf)) == number + 1
+        await storage.add(f"s{number}")
+        assert len(await listed(storage)) == number + 1
 
 
-async def test_a_thousand_sessions(shelf: Shelf) -> None:
-    async with shelf.database.transaction():
-        pass
-    for number in range(1000):
-        await shelf.add(f"s{number:04}", at=f"2026-01-01T00:{number // 60:02}:{number % 60:02}.000Z")
-    assert await shelf.service.count() == 1000
+async def test_a_thousand_sessions(storage: SessionStorage) -> None:
+    moments = [f"2026-01-01T00:{number // 60:02}:{number % 60:02}.000Z" for number in range(1000)]
+    await storage.add_many(Session(f"s{number:04}", moment, moment) for number, moment in enumerate(moments))
+    assert await storage.service.count() == 1000
     seen: list[str] = []
     for offset in range(0, 1000, 300):
-        seen += await listed(shelf, limit=300, offset=offset)
+        seen += await listed(storage, limit=300, offset=offset)
     assert seen == [f"s{number:04}" for number in range(999, -1, -1)]
 
 
-async def test_the_index_is_built_anew(searchable: Shelf) -> None:
+async def test_the_index_is_built_anew(searchable: SessionStorage) -> None:
     lines = [
         {"type": "user", "message": {"role": "user", "content": "Which kettle?"}},
         {"type": "assistant", "message": {"content": [{"type": "text", "text": "The Über-Kettle."}]}},

@@ -12,15 +12,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from parachute.errors import NotFound
-from parachute.sessions.messages import assistant_text, messages_of, shows, user_text
-from parachute.sessions.transcripts import Transcripts
-from parachute.vault.service import Vault
+from parachute.base.errors import NotFound
+from parachute.chat.sessions.messages import assistant_text, messages_of, shows, user_text
+from parachute.chat.sessions.transcripts import Transcripts
+from parachute.config.vault.service import Vault
 from tests.contract.dart import check
 from tests.contract.sessions import SessionWithMessages
 from tests.contract.transcripts import Transcript
 
-from .conftest import Shelf
+from .conftest import SessionStorage
 
 USER = {
     "type": "user",
@@ -60,26 +60,28 @@ def jsonl(*events: Any) -> bytes:
     return b"".join(json.dumps(event).encode() + b"\n" for event in events)
 
 
-async def read(shelf: Shelf, session: str = "a", *, full: bool = False, segment: int | None = None) -> dict[str, Any]:
-    body = json.loads(await shelf.service.transcript(session, full=full, segment=segment))
+async def read(
+    storage: SessionStorage, session: str = "a", *, full: bool = False, segment: int | None = None
+) -> dict[str, Any]:
+    body = json.loads(await storage.service.transcript(session, full=full, segment=segment))
     check(Transcript, body)
     assert isinstance(body, dict)
     return body
 
 
 @pytest.fixture
-async def told(shelf: Shelf) -> Shelf:
-    await shelf.add("a")
+async def told(storage: SessionStorage) -> SessionStorage:
+    await storage.add("a")
     first = [USER, ASSISTANT, RESULT, *HIDDEN]
-    shelf.write_transcript("a", jsonl(*first, BOUNDARY, SUMMARY, USER, BOUNDARY, SUMMARY, ASSISTANT))
-    return shelf
+    storage.write_transcript("a", jsonl(*first, BOUNDARY, SUMMARY, USER, BOUNDARY, SUMMARY, ASSISTANT))
+    return storage
 
 
 def ids(answer: dict[str, Any]) -> list[str]:
     return [event["uuid"] for event in answer["events"]]
 
 
-async def test_the_newest_segment(told: Shelf) -> None:
+async def test_the_newest_segment(told: SessionStorage) -> None:
     answer = await read(told)
     assert ids(answer) == ["s1", "u3", "a1"]
     assert (answer["segmentCount"], answer["loadedSegmentIndex"], answer["eventCount"]) == (3, 2, 9)
@@ -90,7 +92,7 @@ async def test_the_newest_segment(told: Shelf) -> None:
     assert (first["startTime"], first["endTime"]) == ("2026-01-01T00:00:00.000Z", "2026-01-01T00:00:02.000Z")
 
 
-async def test_all_and_one(told: Shelf) -> None:
+async def test_all_and_one(told: SessionStorage) -> None:
     answer = await read(told, full=True)
     assert ids(answer) == ["u1", "a1", "u2", "s1", "u3", "u1", "s1", "u3", "a1"]
     assert all(segment["loaded"] for segment in answer["segments"])
@@ -102,17 +104,17 @@ async def test_all_and_one(told: Shelf) -> None:
     assert (ids(answer), answer["loadedSegmentIndex"]) == ([], None)
 
 
-async def test_answers_to_a_question_are_json(shelf: Shelf) -> None:
-    await shelf.add("a")
+async def test_answers_to_a_question_are_json(storage: SessionStorage) -> None:
+    await storage.add("a")
     answered = copy.deepcopy(RESULT)
     answered["toolUseResult"] = {"questions": [], "answers": {"Which one?": "Tea, please: ü"}}
-    shelf.write_transcript("a", jsonl(USER, ASSISTANT, answered))
-    answer = await read(shelf)
+    storage.write_transcript("a", jsonl(USER, ASSISTANT, answered))
+    answer = await read(storage)
     (block,) = answer["events"][-1]["message"]["content"]
     assert json.loads(block["content"]) == {"answers": {"Which one?": "Tea, please: ü"}}
 
 
-async def test_messages_join_calls_and_results(told: Shelf) -> None:
+async def test_messages_join_calls_and_results(told: SessionStorage) -> None:
     body = json.loads(await told.service.with_messages("a"))
     check(SessionWithMessages, body)
     assert [message["role"] for message in body["messages"]] == [
@@ -135,59 +137,59 @@ async def test_messages_join_calls_and_results(told: Shelf) -> None:
     }
 
 
-async def test_without_a_transcript(shelf: Shelf) -> None:
-    await shelf.add("a")
+async def test_without_a_transcript(storage: SessionStorage) -> None:
+    await storage.add("a")
     with pytest.raises(NotFound):
-        await shelf.service.transcript("a", full=False, segment=None)
-    assert json.loads(await shelf.service.with_messages("a"))["messages"] == []
+        await storage.service.transcript("a", full=False, segment=None)
+    assert json.loads(await storage.service.with_messages("a"))["messages"] == []
     with pytest.raises(NotFound):
-        await shelf.service.transcript("b", full=False, segment=None)
+        await storage.service.transcript("b", full=False, segment=None)
 
 
-async def test_older_ones_are_found_where_the_program_kept_them(shelf: Shelf) -> None:
-    await shelf.add("a")
-    folder = shelf.claude / "projects" / "-home-ada-notes"
+async def test_older_ones_are_found_where_the_program_kept_them(storage: SessionStorage) -> None:
+    await storage.add("a")
+    folder = storage.claude / "projects" / "-home-ada-notes"
     folder.mkdir(parents=True)
     (folder / "a.jsonl").write_bytes(jsonl(USER))
-    assert ids(await read(shelf)) == ["u1"]
-    in_vault = shelf.vault.transcripts / "projects" / "-home-ada-Parachute"
+    assert ids(await read(storage)) == ["u1"]
+    in_vault = storage.vault.transcripts / "projects" / "-home-ada-Parachute"
     in_vault.mkdir(parents=True)
     (in_vault / "a.jsonl").write_bytes(jsonl(ASSISTANT))
-    assert ids(await read(shelf)) == ["a1"]
-    assert shelf.transcripts.bring("a")
-    assert (shelf.transcripts.folder("a") / "a.jsonl").exists()
+    assert ids(await read(storage)) == ["a1"]
+    assert storage.transcripts.bring("a")
+    assert (storage.transcripts.folder("a") / "a.jsonl").exists()
     assert not (in_vault / "a.jsonl").exists()
     # What lies outside of the vault is not ours to remove.
-    await shelf.service.delete("a")
+    await storage.service.delete("a")
     assert (folder / "a.jsonl").exists()
 
 
 @pytest.mark.parametrize("left", [b"", b"\0" * 4096, b'{"type": "queue-operation"}\n{"type": "us'])
-async def test_what_a_power_cut_has_left_is_no_transcript_to_go_on_with(shelf: Shelf, left: bytes) -> None:
-    await shelf.add("a")
-    own = shelf.transcripts.folder("a") / "a.jsonl"
+async def test_what_a_power_cut_has_left_is_no_transcript_to_go_on_with(storage: SessionStorage, left: bytes) -> None:
+    await storage.add("a")
+    own = storage.transcripts.folder("a") / "a.jsonl"
     own.parent.mkdir(parents=True)
     own.write_bytes(left)
-    assert not shelf.transcripts.bring("a")
+    assert not storage.transcripts.bring("a")
     assert not own.exists(), "the program begins none while there is one of the name"
     own.write_bytes(jsonl(USER) + left)
-    assert shelf.transcripts.bring("a")
+    assert storage.transcripts.bring("a")
 
 
-async def test_another_sandbox_cannot_lay_one_there(shelf: Shelf) -> None:
-    await shelf.add("a")
-    foreign = shelf.transcripts.folder("b")
+async def test_another_sandbox_cannot_lay_one_there(storage: SessionStorage) -> None:
+    await storage.add("a")
+    foreign = storage.transcripts.folder("b")
     foreign.mkdir(parents=True)
     (foreign / "a.jsonl").write_bytes(jsonl(USER))
-    assert shelf.transcripts.find("a") is None
+    assert storage.transcripts.find("a") is None
 
 
 @pytest.mark.parametrize("kind", ["symlink", "folder", "pipe", "link of a folder", "root is a file"])
-async def test_what_is_no_plain_file_is_not_read(shelf: Shelf, kind: str, tmp_path: Path) -> None:
-    await shelf.add("a")
+async def test_what_is_no_plain_file_is_not_read(storage: SessionStorage, kind: str, tmp_path: Path) -> None:
+    await storage.add("a")
     secret = tmp_path / "secret.jsonl"
     secret.write_bytes(jsonl(USER))
-    folder = shelf.transcripts.folder("a")
+    folder = storage.transcripts.folder("a")
     path = folder / "a.jsonl"
     folder.parent.mkdir(parents=True, exist_ok=True)
     if kind == "root is a file":
@@ -206,8 +208,8 @@ async def test_what_is_no_plain_file_is_not_read(shelf: Shelf, kind: str, tmp_pa
         else:
             os.mkfifo(path)
     with pytest.raises(NotFound):
-        await asyncio.wait_for(shelf.service.transcript("a", full=True, segment=None), 10)
-    assert json.loads(await asyncio.wait_for(shelf.service.with_messages("a"), 10))["messages"] == []
+        await asyncio.wait_for(storage.service.transcript("a", full=True, segment=None), 60)
+    assert json.loads(await asyncio.wait_for(storage.service.with_messages("a"), 60))["messages"] == []
 
 
 LINES = {
@@ -231,41 +233,41 @@ LINES = {
 
 
 @pytest.mark.parametrize("name", LINES)
-async def test_a_line_that_is_none_hides_no_other(shelf: Shelf, name: str) -> None:
-    await shelf.add("a")
-    shelf.write_transcript("a", jsonl(USER) + LINES[name] + b"\n" + jsonl(ASSISTANT))
-    answer = await read(shelf, full=True)
+async def test_a_line_that_is_none_hides_no_other(storage: SessionStorage, name: str) -> None:
+    await storage.add("a")
+    storage.write_transcript("a", jsonl(USER) + LINES[name] + b"\n" + jsonl(ASSISTANT))
+    answer = await read(storage, full=True)
     assert [event["uuid"] for event in answer["events"] if event.get("uuid") in ("u1", "a1")] == ["u1", "a1"]
-    body = await shelf.service.with_messages("a")
+    body = await storage.service.with_messages("a")
     check(SessionWithMessages, json.loads(body))
-    await shelf.service.rebuild_index()
+    await storage.service.rebuild_index()
 
 
-async def test_a_line_of_a_hundred_megabytes(shelf: Shelf) -> None:
-    await shelf.add("a")
-    path = shelf.write_transcript("a", jsonl(USER))
+async def test_a_line_of_forty_megabytes(storage: SessionStorage) -> None:
+    await storage.add("a")
+    path = storage.write_transcript("a", jsonl(USER))
     with path.open("ab") as file:
         file.write(b'{"type":"user","message":{"content":"')
-        for _ in range(100):
+        for _ in range(40):
             # Its pieces are no lines: what stands in the middle of it must not become an event.
             file.write(b"x" * (1024 * 1024))
         file.write(b'"}}\n' + jsonl(ASSISTANT))
-    answer = await read(shelf, full=True)
+    answer = await read(storage, full=True)
     assert ids(answer) == ["u1", "a1"]
 
 
-async def test_the_pieces_of_a_long_line_are_no_lines(shelf: Shelf) -> None:
-    await shelf.add("a")
+async def test_the_pieces_of_a_long_line_are_no_lines(storage: SessionStorage) -> None:
+    await storage.add("a")
     forged = json.dumps({"type": "user", "uuid": "forged", "message": {"content": "x"}}).encode()
-    shelf.write_transcript("a", b" " * (16 * 1024 * 1024) + forged + b"\n" + jsonl(USER))
-    assert ids(await read(shelf, full=True)) == ["u1"]
+    storage.write_transcript("a", b" " * (16 * 1024 * 1024) + forged + b"\n" + jsonl(USER))
+    assert ids(await read(storage, full=True)) == ["u1"]
 
 
-async def test_the_newest_are_kept_of_what_is_too_much(shelf: Shelf) -> None:
-    await shelf.add("a")
+async def test_the_newest_are_kept_of_what_is_too_much(storage: SessionStorage) -> None:
+    await storage.add("a")
     events = [{**USER, "uuid": f"u{number}", "message": {"content": "x" * 100_000}} for number in range(200)]
-    shelf.write_transcript("a", jsonl(*events))
-    body = await shelf.service.transcript("a", full=True, segment=None)
+    storage.write_transcript("a", jsonl(*events))
+    body = await storage.service.transcript("a", full=True, segment=None)
     answer = json.loads(body)
     assert len(body) < 9 * 1024 * 1024
     assert answer["eventCount"] == 200
@@ -273,10 +275,10 @@ async def test_the_newest_are_kept_of_what_is_too_much(shelf: Shelf) -> None:
     assert 50 < len(answer["events"]) < 100
 
 
-async def test_a_million_boundaries(shelf: Shelf) -> None:
-    await shelf.add("a")
-    shelf.write_transcript("a", jsonl(BOUNDARY) * 20_000)
-    assert (await read(shelf))["segmentCount"] == 1000
+async def test_more_boundaries_than_segments(storage: SessionStorage) -> None:
+    await storage.add("a")
+    storage.write_transcript("a", jsonl(BOUNDARY) * 2_000)
+    assert (await read(storage))["segmentCount"] == 1000
 
 
 JSON = st.recursive(
@@ -304,7 +306,7 @@ def mutated(event: Any, seed: int, value: Any) -> Any:
     return changed
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(mutations=st.lists(st.tuples(st.sampled_from(SAMPLES), st.integers(0, 1000), JSON), min_size=1, max_size=5))
 def test_whatever_is_in_it_the_app_can_read_the_answer(
     tmp_path: Path, mutations: list[tuple[dict[str, Any], int, Any]]

@@ -6,20 +6,20 @@ from typing import Any
 
 import pytest
 
-from parachute.database import Database
-from parachute.errors import InvalidInput
-from parachute.sessions import migrations
-from parachute.sessions.service import Sessions
-from parachute.sessions.trust_store import TrustStore
-from parachute.workspaces.models import Workspace
-from parachute.workspaces.request import Changes, NewWorkspace
-from parachute.workspaces.service import Workspaces
-from parachute.workspaces.store import WorkspaceStore, create_workspaces
-from tests.sessions.conftest import Shelf
+from parachute.base.database import Database
+from parachute.base.errors import InvalidInput
+from parachute.chat.sessions import migrations
+from parachute.chat.sessions.service import Sessions
+from parachute.chat.sessions.trust_store import TrustStore
+from parachute.chat.workspaces.models import Workspace
+from parachute.chat.workspaces.request import Changes, NewWorkspace
+from parachute.chat.workspaces.service import Workspaces
+from parachute.chat.workspaces.store import WorkspaceStore, create_workspaces
+from tests.chat.sessions.conftest import SessionStorage
 
 
-class Office(Shelf):
-    """A shelf with workspaces; `open` another one over the same folders to see what a restart makes of it."""
+class WorkspaceStorage(SessionStorage):
+    """Sessions and workspaces of one vault; `open` another one over the same folders to see what a restart makes of it."""
 
     def __init__(self, vault: Path, home: Path) -> None:
         super().__init__(vault, home)
@@ -31,7 +31,7 @@ class Office(Shelf):
         self.workspaces = Workspaces(self.vault, self.rows, self.service, self.check_directory)
         self.copies = self.vault.state / "workspaces"
 
-    async def open(self) -> "Office":
+    async def open(self) -> "WorkspaceStorage":
         """Open the databases and settle what is in them."""
         await self.database.open()
         await self.trust_database.open()
@@ -57,20 +57,20 @@ class Office(Shelf):
 
 
 @pytest.fixture
-async def office(tmp_path: Path) -> AsyncIterator[Office]:
-    """An office without workspaces."""
-    made = await Office(tmp_path / "vault", tmp_path / "home").open()
+async def storage(tmp_path: Path) -> AsyncIterator[WorkspaceStorage]:
+    """No workspaces yet."""
+    made = await WorkspaceStorage(tmp_path / "vault", tmp_path / "home").open()
     yield made
     await made.close()
 
 
 @pytest.fixture
-async def reopened(office: Office, tmp_path: Path) -> AsyncIterator[Any]:
+async def reopened(storage: WorkspaceStorage, tmp_path: Path) -> AsyncIterator[Any]:
     """Open the same folders again, or the same vault with another home."""
-    made: list[Office] = []
+    made: list[WorkspaceStorage] = []
 
-    async def again(home: str = "home") -> Office:
-        made.append(await Office(tmp_path / "vault", tmp_path / home).open())
+    async def again(home: str = "home") -> WorkspaceStorage:
+        made.append(await WorkspaceStorage(tmp_path / "vault", tmp_path / home).open())
         return made[-1]
 
     yield again

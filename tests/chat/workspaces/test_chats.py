@@ -12,9 +12,9 @@ import httpx2
 import pytest
 
 from parachute.supervisor.host_specification import module_folder
+from tests.chat.runs.answers import answered, ended, session_of
 from tests.conftest import needs_bubblewrap
-from tests.hosts.household import Household
-from tests.runs.answers import answered, ended, session_of
+from tests.modules.runtime.household import Household
 from tests.support.messages_api import MessagesAPI, text, tool_use
 
 pytestmark = needs_bubblewrap
@@ -155,6 +155,7 @@ async def test_a_change_holds_from_the_next_message_on(library: Household, api: 
         assert "One" in str(api.conversation[-1].body["messages"])
 
 
+@pytest.mark.long
 async def test_the_floor_of_a_workspace(library: Household, api: MessagesAPI) -> None:
     shut, free = make(library, "Shut"), make(library, "Free", default_trust_level="direct")
     api.default(text("Yes."))
@@ -225,11 +226,12 @@ async def test_agents_of_the_vault_that_a_workspace_uses(library: Household, api
         assert len(api.conversation) == asked
 
 
+@pytest.mark.long
 async def test_a_key_without_admin_rights(library: Household, api: MessagesAPI) -> None:
     free, shut = make(library, "Owners", default_trust_level="direct"), make(library, "Guests")
     environment = {**os.environ, "HOME": str(library.folder), "PARACHUTE_HOME": str(library.home.root)}
     command = [sys.executable, "-m", "parachute.cli", "keys", "create", "guest", "--scope", "chat:read,write", "--json"]
-    made = subprocess.run(command, env=environment, check=True, capture_output=True, text=True, timeout=30)
+    made = subprocess.run(command, env=environment, check=True, capture_output=True, text=True, timeout=100)
     api.default(text("Yes."))
     async with library.client(headers={"X-API-Key": json.loads(made.stdout)["key"]}) as guest:
         for method, path, body in (
@@ -247,6 +249,7 @@ async def test_a_key_without_admin_rights(library: Household, api: MessagesAPI) 
         assert (found["trustLevel"], found["effectiveExecutionMode"]) == ("sandboxed", "sandboxed")
 
 
+@pytest.mark.long
 async def test_a_restart_and_a_hostile_file(own: Household, own_api: MessagesAPI) -> None:
     (own.vault / "Secrets").mkdir()
     slug = make(own, "Garden", model="claude-haiku-4-5", processes=222)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parachute.hosts.models import OfferedTool
-from parachute.workspaces.models import Capabilities, is_slug, slug_of
+from parachute.chat.workspaces.models import Capabilities, is_slug, slug_of
+from parachute.modules.runtime.models import OfferedTool
 
 TOOLS = [OfferedTool(module, name, "", {}) for module, name in (("brain", "brain_search"), ("daily", "daily_today"))]
 

@@ -1,0 +1,1 @@
+"""Knowledge of modules about the people and projects that a message mentions."""

@@ -1,0 +1,1 @@
+"""The user's own MCP servers: approved by hash, each in a sandbox of its own, their tools for agents."""

@@ -1,0 +1,1 @@
+"""System prompts, composed from parts that the owner can read."""

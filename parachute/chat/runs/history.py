@@ -1,0 +1,96 @@
+"""The history of a conversation in a turn: the agent's transcript, or else the words of it that are stored."""
+
+import asyncio
+
+from parachute.chat.runs import events
+from parachute.chat.runs.run import CutOff, Run
+from parachute.chat.sessions.models import Session
+from parachute.chat.sessions.service import Sessions
+
+_LIMIT = 60_000
+"""Characters of each earlier text; the newest are kept."""
+
+_REPORTED = "transcript_reported_missing"
+
+
+class History:
+    """Prepares the history of one run; `injected` texts were put before its message."""
+
+    def __init__(self, sessions: Sessions, run: Run) -> None:
+        self._sessions = sessions
+        self._run = run
+        self.injected = 0
+
+    async def bring(self) -> bool:
+        """Bring the transcript to where the agent reads it; False without one."""
+        session, transcripts = self._run.session, self._sessions.transcripts
+        if await self._sessions.level(session) == "direct":
+            return await asyncio.to_thread(transcripts.find, session.id) is not None
+        return await asyncio.to_thread(transcripts.bring, session.id)
+
+    async def before_message(self, known: bool) -> str | None:
+        """The texts that go before the message; `known`: the agent has the transcript.
+
+        None if the run is over, because the transcript is gone and the person has to hear it first.
+        """
+        run, session = self._run, self._run.session
+        parts: list[tuple[str, str]] = []
+        if run.request.initial_context and not known:
+            parts.append(("context", run.request.initial_context))
+        if run.request.prior_conversation and not known:
+            parts.append(("prior_conversation", run.request.prior_conversation))
+        if run.is_new and session.continued_from:
+            parts.append(("prior_conversation", await self._words_of(session.continued_from)))
+        if not known and session.message_count > 0:
+            reported = session.metadata.pop(_REPORTED, False)
+            if not reported:
+                session.metadata[_REPORTED] = True
+            await self._sessions.save(session)
+            if not reported:
+                self._report_missing()
+                return None
+            # The app asked again after it heard that the transcript is gone: go on with the words that are stored.
+            parts.append(("prior_conversation", await self._sessions.words(session.id)))
+        for each in await self._missing(known):
+            parts.append(("interrupted_turn", "\n\n".join(f"{role}: {text}" for role, text in each.texts)))
+        parts = [(name, text) for name, text in parts if text]
+        self.injected = len(parts)
+        return "".join(f"<{name}>\n{text[-_LIMIT:]}\n</{name}>\n\n" for name, text in parts)
+
+    async def report_no_more(self, session: Session) -> None:
+        """Let the next message go on with the stored words at once, unless the process that ended has left a transcript."""
+        if await asyncio.to_thread(self._sessions.transcripts.find, session.id) is None:
+            session.metadata[_REPORTED] = True
+            await self._sessions.save(session)
+
+    async def _missing(self, known: bool) -> list[CutOff]:
+        """Earlier runs whose program was killed before it wrote their message into the transcript."""
+        if not self._run.cut_off:
+            return []
+        written = {message["id"] for message in await self._sessions.messages(self._run.session.id)}
+        # A message that is there has taken those along that were lost before it.
+        last = max((number for number, each in enumerate(self._run.cut_off, 1) if each.message in written), default=0)
+        return [each for each in self._run.cut_off[last:] if known or not each.is_recorded]
+
+    async def _words_of(self, session: str) -> str:
+        lines = []
+        for message in await self._sessions.messages(session):
+            text = " ".join(block["text"] for block in message["content"] if block["type"] == "text")
+            if text:
+                lines.append(f"{message['role']}: {text}")
+        return "\n\n".join(lines)
+
+    def _report_missing(self) -> None:
+        run, session = self._run, self._run.session
+        message = "The transcript of this conversation is not on this computer any more."
+        run.log.append(
+            events.SessionUnavailable(
+                reason="transcript_not_found",
+                session_id=session.id,
+                has_markdown_history=False,
+                message_count=session.message_count,
+                message=f"{message} Send the message again to go on with what is left of it, or start a new chat.",
+            )
+        )
+        run.status = "done"
+        run.log.append(events.Done(session.id, session.title, model=None, duration_ms=0))

@@ -1,0 +1,65 @@
+"""Inspection of the sandbox of a session, which is opened for it as the session's next turn would."""
+
+from dataclasses import replace
+
+from parachute.base.errors import Conflict
+from parachute.chat.runs.person_preparation import project_folder
+from parachute.chat.runs.preparation import AgentServices
+from parachute.chat.runs.service import Runs
+from parachute.chat.sessions.models import Session
+from parachute.chat.workspaces.service import Workspaces
+from parachute.sandbox.engines.inspection.models import Explanation
+from parachute.sandbox.engines.limits import NO_LIMITS
+from parachute.security.kill_switch.switch import KillSwitch
+
+_DIRECT = (
+    "This session runs directly on this computer, with your own rights: nothing holds its agent back but its rules."
+)
+
+
+class SandboxInspection:
+    """Compares the sandboxes of sessions with what was asked for."""
+
+    def __init__(self, services: AgentServices, workspaces: Workspaces, runs: Runs) -> None:
+        self._services = services
+        self._workspaces = workspaces
+        self._runs = runs
+        self._kill_switch = KillSwitch(services.home.root)
+
+    async def explain(self, identifier: str) -> Explanation:
+        """Inspect the sandbox of a session, started if it sleeps.
+
+        Errors: NotFound, Stopped, Conflict for an agent of a module that does not work now, Unavailable without an engine.
+        """
+        services = self._services
+        session = await services.sessions.get(identifier)
+        self._kill_switch.check()
+        is_direct = await services.sessions.level(session) == "direct"
+        if started := not is_direct and not services.sandboxes.opened.is_open(session.id):
+            if self._runs.is_active(session.id):
+                raise Conflict("This conversation is being answered, and has no sandbox yet.", "Try again.", key="busy")
+            is_direct = not await self._open(session)
+        if is_direct:
+            return Explanation(session.id, "direct", None, note=_DIRECT)
+        return replace(await services.sandboxes.opened.explain(session.id), started=started)
+
+    async def _open(self, session: Session) -> bool:
+        """Open a sandbox as the next turn would, without a way to the model; False where the turn would run directly."""
+        services = self._services
+        try:
+            await services.sessions.check_owner(session, None)
+        except Conflict as error:
+            raise Conflict(
+                "This session belongs to the agent of a module, which has a sandbox only while it works.",
+                "Inspect it while it does.",
+                key=error.key,
+            ) from error
+        endpoint = await services.gateway.open(session.id)
+        try:
+            workspace = await self._workspaces.of(session)
+            folder = await project_folder(services, session, workspace)
+            limits = workspace.limits if workspace else NO_LIMITS
+            execution = await services.sandboxes.prepare(session, "sandboxed", folder.path, endpoint, limits)
+            return execution.mode == "sandboxed"
+        finally:
+            await self._runs.close_unused_endpoint(session.id)

@@ -1,0 +1,191 @@
+"""Preparation of a person's turn: its folder, sandbox, tools, prompt, knowledge and warnings."""
+
+import asyncio
+import shlex
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from parachute.chat.agent_processes.tools import permitted
+from parachute.chat.knowledge.service import Knowledge, KnowledgeService
+from parachute.chat.mcp_servers.service import McpServers
+from parachute.chat.prompts.service import Prompt
+from parachute.chat.runs.events import PromptMetadata, RunWarning
+from parachute.chat.runs.preparation import AgentServices, Preparation, TurnPlan, compose
+from parachute.chat.runs.request import TurnRequest
+from parachute.chat.runs.run import Run
+from parachute.chat.sessions.models import Session
+from parachute.chat.workspaces.models import Capabilities, Workspace, choice_of
+from parachute.chat.workspaces.service import Workspaces
+from parachute.events.hooks.context import joined
+from parachute.sandbox.engines.limits import NO_LIMITS
+
+_TOOLS = ("Read", "Write", "Edit", "Glob", "Grep", "Bash", "AskUserQuestion")
+_LEFT_OUT = "instructions_left_out"
+_CHARACTERS_PER_TOKEN = 4
+"""A rule of thumb for English text (docs.claude.com, "Token counting"); the app shows the numbers as an estimate."""
+
+
+class PersonPreparation:
+    """Prepares the turns of persons; without `mcp_servers` agents have only the tools of modules."""
+
+    def __init__(
+        self,
+        services: AgentServices,
+        workspaces: Workspaces,
+        knowledge: KnowledgeService,
+        mcp_servers: McpServers | None = None,
+    ) -> None:
+        self._services = services
+        self._workspaces = workspaces
+        self._knowledge = knowledge
+        self._mcp_servers = mcp_servers
+
+    async def prepare_run(self, run: Run, *, resume: bool) -> tuple[Preparation, Knowledge]:
+        """Prepare a run and log its warnings and its prompt; errors: ParachuteError."""
+        services, session = self._services, run.session
+        workspace = await self._workspaces.of(session) if run.profile is None else None
+        self._workspaces.check_agent(workspace, session.agent_path, session.agent_name)
+        directory = await project_folder(services, session, workspace)
+        if directory.problem:
+            run.log.append(RunWarning("Folder not found", directory.problem))
+        if run.profile is not None:
+            preparation, knowledge = await run.profile.prepare(session, resume=resume), Knowledge()
+        else:
+            preparation, knowledge = await asyncio.gather(
+                self.prepare(
+                    session, run.request, directory.path, resume=resume, workspace=workspace, by_owner=run.by_owner
+                ),
+                self._knowledge.for_message(session.id, run.request.message),
+            )
+        run.is_direct = preparation.execution.mode == "direct"
+        for warning in await self._warnings(run, preparation):
+            run.log.append(warning)
+        if run.added:
+            sources = (f"hook {each.hook}" for each in run.added if each.text)
+            texts = filter(None, (joined(run.added), knowledge.text))
+            knowledge = replace(knowledge, text="\n\n".join(texts), sources=(*sources, *knowledge.sources))
+        run.log.append(_metadata(preparation.prompt, knowledge, services.settings.trust_mode))
+        return preparation, knowledge
+
+    async def prepare(
+        self,
+        session: Session,
+        request: TurnRequest | None,
+        directory: Path | None,
+        *,
+        resume: bool,
+        workspace: Workspace | None = None,
+        by_owner: bool = False,
+    ) -> Preparation:
+        """Choose the sandbox, the tools and the prompt of a session; without a `request` nobody has asked yet."""
+        services = self._services
+        level = await services.sessions.level(session)
+        endpoint = await services.gateway.open(session.id)
+        limits = workspace.limits if workspace else NO_LIMITS
+        execution = await services.sandboxes.prepare(session, level, directory, endpoint, limits, by_owner=by_owner)
+        # It starts while the prompt and the tools are composed.
+        services.sandboxes.opened.wake(session.id)
+        commands, allowed_tools = await asyncio.to_thread(services.prompts.limits, session.agent_path)
+        provider = services.gateway.upstream.provider
+        module_tools = () if provider.is_offline else permitted(services.tools.tools(), allowed_tools)
+        mcps = workspace.capabilities.mcps if workspace else choice_of(services.settings.default_capabilities.mcps)
+        module_tools = Capabilities(mcps).tools(module_tools)
+        # Who writes from outside is given a server of the user's only where the user put the conversation in a workspace.
+        if self._mcp_servers is not None and not provider.is_offline and (workspace or not session.from_outside):
+            server_tools, warnings = await self._mcp_servers.offered(mcps, allowed_tools)
+            module_tools += server_tools
+            execution = replace(execution, warnings=(*execution.warnings, *warnings))
+        prompt = partial(
+            services.prompts.compose,
+            execution,
+            custom=request.system_prompt if request else None,
+            agent_path=session.agent_path,
+            directory=directory,
+            contexts=tuple(request.contexts) if request else (),
+        )
+        tools = (*_TOOLS, "WebSearch", "WebFetch") if execution.mode == "direct" else (*_TOOLS, "WebSearch")
+        plan = TurnPlan(
+            session, resume, endpoint, execution, provider, prompt, tools, module_tools, commands, allowed_tools
+        )
+        model = workspace.model if workspace else None
+        return await compose(services, replace(plan, is_persons=True, model=model))
+
+    async def _warnings(self, run: Run, preparation: Preparation) -> list[RunWarning]:
+        found = list(preparation.execution.warnings)
+        found += ((f"Hook {each.hook}", each.notice) for each in run.added if each.notice)
+        if run.request.level == "direct" and preparation.execution.mode == "sandboxed":
+            found.append(("Sandboxed", "The workspace of this conversation keeps it in a sandbox."))
+        differences = self._services.sandboxes.opened.take_differences(run.session.id)
+        found += (("Sandbox not as asked", sentence) for sentence in differences)
+        wanted, provider = run.request.model, preparation.provider
+        if wanted and provider.model and wanted != provider.model:
+            found.append(("Model", f"{wanted} is not used: {provider.model} answers, as the settings say."))
+        if unknown := sorted(run.request.model_extra or ()):
+            names = ", ".join(name[:40] for name in unknown[:5]) + (", …" if len(unknown) > 5 else "")
+            found.append(("Unknown fields", f"The message came with fields that are not known here: {names}."))
+        empty = [attachment.file_name for attachment in run.request.attachments if attachment.base64_data is None]
+        if empty:
+            found.append(("Attachment without content", f"The app sent only the name of {', '.join(empty)}."))
+        if provider.is_offline and self._services.settings.provider == "auto" and run.is_new:
+            found.append(
+                (
+                    "Offline model",
+                    "No credentials for Claude are configured, so a small model on this computer answers, often wrongly. "
+                    "`parachute auth login` connects Claude, or a server such as Ollama with --base-url.",
+                )
+            )
+        found += await self._left_out(run.session, preparation.prompt.left_out)
+        return [RunWarning(title, message) for title, message in found]
+
+    async def _left_out(self, session: Session, names: list[str]) -> list[tuple[str, str]]:
+        """Warnings about files without approval, in the first turn and when they change."""
+        if names == session.metadata.get(_LEFT_OUT, []):
+            return []
+        session.metadata[_LEFT_OUT] = names
+        await self._services.sessions.save(session)
+        return [
+            (
+                "Instructions left out",
+                f"{name} is not approved for conversations that run directly, so this one goes on without it. "
+                f"`parachute prompts approve {shlex.quote(name)}` shows it, and asks.",
+            )
+            for name in names
+        ]
+
+
+class ProjectFolder(NamedTuple):
+    """The folder in which the agent of a session works, if it has one; `problem` if that is gone."""
+
+    path: Path | None = None
+    problem: str | None = None
+
+
+async def project_folder(services: AgentServices, session: Session, workspace: Workspace | None) -> ProjectFolder:
+    """The folder of a session or of its workspace; error: InvalidInput for one in which agents may not work (any more)."""
+    stored = session.working_directory or (workspace and workspace.working_directory)
+    if not stored:
+        return ProjectFolder()
+    path = services.vault.absolute(stored)
+    if not await asyncio.to_thread(path.is_dir):
+        return ProjectFolder(problem=f"{path} does not exist any more; working without a project folder.")
+    return ProjectFolder(services.sandboxes.check_directory(path))
+
+
+def _metadata(prompt: Prompt, knowledge: Knowledge, trust_mode: bool) -> PromptMetadata:
+    return PromptMetadata(
+        prompt_source=prompt.source,
+        prompt_source_path=prompt.source_path,
+        context_files=[*prompt.context_files, *knowledge.sources],
+        context_tokens=(prompt.context_characters + len(knowledge.text)) // _CHARACTERS_PER_TOKEN,
+        context_truncated=prompt.context_truncated,
+        agent_name=prompt.agent_name,
+        available_agents=[],
+        base_prompt_tokens=prompt.base_characters // _CHARACTERS_PER_TOKEN,
+        total_prompt_tokens=(len(prompt.text) + len(knowledge.text)) // _CHARACTERS_PER_TOKEN,
+        trust_mode=trust_mode,
+        working_directory_claude_md=prompt.working_directory_file,
+        known_names=list(knowledge.names),
+        known_entries=knowledge.entries,
+    )

@@ -1,0 +1,117 @@
+"""Preparation of a turn: where it runs, with which prompt, tools and rules."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from parachute.base.errors import InvalidInput
+from parachute.chat.agent_processes.models import AgentSpecification, ModuleTools
+from parachute.chat.agent_processes.tools import shown_names
+from parachute.chat.prompts.service import Prompt, Prompts
+from parachute.chat.sessions.models import Session
+from parachute.chat.sessions.service import Sessions
+from parachute.config.settings.home import Home
+from parachute.config.settings.models import Settings
+from parachute.config.vault.service import Vault
+from parachute.llm.gateway.endpoint import ModelEndpoint
+from parachute.llm.gateway.models import Provider
+from parachute.llm.gateway.service import Gateway
+from parachute.modules.runtime.models import OfferedTool
+from parachute.sandbox.engines.execution import Execution
+from parachute.sandbox.engines.service import Sandboxes
+from parachute.security.permissions.grants import Grant
+from parachute.security.permissions.policy import Policy
+
+
+@dataclass(frozen=True, slots=True)
+class AgentServices:
+    """The services from which every agent is prepared: a person's, a module's, and the computer's own."""
+
+    home: Home
+    settings: Settings
+    vault: Vault
+    sessions: Sessions
+    gateway: Gateway
+    sandboxes: Sandboxes
+    prompts: Prompts
+    tools: ModuleTools
+
+
+@dataclass(frozen=True, slots=True)
+class TurnPlan:
+    """The part of a turn that differs between persons, agents of modules and agents of the computer itself.
+
+    `prompt` composes the prompt for a description of the rules; it may wait for the disk. `tools` are those of the agent's
+    program. `is_persons`: the agent may ask, and use whatever its own `allowed_tools` list; others have only `tools` and
+    `module_tools`.
+    """
+
+    session: Session
+    resume: bool
+    endpoint: ModelEndpoint
+    execution: Execution
+    provider: Provider
+    prompt: Callable[[str], Prompt]
+    tools: tuple[str, ...]
+    module_tools: tuple[OfferedTool, ...]
+    allowed_commands: tuple[str, ...] | None = None
+    allowed_tools: tuple[str, ...] | None = None
+    is_persons: bool = False
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """A turn that is ready to begin."""
+
+    execution: Execution
+    prompt: Prompt
+    policy: Policy
+    specification: AgentSpecification
+    provider: Provider
+
+
+async def compose(services: AgentServices, plan: TurnPlan) -> Preparation:
+    """Compose the rules, the prompt and the agent of a turn: each follows from the one before."""
+    execution, provider, offline = plan.execution, plan.provider, plan.provider.is_offline
+    missing = () if provider.name == "anthropic" else ("WebSearch", "WebFetch")
+    tools = () if offline else tuple(tool for tool in plan.tools if tool not in missing)
+    if plan.allowed_tools is not None:
+        tools = tuple(tool for tool in tools if tool in plan.allowed_tools)
+    mcp_tools = shown_names(plan.module_tools)
+    policy = Policy(
+        level=execution.mode,
+        trust_mode=services.settings.trust_mode,
+        vault=services.vault.root,
+        home=services.home.root,
+        working_directory=Path(execution.directory),
+        grants=await granted(services, plan.session.id),
+        allowed_commands=plan.allowed_commands,
+        allowed_tools=plan.allowed_tools if plan.is_persons else (*tools, *mcp_tools),
+        mcp_tools=mcp_tools,
+        mapped_roots=dict(execution.roots),
+    )
+    prompt = await asyncio.to_thread(plan.prompt, policy.describe())
+    specification = AgentSpecification(
+        session=plan.session.id,
+        resume=plan.resume,
+        execution=execution,
+        endpoint=plan.endpoint,
+        system_prompt=prompt.text,
+        tools=tools,
+        model=provider.model or plan.session.model or plan.model or services.settings.model,
+        asks_questions=plan.is_persons and not offline,
+        module_tools=plan.module_tools,
+    )
+    return Preparation(execution, prompt, policy, specification, provider)
+
+
+async def granted(services: AgentServices, session: str) -> tuple[Grant, ...]:
+    """The grants of a session; a stored text that is none (any more) grants nothing."""
+    grants = []
+    for text in await services.sessions.grants(session):
+        with contextlib.suppress(InvalidInput):
+            grants.append(Grant.parse(text))
+    return tuple(grants)

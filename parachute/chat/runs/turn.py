@@ -1,0 +1,252 @@
+"""One turn of an agent, from the message to the result."""
+
+import asyncio
+import contextlib
+import dataclasses
+import logging
+import time
+from typing import Any
+
+from parachute.base.errors import ParachuteError
+from parachute.chat.agent_processes.client import AgentClient, AgentEnded
+from parachute.chat.agent_processes.pool import AgentPool
+from parachute.chat.runs import attachments, events, failures
+from parachute.chat.runs.conversation import Conversation
+from parachute.chat.runs.history import History
+from parachute.chat.runs.interaction import Interaction
+from parachute.chat.runs.log import LOG_LIMIT
+from parachute.chat.runs.person_preparation import PersonPreparation
+from parachute.chat.runs.preparation import AgentServices, Preparation, granted
+from parachute.chat.runs.request import Attachment
+from parachute.chat.runs.run import Run
+from parachute.chat.sessions.models import Session
+from parachute.events.bus.service import CONTEXT_LIMIT, SESSION_MESSAGE, Events
+from parachute.security.audit.service import Audit
+from parachute.security.permissions.policy import Policy
+
+log = logging.getLogger(__name__)
+
+_NEARLY_FULL = "context_nearly_full"
+_CONTEXT_SHARE = 0.8
+"""The part of the model's context that has to be full for `context.limit.approaching` (spec 000)."""
+_CONTEXT_TOKENS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
+
+_FURTHER_TURN_SECONDS = 10.0
+"""Longest wait after a result for the answer to a message that was put in."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TurnServices:
+    """The services that turns use."""
+
+    agents: AgentServices
+    preparation: PersonPreparation
+    pool: AgentPool
+    events: Events
+    audit: Audit
+
+
+class Turn:
+    """Answers one message; its terminal event is the last thing it appends to the run's log."""
+
+    def __init__(self, services: TurnServices, run: Run, decoded: list[tuple[Attachment, bytes]]) -> None:
+        self._preparation = services.preparation
+        self._pool = services.pool
+        self._events = services.events
+        self._audit = services.audit
+        self._services = services.agents
+        self._run = run
+        self._decoded = decoded
+        self._history = History(services.agents.sessions, run)
+        self._resume: events.SessionResume | None = None
+
+    async def answer(self) -> None:
+        """Run the turn; errors: ParachuteError for what a person can mend, CancelledError when it is aborted."""
+        run, gateway = self._run, self._services.gateway
+        kept = await self._agent_is_kept()
+        known = kept or (not run.is_new and await self._history.bring())
+        before = await self._history.before_message(known)
+        if before is None:
+            return
+        preparation, knowledge = await self._preparation.prepare_run(run, resume=known)
+        content = await self._content(f"{before}{run.request.message}", preparation)
+        interaction = self._interaction(preparation)
+        interaction.know(knowledge.text)
+        conversation = Conversation(run, interaction)
+        gateway.take_problem(run.session.id)  # of an earlier turn
+        gateway.resume(run.session.id)
+        client, first = await self._send(preparation, content, interaction, kept=kept, known=known)
+        keep = False
+        try:
+            result = await self._receive(client, first, conversation)
+            await self._watch_context(result)
+            # A stopped process may still hold messages that were put in, and would answer them to the next turn.
+            keep = not run.texts if run.stopping else not result.is_error
+        finally:
+            run.answered, run.client = True, None
+            # Who stops an agent stops what it has started, too: that ends with its process only.
+            self._pool.release(client, keep=keep and run.profile is None and not run.stopping)
+            # What was said until now belongs to the session, however the turn ended.
+            stored = await self._record(conversation, preparation, resumable=keep and not run.stopping)
+        await self._end(result, stored, conversation.model)
+
+    async def _agent_is_kept(self) -> bool:
+        """Return True if the session's agent process goes on; otherwise it is gone."""
+        run, session = self._run, self._run.session
+        if run.is_new:
+            return False
+        moves_into_sandbox = (
+            session.effective_execution_mode == "direct"
+            and await self._services.sessions.level(session) == "sandboxed"
+            and await self._services.sandboxes.reason_unavailable() is None
+        )
+        if self._pool.has(session.id) and not moves_into_sandbox:
+            return True
+        # One that still ends is writing the transcript that is read next.
+        await self._pool.discard(session.id)
+        return False
+
+    async def _content(self, text: str, preparation: Preparation) -> str | list[dict[str, Any]]:
+        if not self._decoded:
+            return text
+        session = self._run.session.id
+        names = await asyncio.to_thread(attachments.store, self._services.vault, session, self._decoded)
+        folder = self._services.sessions.attachments(session)
+        return attachments.content(text, self._decoded, names, preparation.execution, folder)
+
+    def _interaction(self, preparation: Preparation) -> Interaction:
+        async def policy_with_grants() -> Policy:
+            grants = await granted(self._services, self._run.session.id)
+            return dataclasses.replace(preparation.policy, grants=grants)
+
+        return Interaction(self._run, preparation.policy, self._audit, policy_with_grants)
+
+    async def _end(self, result: Any, stored: Session | None, model: str | None) -> None:
+        """Log the terminal event."""
+        run, session = self._run, self._run.session
+        if run.stopping:
+            run.stopped()
+        elif result.is_error:
+            problem = self._services.gateway.take_problem(session.id)
+            run.log.append(failures.of_result(session.id, result, problem))
+        else:
+            run.status = "done"
+            if run.profile is None and stored is not None:
+                count = {"session_id": session.id, "message_count": stored.message_count}
+                await self._events.publish(SESSION_MESSAGE, count)
+            title = stored.title if stored else session.title
+            duration = round((time.monotonic() - run.started) * 1000)
+            run.log.append(events.Done(session.id, title, model, duration, self._resume))
+
+    async def _send(
+        self,
+        preparation: Preparation,
+        content: str | list[dict[str, Any]],
+        interaction: Interaction,
+        *,
+        kept: bool,
+        known: bool,
+    ) -> tuple[AgentClient, Any]:
+        run = self._run
+        identifier = run.message
+        # `@path` in a message would read a file without asking any rule; only a plain `/command` of a person is left to the program.
+        composed = not run.typed or "@" in run.request.message or content != run.request.message
+        while True:
+            specification = preparation.specification
+            client = await self._pool.take_prewarmed(run.session.id, specification.fingerprint())
+            warm = client is not None
+            if client is None:
+                client, warm = await self._pool.acquire(specification)
+            client.handler = interaction
+            try:
+                run.unanswered[identifier] = run.request.message
+                await client.send(content, identifier, composed=composed)
+                first = await client.receive()
+                break
+            except AgentEnded:
+                self._pool.release(client, keep=False)
+                if not warm:
+                    raise
+                # A kept process may have ended unnoticed: the next one is new, and then the error counts.
+            except BaseException:
+                self._pool.release(client, keep=False)
+                raise
+        failed = not known and run.session.message_count > 0
+        self._resume = events.SessionResume(
+            method="sdk_resume" if known else "new",
+            sdk_session_valid=known,
+            sdk_resume_attempted=known or failed,
+            sdk_resume_failed=failed,
+            context_injected=self._history.injected > 0,
+            messages_injected=self._history.injected,
+            tokens_estimate=0,
+            previous_message_count=run.session.message_count,
+            loaded_from_disk=known and not (warm and kept),
+            cache_hit=warm and kept,
+        )
+        session = run.session
+        run.log.append(events.Session(session.id, session.trust_level, session.title, self._resume))
+        return client, first
+
+    async def _receive(self, client: AgentClient, message: Any, conversation: Conversation) -> Any:
+        # Not at the top, for the server's start.
+        from claude_agent_sdk import ResultMessage, SystemMessage
+
+        run = self._run
+        while run.waiting:
+            identifier, text = run.waiting[0]
+            run.unanswered[identifier] = text
+            await client.send(text, identifier, composed="@" in text)
+            run.waiting.pop(0)
+        run.client = client
+        result: Any = None
+        while True:
+            if isinstance(message, ResultMessage):
+                result = message
+                for identifier in message.user_message_uuids or list(run.unanswered):
+                    run.unanswered.pop(identifier, None)
+                if message.is_error or run.stopping or not run.unanswered:
+                    return result
+            else:
+                if not isinstance(message, SystemMessage) or message.subtype == "init":
+                    result = None
+                conversation.take(message)
+                if run.log.size > LOG_LIMIT:
+                    raise ParachuteError(
+                        f"The agent said more than {LOG_LIMIT // 1024**2} MB in one turn, so it was stopped.",
+                        "Ask for less at once, or have it write into a file.",
+                        key="too_long",
+                    )
+            try:
+                # Behind a result the program answers what was put in meanwhile, or it has taken it in without saying so.
+                async with asyncio.timeout(_FURTHER_TURN_SECONDS if result else None):
+                    message = await client.receive()
+            except TimeoutError:
+                return result
+
+    async def _watch_context(self, result: Any) -> None:
+        """Publish once that most of the model's context is full, and again after it was compacted."""
+        window = max((usage.get("contextWindow", 0) for usage in (result.model_usage or {}).values()), default=0)
+        counts = result.usage or {}
+        tokens = sum(counts.get(name) or 0 for name in _CONTEXT_TOKENS)
+        metadata = self._run.session.metadata
+        if not window or (tokens >= _CONTEXT_SHARE * window) == metadata.get(_NEARLY_FULL, False):
+            return
+        metadata[_NEARLY_FULL] = not metadata.get(_NEARLY_FULL, False)
+        await self._services.sessions.save(self._run.session)
+        if metadata[_NEARLY_FULL]:
+            data = {"session_id": self._run.session.id, "token_count": tokens, "threshold": _CONTEXT_SHARE}
+            await self._events.publish(CONTEXT_LIMIT, data)
+
+    async def _record(self, conversation: Conversation, preparation: Preparation, *, resumable: bool) -> Session | None:
+        run, sessions = self._run, self._services.sessions
+        texts = [("user", run.request.message), *(("user", text) for _, text in run.texts)]
+        if conversation.text:
+            texts.append(("assistant", conversation.text))
+        stored = await sessions.record_turn(run.session.id, texts=texts, mode=preparation.execution.mode)
+        with contextlib.suppress(OSError):  # the disk may be full; the words are in the database
+            await asyncio.to_thread(sessions.transcripts.sync, run.session.id)
+            await asyncio.to_thread(sessions.transcripts.prepare, run.session.id)
+        if stored and not resumable:
+            await self._history.report_no_more(stored)
+        return stored

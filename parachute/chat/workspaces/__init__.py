@@ -1,0 +1,1 @@
+"""Workspaces: the settings, limits and tools that conversations about one project share."""

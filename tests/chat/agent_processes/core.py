@@ -1,0 +1,165 @@
+"""Core's part of a turn in the test's own process, with the real agent program, sandbox, gateway and stores."""
+
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+from parachute.base.database import Database
+from parachute.chat.agent_processes.models import ModuleTools
+from parachute.chat.agent_processes.options import prepare_files
+from parachute.chat.agent_processes.pool import AgentPool
+from parachute.chat.knowledge.service import KnowledgeService
+from parachute.chat.mcp_servers.service import McpServers
+from parachute.chat.prompts.service import Prompts
+from parachute.chat.runs import store as run_store
+from parachute.chat.runs.admission import Admission
+from parachute.chat.runs.person_preparation import PersonPreparation
+from parachute.chat.runs.preparation import AgentServices
+from parachute.chat.runs.prewarming import Prewarming
+from parachute.chat.runs.request import TurnRequest
+from parachute.chat.runs.run import Run
+from parachute.chat.runs.service import Runs
+from parachute.chat.runs.turn import TurnServices
+from parachute.chat.sessions import migrations
+from parachute.chat.sessions.service import Sessions
+from parachute.chat.sessions.store import SessionStore
+from parachute.chat.sessions.transcripts import Transcripts
+from parachute.chat.sessions.trust_store import TrustStore
+from parachute.chat.workspaces.service import Workspaces
+from parachute.chat.workspaces.store import WorkspaceStore, create_workspaces
+from parachute.config.settings.models import Settings
+from parachute.config.vault.service import Vault
+from parachute.events.bus import store as event_store
+from parachute.events.bus.service import Events
+from parachute.events.hooks.service import Hooks
+from parachute.llm.gateway.credentials import CredentialSource
+from parachute.llm.gateway.service import Gateway
+from parachute.llm.gateway.store import UsageStore, create_usage
+from parachute.modules.registry.service import Modules
+from parachute.modules.runtime.interfaces import Interfaces
+from parachute.modules.runtime.service import Hosts
+from parachute.sandbox.egress.service import Egress
+from parachute.sandbox.engines.memory import TotalMemory
+from parachute.sandbox.engines.service import Sandboxes
+from parachute.security.audit.service import Audit
+from parachute.server.composition.sandbox import agent_program
+from tests.supervisor.launching import Launcher
+from tests.support.computer import AGENTS
+
+KEY = "sk-ant-api03-real"
+
+
+class Core:
+    """Runs turns; `vault` is the folder of the user's data, `runs` the service that the API talks to."""
+
+    def __init__(self, turn: TurnServices, runs: Runs, folder: Path) -> None:
+        self.services = turn.agents
+        self.preparation = turn.preparation
+        self.audit = turn.audit
+        self.runs = runs
+        self.vault = turn.agents.vault.root
+        self._folder = folder
+
+    async def begin(self, message: str = "Hello!", session: str = "new", **fields: Any) -> Run:
+        """Send a message."""
+        request = TurnRequest(message=message, session_id=session, **fields)
+        return await self.runs.begin(request, "owner", by_owner=True)
+
+    async def answered(self, message: str = "Hello!", session: str = "new", **fields: Any) -> "Answer":
+        """Send a message and wait for the end of its run."""
+        return await self.finished(await self.begin(message, session, **fields))
+
+    async def finished(self, run: Run) -> "Answer":
+        """Wait for the end of a run."""
+        events = [event.to_json() async for _, event in run.log.read()]
+        assert run.task is not None
+        await run.task
+        return Answer(run.session.id, events)
+
+    async def audited(self) -> str:
+        """Everything in the audit."""
+        await self.audit.close()
+        return "".join(path.read_text() for path in (self._folder / "audit").glob("*.jsonl"))
+
+
+class Answer:
+    """What an app sees of a run."""
+
+    def __init__(self, session: str, events: list[dict[str, Any]]) -> None:
+        self.session = session
+        self.events = events
+
+    def of_type(self, kind: str) -> list[dict[str, Any]]:
+        """The events of a type."""
+        return [event for event in self.events if event["type"] == kind]
+
+    @property
+    def result(self) -> tuple[bool, str]:
+        """(whether it is an error, content) of the only tool result."""
+        (result,) = self.of_type("tool_result")
+        return result["isError"], result["content"]
+
+    @property
+    def text(self) -> str:
+        """The last text."""
+        return str(self.of_type("text")[-1]["content"])
+
+    @property
+    def end(self) -> dict[str, Any]:
+        """The event that ended it."""
+        return self.events[-1]
+
+
+@contextlib.asynccontextmanager
+async def core(
+    launcher: Launcher, url: str, tools: ModuleTools, mcp_servers: McpServers | None = None, **chosen: Any
+) -> AsyncIterator[Core]:
+    """The server's part beside a supervisor that runs already: the model at `url`, tools of modules and servers, and settings."""
+    home, folder = launcher.home, launcher.folder
+    settings = Settings(vault=folder / "Parachute", **{"agents": AGENTS, **chosen})
+    vault = Vault(settings.vault)
+    vault.prepare()
+    async with contextlib.AsyncExitStack() as stack:
+        audit = Audit(folder / "audit")
+        audit.start()
+        stack.push_async_callback(audit.close)
+        databases = (
+            Database(vault.state / "sessions.db", migrations.ALL),
+            Database(vault.state / "runs.db", run_store.ALL),
+            Database(vault.state / "events.db", event_store.ALL),
+            Database(home.trust_database, (create_usage, *migrations.TRUST, create_workspaces)),
+        )
+        for database in databases:
+            stack.push_async_callback(database.close)
+            await database.open()
+        session_rows, run_rows, event_rows, trust = databases
+        events = Events(audit, event_store.EventStore(event_rows))
+        await events.start()
+        hooks = Hooks(home, vault.root, audit)
+        stack.push_async_callback(hooks.close)
+        await hooks.start(events)
+        stack.push_async_callback(events.close)
+        workspace_store = WorkspaceStore(trust)
+        store = SessionStore(session_rows)
+        sessions = Sessions(vault, store, TrustStore(trust), Transcripts(vault), events, workspace_store)
+        await sessions.start()
+        source = CredentialSource(home, {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": url}, folder / ".claude")
+        gateway = Gateway(home, settings, source, UsageStore(trust), audit)
+        stack.push_async_callback(gateway.close_all)
+        sandboxes = Sandboxes(home, settings, vault, agent_program())
+        await sandboxes.opened.start()
+        pool = AgentPool(settings.agents, prepare_files(home), tools, TotalMemory(home, settings.sandbox))
+        pool.start()
+        stack.push_async_callback(pool.close)
+        agents = AgentServices(home, settings, vault, sessions, gateway, sandboxes, Prompts(vault), tools)
+        interfaces = Interfaces(Hosts(home, Modules(home, vault.root), events, Egress(audit)))
+        knowledge = KnowledgeService(interfaces, sandboxes.check_directory, vault.root)
+        workspaces = Workspaces(vault, workspace_store, sessions, sandboxes.check_directory)
+        preparation = PersonPreparation(agents, workspaces, knowledge, mcp_servers)
+        prewarming = Prewarming(agents, preparation, pool, knowledge)
+        turn = TurnServices(agents, preparation, pool, events, audit)
+        runs = Runs(turn, run_store.RunStore(run_rows), Admission(agents, workspaces, hooks), prewarming)
+        await runs.start()
+        stack.push_async_callback(runs.close)
+        yield Core(turn, runs, folder)

@@ -1,0 +1,58 @@
+"""When the model's service does not answer as it should."""
+
+import socket
+
+import pytest
+
+from tests.chat.runs.answers import answered, ended, session_of
+from tests.chat.runs.conftest import MakeComputer
+from tests.support.computer import Computer
+from tests.support.messages_api import EXPIRED, MessagesAPI, drop_after, error, text
+
+REFUSALS = {
+    "invalid_credentials": error(401, "authentication_error", "invalid x-api-key"),
+    "expired_token": error(401, "authentication_error", EXPIRED),
+    "rate_limited": error(429, "rate_limit_error", "Slow down.", {"retry-after": "0"}),
+    "service_unavailable": error(529, "overloaded_error", "Overloaded"),
+    "context_exceeded": error(400, "invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum"),
+    "service_error": error(400, "invalid_request_error", "Something else."),
+}
+
+
+@pytest.mark.timeout(400)
+@pytest.mark.long
+async def test_each_refusal_has_its_code_and_the_next_message_works(computer: Computer, api: MessagesAPI) -> None:
+    async with computer.client() as client:
+        session = "new"
+        for code, refusal in REFUSALS.items():
+            api.default(refusal)
+            stream = await answered(client, f"Message before {code}.", session)
+            session, end = session_of(stream), ended(stream)
+            assert (end["type"], end["code"], end["sessionId"]) == ("typed_error", code, session)
+            assert refusal.message in end["message"]
+            assert end["actions"]
+            assert stream.text == ""
+            if code == "rate_limited":
+                assert end["retryDelayMs"] == 0
+        api.default(text("Better."))
+        stream = await answered(client, "Second message.", session)
+        assert stream.text == "Better."
+        assert "Message before service_error." in str(api.conversation[-1].body["messages"])
+
+
+async def test_a_connection_that_breaks_in_the_answer(computer: Computer, api: MessagesAPI) -> None:
+    api.default(drop_after(5))
+    async with computer.client() as client:
+        stream = await answered(client, "First message.")
+        assert ended(stream)["code"] == "network_error"
+        api.default(text("Better."))
+        assert (await answered(client, "Second message.", session_of(stream))).text == "Better."
+
+
+@pytest.mark.long
+async def test_a_service_that_is_not_there(make_computer: MakeComputer) -> None:
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))  # and does not listen: the port is refused, and nobody else's
+        computer = make_computer({"ANTHROPIC_BASE_URL": f"http://127.0.0.1:{silent.getsockname()[1]}"})
+        async with computer.client() as client:
+            assert ended(await answered(client, "First message."))["code"] == "network_error"
