@@ -1,23 +1,23 @@
-"""What is known of the computer and its modules, as far as it can be read: what cannot is what the agent is asked to look at."""
+"""Facts about the computer and its modules for the maintenance agent; what cannot be read is left out."""
 
 import contextlib
 from pathlib import Path
 from typing import Any
 
 from parachute import __version__
-from parachute.errors import ParachuteError
-from parachute.keys.cli_token import CliToken
-from parachute.mcp_servers.secrets import Secrets
-from parachute.modules.models import InstalledModule
-from parachute.modules.service import Modules
-from parachute.modules.verification import CODE
-from parachute.runs.preparation import Services
+from parachute.base.errors import ParachuteError
+from parachute.chat.mcp_servers.secrets import Secrets
+from parachute.chat.runs.preparation import AgentServices
+from parachute.modules.registry.models import InstalledModule
+from parachute.modules.registry.service import Modules
+from parachute.modules.registry.verification import CODE
+from parachute.security.keys.cli_token import CliToken
 
 
 class Facts:
-    """Reads the folder of trust for core; every method waits for the disk and leaves out what is broken."""
+    """Reads the state directory; every method waits for the disk and leaves out what is broken."""
 
-    def __init__(self, services: Services, modules: Modules) -> None:
+    def __init__(self, services: AgentServices, modules: Modules) -> None:
         self._services = services
         self._modules = modules
 
@@ -42,11 +42,11 @@ class Facts:
         return {"version": __version__, "settings": settings, "modules": modules}
 
     def secrets(self) -> tuple[str, ...]:
-        """What must not stand in anything that an agent reads."""
+        """All known secrets, which no agent may read."""
         found: list[str] = []
         gateway = self._services.gateway
         with contextlib.suppress(ParachuteError, OSError):
-            if credential := gateway.credential(gateway.provider):
+            if credential := gateway.upstream.credential(gateway.upstream.provider):
                 found.append(credential.secret)
         with contextlib.suppress(ParachuteError, OSError):
             found.append(CliToken(self._services.home.root).obtain())

@@ -4,9 +4,9 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from parachute.automation.maintenance.redaction import redacted
+from parachute.base.errors import InvalidInput
 from parachute.base.folders import Folder
-from parachute.errors import InvalidInput
-from parachute.maintenance.redaction import redacted
 
 LOG_BYTES = 512 * 1024
 """Of the end of each file."""
@@ -42,8 +42,8 @@ def problems(folder: Path, characters: int) -> str:
 
 def _files(folder: Path) -> list[Path]:
     try:
-        with os.scandir(folder) as entries:
-            return [Path(entry.path) for entry in entries if entry.is_file(follow_symlinks=False)]
+        with Folder.open(folder) as opened:
+            return [folder / entry.name for entry in opened.entries() if entry.is_file(follow_symlinks=False)]
     except OSError:
         return []
 

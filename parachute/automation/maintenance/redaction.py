@@ -1,4 +1,4 @@
-"""Taking secrets out of logs before an agent reads them: a second line, since none should be in there."""
+"""Redaction of secrets in logs before an agent reads them: a second barrier, since none should be in there."""
 
 import re
 from collections.abc import Iterable

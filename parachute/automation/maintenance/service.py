@@ -1,45 +1,45 @@
-"""Calling the maintenance agent: a person types its name, and nothing else brings it."""
+"""The call of the maintenance agent: a person types its name, and nothing else starts it."""
 
 import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from importlib.resources import files as package_files
 
-from parachute.errors import InvalidInput
-from parachute.maintenance.facts import Facts
-from parachute.maintenance.profile import AGENT, MaintenanceProfile
-from parachute.modules.service import Modules
-from parachute.modules.tree import remove
-from parachute.runs.preparation import Services
-from parachute.runs.request import TurnRequest
-from parachute.runs.run import Profile
-from parachute.sessions.models import Owner
-from parachute.suggestions.service import Suggestions
+from parachute.automation.maintenance.facts import Facts
+from parachute.automation.maintenance.profile import AGENT, MaintenanceProfile
+from parachute.automation.suggestions.service import Suggestions
+from parachute.base.errors import InvalidInput
+from parachute.base.files import remove_tree
+from parachute.chat.runs.preparation import AgentServices
+from parachute.chat.runs.request import TurnRequest
+from parachute.chat.runs.run import PersonsAgent, Profile
+from parachute.chat.sessions.models import Owner
+from parachute.modules.registry.service import Modules
 
 _CALL = re.compile(r"/maintenance(?:\s+|\Z)")
 
 
-class Maintenance:
+class Maintenance(PersonsAgent):
     """`owner` says to whom a conversation belongs, as the owner's folder knows."""
 
     def __init__(
         self,
-        services: Services,
+        services: AgentServices,
         modules: Modules,
         suggestions: Suggestions,
         owner: Callable[[str], Awaitable[Owner | None]],
     ) -> None:
         self._services = services
         self._owner = owner
-        prompt = package_files("parachute.prompts").joinpath("maintenance.md").read_text(encoding="utf-8").strip()
+        prompt = package_files("parachute.chat.prompts").joinpath("maintenance.md").read_text(encoding="utf-8").strip()
         self._profile = MaintenanceProfile(services, Facts(services, modules), suggestions, prompt, Owner(AGENT, AGENT))
 
     async def start(self) -> None:
-        """Remove copies that a core that was killed has left."""
-        await asyncio.to_thread(remove, self._services.home.run / AGENT)
+        """Remove copies that a killed server has left."""
+        await asyncio.to_thread(remove_tree, self._services.home.run / AGENT)
 
     async def called(self, request: TurnRequest) -> tuple[TurnRequest, Profile] | None:
-        """What is run for a message of a person that calls the agent, or goes on with its conversation; None for all others.
+        """The request and profile for a message of a person that calls the agent or continues its conversation; None for others.
 
         Only whoever takes messages of persons asks. The agent never comes into another conversation: what stands there was
         perhaps written by others. Error: InvalidInput for attachments.

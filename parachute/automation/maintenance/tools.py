@@ -1,14 +1,14 @@
-"""The one tool of the maintenance agent that is not of its box: proposing a change of a setting."""
+"""The one tool of the maintenance agent that the server carries out: proposing a change of a setting."""
 
 import json
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from parachute.agents.models import OwnTool
-from parachute.errors import InvalidInput
-from parachute.suggestions.models import REASONING_LIMIT, Source
-from parachute.suggestions.service import Suggestions
-from parachute.suggestions.tools import waits
+from parachute.automation.suggestions.models import REASONING_LIMIT, Source
+from parachute.automation.suggestions.service import Suggestions
+from parachute.automation.suggestions.tools import waits
+from parachute.base.errors import InvalidInput
+from parachute.chat.agent_processes.models import OwnTool
 
 NAME = "settings-suggest"
 

@@ -3,21 +3,16 @@
 import asyncio
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends
 from pydantic import BaseModel, ConfigDict
 
-from parachute.module_agents.kinds import ModulePrompts
+from parachute.automation.module_agents.module_prompts import ModulePrompts
+from parachute.base.services import provided
 
 router = APIRouter(tags=["modules"])
 
 
-def module_prompts(request: Request) -> ModulePrompts:
-    """The application's prompts of modules."""
-    service: ModulePrompts = request.app.state.module_prompts
-    return service
-
-
-PromptsDependency = Annotated[ModulePrompts, Depends(module_prompts)]
+PromptsDependency = Annotated[ModulePrompts, Depends(provided(ModulePrompts))]
 
 
 class NewPrompt(BaseModel):

@@ -3,16 +3,17 @@
 import json
 from typing import Any
 
-from parachute.errors import InvalidInput, NotAllowed, NotFound, ParachuteError, Unavailable
-from parachute.hosts.models import ApprovedModule
-from parachute.modules.models import Trust
-from parachute.runs.request import MAXIMUM_MESSAGE, TurnRequest
-from parachute.runs.service import Runs
-from parachute.sessions.models import MODULE, Session
-from parachute.sessions.service import Sessions
+from parachute.base.errors import InvalidInput, NotAllowed, NotFound, ParachuteError, Unavailable
+from parachute.chat.runs.events import Text
+from parachute.chat.runs.failures import as_error
+from parachute.chat.runs.request import MAXIMUM_MESSAGE, TurnRequest
+from parachute.chat.runs.service import Runs
+from parachute.chat.sessions.models import MODULE, Session
+from parachute.chat.sessions.service import Sessions
+from parachute.modules.registry.models import Trust
+from parachute.modules.runtime.models import ApprovedModule
 
 _MOST = 200
-_FAILURES = frozenset({"error", "typed_error"})
 
 
 class ModuleConversations:
@@ -81,10 +82,10 @@ class ModuleConversations:
         text = ""
         # The run belongs to the conversation: if the module leaves, the user finds the answer there.
         async for _, event in run.log.read():
-            if event["type"] == "text":
-                text = str(event["content"])
-            elif event["type"] in _FAILURES:
-                raise Unavailable(str(event.get("message") or event.get("error")))
+            if isinstance(event, Text):
+                text = event.content
+            elif error := as_error(event):
+                raise Unavailable(error.message)
         return {"content": text, "session_id": run.session.id}
 
     async def _session(self, document: dict[str, Any]) -> Session:

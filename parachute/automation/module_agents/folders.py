@@ -1,4 +1,4 @@
-"""From the paths that a manifest names to what an agent's box holds: nothing behind a link, and never more than they say."""
+"""The mounts of an agent's sandbox for the paths that a manifest names: nothing behind a link, and never more than they say."""
 
 import contextlib
 import stat
@@ -6,15 +6,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from parachute.base.errors import InvalidInput, NotAllowed, ParachuteError
 from parachute.base.folders import Folder
 from parachute.core.agents import WORKING_DIRECTORY
 from parachute.core.patterns import Pattern
-from parachute.errors import InvalidInput, NotAllowed, ParachuteError
-from parachute.sandbox.models import Mount
-from parachute.sandbox.service import VAULT_INSIDE
-
-OUTSIDE_INSIDE = "/outside"
-"""Where an agent sees folders of the user that lie outside of the vault, by their path from the user's home."""
+from parachute.sandbox.engines.models import Mount
+from parachute.sandbox.layout import OUTSIDE, VAULT
 
 _READABLE = (".modules", ".skills")
 _ENTRIES = 20_000
@@ -24,8 +21,8 @@ Parts = tuple[str, ...]
 
 
 @dataclass(slots=True)
-class Given:
-    """What an agent gets; `left_out` has a sentence for everything that it was promised and does not get."""
+class AgentMounts:
+    """The mounts of an agent; `left_out` has a sentence for everything that the manifest promises and it does not get."""
 
     mounts: dict[str, Mount] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
@@ -40,6 +37,11 @@ class Given:
             )
         self.mounts[mount.target] = mount
 
+    def leave_out(self, path: str | None, why: str) -> None:
+        """Say why a path that the manifest names is not mounted."""
+        if path:
+            self.left_out.append(f"{path} was not given to the agent: {why}.")
+
     def sorted(self) -> tuple[Mount, ...]:
         """The mounts without those that lie inside of others."""
         above = {target for target, mount in self.mounts.items() if not mount.is_file}
@@ -51,24 +53,24 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
-    """The vault and the folder of trust of this machine, both without links, and what a project's folder has to pass.
+class MountRules:
+    """The vault and the state directory of this machine, both without links, and the check of a project's folder.
 
     `check_directory` answers with the real folder, or raises; `projects` are the folders below which it may lie.
     """
 
     vault: Path
-    trust: Path
+    state: Path
     projects: tuple[Path, ...]
     check_directory: Callable[[Path], Path]
 
-    def given(self, paths: Iterable[str], *, writable: bool) -> Given:
-        """What the paths stand for now; folders that are to be written are made. Waits for the disk.
+    def mounts(self, paths: Iterable[str], *, writable: bool) -> AgentMounts:
+        """The mounts for the paths as they are now; missing folders that are to be written are made. Waits for the disk.
 
         A path that begins with `${CWD}` stands for nothing, since no folder was chosen for a module's run.
         Errors: NotAllowed for what belongs to the computer itself, InvalidInput for what stands for too much.
         """
-        found = Given()
+        found = AgentMounts()
         for text in paths:
             if text.startswith("~/"):
                 self._outside(text, writable, found)
@@ -81,7 +83,7 @@ class Places:
             )
         return found
 
-    def _inside(self, text: str, writable: bool, found: Given) -> None:
+    def _inside(self, text: str, writable: bool, found: AgentMounts) -> None:
         pattern = Pattern.parse(text, "allowed_paths")
         first = pattern.parts[0]
         if first.startswith("."):
@@ -97,29 +99,26 @@ class Places:
         for parts in _matching(self.vault, literal, pattern):
             self._add(parts, writable, found, None)
 
-    def _add(self, parts: Parts, writable: bool, found: Given, wanted: str | None) -> None:
+    def _add(self, parts: Parts, writable: bool, found: AgentMounts, wanted: str | None) -> None:
         mode = _mode(self.vault, parts)
         source = self.vault.joinpath(*parts)
         if mode is None or not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-            if wanted:
-                why = "it is not there" if mode is None else "it is a link, or no file"
-                found.left_out.append(f"{wanted} was not given to the agent: {why}.")
-        elif self.trust.is_relative_to(source) or source.is_relative_to(self.trust):
-            if wanted:
-                found.left_out.append(f"{wanted} was not given to the agent: this computer's own folder lies in it.")
+            found.leave_out(wanted, "it is not there" if mode is None else "it is a link, or no file")
+        elif self.state.is_relative_to(source) or source.is_relative_to(self.state):
+            found.leave_out(wanted, "this computer's own folder lies in it")
         else:
             if writable and (hidden := _hidden(parts)):
                 writable = False
                 found.left_out.append(
                     f"{'/'.join(parts)} was given to the agent only for reading: programs of yours obey what is in {hidden}."
                 )
-            found.add(Mount(str(source), "/".join((VAULT_INSIDE, *parts)), writable, is_file=stat.S_ISREG(mode)))
+            found.add(Mount(str(source), "/".join((VAULT, *parts)), writable, is_file=stat.S_ISREG(mode)))
 
-    def _outside(self, text: str, writable: bool, found: Given) -> None:
+    def _outside(self, text: str, writable: bool, found: AgentMounts) -> None:
         pattern = Pattern.parse(text[2:], "allowed_paths")
         literal = pattern.literal
         if not literal or pattern.parts[len(literal) :] not in ((), ("**",)):
-            found.left_out.append(f"{text} was not given to the agent: outside of the vault only whole folders are.")
+            found.leave_out(text, "outside of the vault only whole folders are")
             return
         folder = Path.home().joinpath(*literal)
         try:
@@ -129,11 +128,9 @@ class Places:
             return
         unlinked = {root.resolve() / folder.relative_to(root) for root in self.projects if folder.is_relative_to(root)}
         if real not in unlinked or not (real.is_dir() or real.is_file()):
-            found.left_out.append(
-                f"{text} was not given to the agent: it is not there, a link, or not below one of `project_folders`."
-            )
+            found.leave_out(text, "it is not there, a link, or not below one of `project_folders`")
             return
-        found.add(Mount(str(real), "/".join((OUTSIDE_INSIDE, *literal)), writable, is_file=real.is_file()))
+        found.add(Mount(str(real), "/".join((OUTSIDE, *literal)), writable, is_file=real.is_file()))
 
 
 def _hidden(parts: Parts) -> str | None:
@@ -151,7 +148,7 @@ def _matching(vault: Path, literal: Parts, pattern: Pattern) -> Iterator[Parts]:
             left -= 1
             if left < 0:
                 raise InvalidInput(
-                    f"allowed_paths: more than {_ENTRIES:,} entries would have to be looked at for a pattern.",
+                    f"allowed_paths: more than {_ENTRIES:,} entries would have to be compared with a pattern.",
                     "Whole folders, such as Notes/**, need none.",
                 )
             parts = (*folder, name)
@@ -173,7 +170,7 @@ def _entries(vault: Path, folder: Parts) -> list[tuple[str, bool]]:
 
 
 def _make(vault: Path, parts: Parts) -> None:
-    # A link or a file in the way is reported by whoever looks for the folder.
+    # A link or a file in the way is reported when the folder is looked up.
     with contextlib.suppress(OSError), Folder.open(vault) as root:
         root.folder("/".join(parts), make=True, mode=0o777).close()
 

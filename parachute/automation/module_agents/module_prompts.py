@@ -1,17 +1,17 @@
-"""The prompts of a person's conversations, which come from a module that brings them, or from the person."""
+"""The prompts of a person's conversations: those of a module, or the person's own in their place."""
 
 import errno
 from dataclasses import dataclass
 
+from parachute.automation.module_agents.prompt import prompt_file
+from parachute.base.errors import InvalidInput, NotFound, ParachuteError
 from parachute.base.folders import Folder
-from parachute.errors import InvalidInput, NotFound, ParachuteError
-from parachute.hosts.models import ApprovedModule
-from parachute.hosts.service import Hosts
-from parachute.module_agents.prompt import prompt_file
-from parachute.modules.models import Trust
-from parachute.prompts.approvals import ApprovedPrompts
-from parachute.prompts.service import Kind
-from parachute.vault.service import Vault
+from parachute.chat.prompts.service import Kind
+from parachute.config.vault.service import Vault
+from parachute.modules.registry.models import Trust
+from parachute.modules.runtime.models import ApprovedModule
+from parachute.modules.runtime.service import Hosts
+from parachute.security.approved_prompts import ApprovedPrompts
 
 _FILE = "prompt.md"
 _LIMIT = 64 * 1024
@@ -20,7 +20,7 @@ _DIRECT = "trusted"
 
 @dataclass(frozen=True, slots=True)
 class ModulePrompt:
-    """What the user wrote in place of a module's prompt, if anything, and what the module brings."""
+    """The user's prompt in place of a module's, if there is one, and the module's own."""
 
     content: str | None
     default: str | None

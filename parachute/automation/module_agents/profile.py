@@ -1,33 +1,32 @@
-"""What one agent of one module is given: folders, hosts, tools, commands and a prompt."""
+"""The profile of a module's agent: folders, hosts, tools, commands and prompt."""
 
 import asyncio
 import dataclasses
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 
-from parachute.agents.models import AgentSpecification, OwnTool
-from parachute.agents.tools import permitted, shown_names
+from parachute.automation.module_agents.folders import MountRules
+from parachute.automation.module_agents.prompt import in_sandbox, prompt_file
+from parachute.automation.module_agents.task import Task
+from parachute.automation.suggestions.tools import suggest_tool
+from parachute.base.errors import NotAllowed, NotFound
+from parachute.chat.agent_processes.models import OwnTool
+from parachute.chat.agent_processes.tools import permitted
+from parachute.chat.prompts.service import Prompt
+from parachute.chat.runs.preparation import AgentServices, Preparation, TurnPlan, compose
+from parachute.chat.sessions.models import Owner, Session
 from parachute.core.agents import AgentConfig, SandboxConfig, memory_bytes
-from parachute.egress.service import Egress
-from parachute.errors import NotAllowed, NotFound
-from parachute.hosts.models import ApprovedModule
-from parachute.module_agents.folders import Places
-from parachute.module_agents.prompt import describe_box, prompt_file
-from parachute.module_agents.task import Task
-from parachute.modules.models import Trust
-from parachute.permissions.policy import Policy
-from parachute.prompts.service import Prompt
-from parachute.runs.preparation import Preparation, Services
-from parachute.sandbox.limits import Limits
-from parachute.sandbox.places import EGRESS_SOCKET
-from parachute.sessions.models import Owner, Session
-from parachute.suggestions.tools import suggest_tool
+from parachute.modules.registry.models import Trust
+from parachute.modules.runtime.models import ApprovedModule, OfferedTool
+from parachute.sandbox.egress.service import Egress
+from parachute.sandbox.engines.limits import Limits
+from parachute.sandbox.layout import EGRESS_SOCKET
 
 RUN_SECONDS = 15 * 60.0
 
 _DEFAULT_TOOLS = ("Read", "Write", "Edit", "Glob", "Grep")
-# Nobody sees the question of such an agent; there is no screen to use in a box, and no skills; and the program asks a host
+# Nobody sees the question of such an agent; there is no screen to use in a sandbox, and no skills; and the program asks a host
 # of its own before it fetches a page.
 _NEVER = frozenset({"AskUserQuestion", "Computer", "Skill", "WebFetch"})
 _OWN_PROCESSES = 128
@@ -39,18 +38,18 @@ _OWN_MEGABYTES = 512
 
 @dataclass(slots=True)
 class AgentProfile:
-    """Prepares the turns of one agent; `owner` is who it is, `box` what the user agreed to.
+    """Prepares the turns of one agent; `owner` identifies it, `sandbox` is what the user agreed to.
 
     A tool of a module has to be on each of the lists in `mcp`. `module` is None for an agent of the computer itself, and
     `own_tools` gives the tools that only this run has.
     """
 
-    services: Services
+    services: AgentServices
     egress: Egress
     module: ApprovedModule | None
     owner: Owner
     config: AgentConfig
-    box: SandboxConfig
+    sandbox: SandboxConfig
     mcp: tuple[tuple[str, ...], ...]
     prompt: str
     warnings: tuple[tuple[str, str], ...] = ()
@@ -58,74 +57,39 @@ class AgentProfile:
     own_tools: Callable[[str], tuple[OwnTool, ...]] | None = None
 
     async def prepare(self, session: Session, *, resume: bool) -> Preparation:
-        """Open the lines, prepare the box and compose what the agent is told; errors: ParachuteError."""
-        services, box = self.services, self.box
-        given = await asyncio.to_thread(
-            self._places().given,
-            box.allowed_paths if box.workspace_access != "none" else (),
-            writable=box.workspace_access == "rw",
+        """Open the model endpoint and the egress proxy, prepare the sandbox and compose the prompt; errors: ParachuteError."""
+        services, config = self.services, self.sandbox
+        allowed = await asyncio.to_thread(
+            self._mount_rules().mounts,
+            config.allowed_paths if config.workspace_access != "none" else (),
+            writable=config.workspace_access == "rw",
         )
-        mounts, hosts = given.sorted(), self._hosts()
-        line = await services.gateway.open(session.id)
+        mounts, hosts = allowed.sorted(), self._hosts()
+        endpoint = await services.gateway.open(session.id)
         if hosts:
-            await self.egress.open(_egress_owner(session.id), hosts, line.folder / EGRESS_SOCKET, kind="agent")
+            await self.egress.open(_egress_owner(session.id), hosts, endpoint.folder / EGRESS_SOCKET, kind="agent")
         limits = Limits(
-            memory_megabytes=(memory_bytes(box.memory) >> 20) + _OWN_MEGABYTES,
-            cpus=box.cpus,
-            processes=min(_MOST_PROCESSES, box.pids_limit + _OWN_PROCESSES),
+            memory_megabytes=(memory_bytes(config.memory) >> 20) + _OWN_MEGABYTES,
+            cpus=config.cpus,
+            processes=min(_MOST_PROCESSES, config.pids_limit + _OWN_PROCESSES),
         )
-        execution = await services.sandboxes.confine(session.id, line, mounts, egress=bool(hosts), limits=limits)
-        left_out = tuple(("Left out", sentence) for sentence in given.left_out)
+        execution = await services.sandboxes.confine(session.id, endpoint, mounts, egress=bool(hosts), limits=limits)
+        left_out = tuple(("Left out", sentence) for sentence in allowed.left_out)
         execution = dataclasses.replace(execution, warnings=(*self.warnings, *left_out))
-        provider = services.gateway.provider
-        offline = provider.name == "offline"
-        tools = (
-            ()
-            if offline
-            else tuple(tool for tool in self._tools() if tool != "WebSearch" or provider.name == "anthropic")
-        )
-        module_tools = () if offline else services.tools.tools()
-        for listed in self.mcp:
-            module_tools = permitted(module_tools, listed)
-        if interfaces := {name.partition("@")[0] for name in self.config.allowed_interfaces}:
-            module_tools = tuple(tool for tool in module_tools if interfaces & set(tool.interfaces))
-        if self.config.can_suggest and not offline:
-            module_tools = (*module_tools, suggest_tool(self.config.can_suggest))
-        if self.own_tools is not None and not offline:
-            module_tools = (*module_tools, *self.own_tools(session.id))
-        policy = Policy(
-            level="sandboxed",
-            vault=services.vault.root,
-            home=services.home.root,
-            working_directory=Path(execution.directory),
-            allowed_commands=_commands(self.config.bash),
-            allowed_tools=(*tools, *shown_names(module_tools)),
-            mcp_tools=shown_names(module_tools),
-            mapped_roots=dict(execution.roots),
-        )
-        text = f"{self.prompt}\n\n# Where you are\n{describe_box(mounts, hosts)} {policy.describe()}"
+        provider, file = services.gateway.upstream.provider, self.config.system_prompt
         prompt = Prompt(
-            text,
-            source="module" if self.config.system_prompt else "default",
-            source_path=self.config.system_prompt or None,
+            self.prompt,
+            source="module" if file else "default",
+            source_path=file or None,
             agent_name=self.owner.agent or None,
-            base_characters=len(self.prompt),
         )
-        specification = AgentSpecification(
-            session=session.id,
-            resume=resume,
-            execution=execution,
-            line=line,
-            system_prompt=text,
-            tools=tools,
-            model=provider.model or session.model or services.settings.model,
-            asks_questions=False,
-            module_tools=module_tools,
-        )
-        return Preparation(execution, prompt, policy, specification, provider)
+        complete = partial(in_sandbox, prompt, mounts, hosts)
+        tools = () if provider.is_offline else self._module_tools(session.id)
+        plan = TurnPlan(session, resume, endpoint, execution, provider, complete, self._tools(), tools)
+        return await compose(services, dataclasses.replace(plan, allowed_commands=_commands(self.config.bash)))
 
     async def finish(self, session: str) -> None:
-        """Close the way to the network."""
+        """Close the egress proxy."""
         await self.egress.close(_egress_owner(session))
 
     def _tools(self) -> tuple[str, ...]:
@@ -133,23 +97,33 @@ class AgentProfile:
         named = (tool for tool in self.config.capabilities if tool not in _NEVER and tool != "Bash")
         return tuple(dict.fromkeys((*named, *bash)))
 
-    def _hosts(self) -> tuple[str, ...]:
-        if self.box.network == "bridge":
-            return tuple(self.services.settings.sandbox.hosts)
-        return self.box.network if isinstance(self.box.network, tuple) else ()
+    def _module_tools(self, session: str) -> tuple[OfferedTool, ...]:
+        tools = self.services.tools.tools()
+        for listed in self.mcp:
+            tools = permitted(tools, listed)
+        if interfaces := {name.partition("@")[0] for name in self.config.allowed_interfaces}:
+            tools = tuple(tool for tool in tools if interfaces & set(tool.interfaces))
+        if self.config.can_suggest:
+            tools = (*tools, suggest_tool(self.config.can_suggest))
+        return (*tools, *self.own_tools(session)) if self.own_tools else tools
 
-    def _places(self) -> Places:
+    def _hosts(self) -> tuple[str, ...]:
+        if self.sandbox.network == "bridge":
+            return tuple(self.services.settings.sandbox.hosts)
+        return self.sandbox.network if isinstance(self.sandbox.network, tuple) else ()
+
+    def _mount_rules(self) -> MountRules:
         services = self.services
-        return Places(
+        return MountRules(
             vault=services.vault.root.resolve(),
-            trust=services.home.root.resolve(),
+            state=services.home.root.resolve(),
             projects=tuple(services.settings.project_folders),
             check_directory=services.sandboxes.check_directory,
         )
 
 
 def profile_of(
-    services: Services,
+    services: AgentServices,
     egress: Egress,
     module: ApprovedModule,
     agent: str | None,
@@ -164,8 +138,8 @@ def profile_of(
     if config is None:
         known = ", ".join(sorted(module.manifest.agents)) or "none"
         raise NotFound(f"The module {module.name} has no agent {str(agent)[:40]!r}; there are: {known}.")
-    box = config.sandbox
-    if box is None or config.requires_explicit_approval or config.requires_explicit_invocation:
+    sandbox = config.sandbox
+    if sandbox is None or config.requires_explicit_approval or config.requires_explicit_invocation:
         raise NotAllowed(
             f"The agent {agent} of the module {module.name} runs only after the user has approved it each time.",
             "There is no way yet to ask the user for that: give the agent a sandbox in the manifest, and leave "
@@ -174,7 +148,7 @@ def profile_of(
     mcp = tuple(name for name in module.manifest.permissions.mcp if not name.startswith("mcp__"))
     wanted = mcp if mcp_servers is None else _wanted(module.name, mcp_servers, mcp)
     warnings: list[tuple[str, str]] = []
-    if box.network == "bridge" and not services.settings.sandbox.hosts:
+    if sandbox.network == "bridge" and not services.settings.sandbox.hosts:
         warnings.append(
             (
                 "No network",
@@ -183,7 +157,7 @@ def profile_of(
         )
     if module.trust is Trust.UNTRUSTED:
         # Otherwise its agents would be the way around what shuts the module itself in.
-        box = dataclasses.replace(box, workspace_access="none", allowed_paths=(), network="none")
+        sandbox = dataclasses.replace(sandbox, workspace_access="none", allowed_paths=(), network="none")
         mcp = wanted = ()
         warnings.append(
             ("Untrusted module", f"Agents of {module.name} get no files, no network and no tools of others.")
@@ -194,7 +168,7 @@ def profile_of(
         module=module,
         owner=Owner(module.name, agent or ""),
         config=config,
-        box=box,
+        sandbox=sandbox,
         mcp=(mcp, wanted),
         prompt=prompt_file(module, config.system_prompt) if config.system_prompt else services.prompts.default,
         warnings=tuple(warnings),
@@ -203,7 +177,7 @@ def profile_of(
 
 
 def profile_of_task(
-    services: Services, egress: Egress, module: ApprovedModule, task: Task, seconds: float = RUN_SECONDS
+    services: AgentServices, egress: Egress, module: ApprovedModule, task: Task, seconds: float = RUN_SECONDS
 ) -> AgentProfile:
     """The profile of a task: it reads what the module may read, writes nothing but its answer, and has no network.
 
@@ -212,14 +186,14 @@ def profile_of_task(
     if module.trust is Trust.UNTRUSTED:
         raise NotAllowed(f"The module {module.name} is not trusted, so that its agents do not run by themselves.")
     mcp = tuple(name for name in module.manifest.permissions.mcp if not name.startswith("mcp__"))
-    box = _readable(module)
+    sandbox = _readable(module)
     return AgentProfile(
         services=services,
         egress=egress,
         module=module,
         owner=Owner(module.name, task.agent),
-        config=AgentConfig(sandbox=box, capabilities=task.capabilities, system_prompt=task.path),
-        box=box,
+        config=AgentConfig(sandbox=sandbox, capabilities=task.capabilities, system_prompt=task.path),
+        sandbox=sandbox,
         mcp=(mcp, _wanted(module.name, task.mcp_tools, mcp)),
         prompt=task.prompt,
         seconds=seconds,
@@ -228,17 +202,17 @@ def profile_of_task(
 
 
 def profile_of_own_task(
-    services: Services, egress: Egress, owner: Owner, task: Task, seconds: float = RUN_SECONDS
+    services: AgentServices, egress: Egress, owner: Owner, task: Task, seconds: float = RUN_SECONDS
 ) -> AgentProfile:
     """The profile of a task of the computer itself: no files, no network, and no tools but those that the task brings."""
-    box = SandboxConfig()
+    sandbox = SandboxConfig()
     return AgentProfile(
         services=services,
         egress=egress,
         module=None,
         owner=owner,
-        config=AgentConfig(sandbox=box),
-        box=box,
+        config=AgentConfig(sandbox=sandbox),
+        sandbox=sandbox,
         mcp=((),),
         prompt=task.prompt,
         seconds=seconds,

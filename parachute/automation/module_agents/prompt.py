@@ -1,9 +1,12 @@
-"""The system prompt of a module's agent: its own file, and what is true of its box."""
+"""The system prompt of a module's agent: its own file, and a description of its sandbox."""
 
+from dataclasses import replace
+
+from parachute.base.errors import InvalidInput, NotFound
 from parachute.base.folders import Folder
-from parachute.errors import InvalidInput, NotFound
-from parachute.hosts.models import ApprovedModule
-from parachute.sandbox.models import Mount
+from parachute.chat.prompts.service import Prompt
+from parachute.modules.runtime.models import ApprovedModule
+from parachute.sandbox.engines.models import Mount
 
 _LIMIT = 64 * 1024
 """Bytes of a prompt file; the same as for an agent in the vault."""
@@ -30,8 +33,15 @@ def prompt_file(module: ApprovedModule, name: str) -> str:
         raise InvalidInput(f"system_prompt: {name} of the module {module.name} is not UTF-8.") from error
 
 
-def describe_box(mounts: tuple[Mount, ...], hosts: tuple[str, ...]) -> str:
-    """What the agent has to know about its box."""
+def in_sandbox(
+    prompt: Prompt, mounts: tuple[Mount, ...], hosts: tuple[str, ...], permissions: str, end: str = ""
+) -> Prompt:
+    """Complete a prompt with a description of the agent's sandbox, its permissions and an end."""
+    text = f"{prompt.text}\n\n# Where you are\n{_describe_sandbox(mounts, hosts)} {permissions}{end}"
+    return replace(prompt, text=text, base_characters=len(prompt.text))
+
+
+def _describe_sandbox(mounts: tuple[Mount, ...], hosts: tuple[str, ...]) -> str:
     parts = [
         "You work in a sandbox without network."
         if not hosts

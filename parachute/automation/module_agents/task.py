@@ -1,9 +1,9 @@
-"""A task of a module's agent that neither a person nor the module has just asked for, such as one that is due each day."""
+"""A task of an agent for which nobody waits, such as one that is due each day."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from parachute.agents.models import OwnTool
+from parachute.chat.agent_processes.models import OwnTool
 
 
 @dataclass(frozen=True, slots=True)

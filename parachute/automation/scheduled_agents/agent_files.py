@@ -3,25 +3,26 @@
 import asyncio
 import hashlib
 import json
+import os
+from collections.abc import Iterable
 from pathlib import Path
 
-from parachute.agent_files.brought import MOST, brought_agents, is_name, own_folder, suggestion_problem
-from parachute.agent_files.definition import FILE_LIMIT, read_definition
-from parachute.approvals import ApprovedHashes
+from parachute.automation.scheduled_agents.models import AgentFile
+from parachute.automation.suggestions.allowed_targets import targets_of_module
+from parachute.base.approved_hashes import ApprovedHashes
+from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.base.folders import Folder
-from parachute.core.files import Files
 from parachute.core.patterns import Pattern
-from parachute.errors import InvalidInput, ParachuteError
-from parachute.hosts.models import ApprovedModule
-from parachute.modules.models import Trust
-from parachute.scheduled_agents.models import AgentFile
-from parachute.suggestions.proposing import targets_of_module
+from parachute.modules.agent_definitions.brought import MOST, brought_agents, is_name, own_folder, suggestion_problem
+from parachute.modules.agent_definitions.definition import FILE_LIMIT, read_definition
+from parachute.modules.registry.models import Trust
+from parachute.modules.runtime.models import ApprovedModule
 
 _OWN = ".agents"
 
 
 class AgentFiles:
-    """Finds agents; what lies in the vault is approved by its hash in the folder of trust."""
+    """Finds agents; what lies in the vault is approved by its hash in the state directory."""
 
     def __init__(self, vault: Path, approved: ApprovedHashes) -> None:
         self._vault = vault
@@ -32,19 +33,29 @@ class AgentFiles:
 
         Error: InvalidInput if what is approved cannot be read.
         """
-        if module.trust is Trust.UNTRUSTED:
-            return ()
-        folder = own_folder(module.name)
-        found = await asyncio.to_thread(_brought, module)
-        if _is_written(module, folder):
-            names = await _names(self._vault, f"{folder}/{_OWN}")
-            if names:
-                found |= await asyncio.to_thread(self._own, module, folder, names)
+        return await asyncio.to_thread(self._of, module)
+
+    async def count_unapproved(self, modules: Iterable[ApprovedModule]) -> int:
+        """The number of the user's own agents that could run if they were approved; error: InvalidInput as for `of`."""
+        return await asyncio.to_thread(self._count_unapproved, modules)
+
+    def _of(self, module: ApprovedModule) -> tuple[AgentFile, ...]:
+        own = self._own(module)
+        found = own if module.trust is Trust.UNTRUSTED else _brought(module) | own
         return tuple(found[name] for name in sorted(found))
 
-    def _own(self, module: ApprovedModule, folder: str, names: list[str]) -> dict[str, AgentFile]:
-        approved = self._approved.digests()
+    def _count_unapproved(self, modules: Iterable[ApprovedModule]) -> int:
+        own = (agent for module in modules for agent in self._own(module).values())
+        return sum(agent.definition is not None and not agent.is_approved for agent in own)
+
+    def _own(self, module: ApprovedModule) -> dict[str, AgentFile]:
+        folder = own_folder(module.name)
+        # Most modules have none, and to open folders without links costs ten times as much as this.
+        if module.trust is Trust.UNTRUSTED or not os.access(self._vault / folder / _OWN, os.F_OK):
+            return {}
         found: dict[str, AgentFile] = {}
+        names = _names(self._vault, f"{folder}/{_OWN}") if _is_written(module, folder) else []
+        approved = self._approved.digests() if names else frozenset()
         for name in names:
             path = f"{folder}/{_OWN}/{name}.md"
             try:
@@ -98,13 +109,14 @@ def _content(folder: Path, path: str) -> str:
         raise InvalidInput("The file is not UTF-8.") from error
 
 
-async def _names(root: Path, folder: str) -> list[str]:
-    """The names of agent files in a folder that is reached without following a link."""
+def _names(vault: Path, folder: str) -> list[str]:
+    """The names of agent files in a folder that is reached without following a link, in order."""
     try:
-        entries = await Files(root, read=[f"{folder}/*.md"]).list(folder)
-    except ParachuteError:
+        with Folder.open(vault) as root, root.folder(folder) as opened:
+            files = [entry.name for entry in opened.entries() if entry.is_file(follow_symlinks=False)]
+    except OSError:
         return []  # there is no such folder, or a link in its place
-    names = [entry.name.removesuffix(".md") for entry in entries if entry.kind == "file"]
+    names = sorted(name.removesuffix(".md") for name in files if name.endswith(".md"))
     return [name for name in names if is_name(name)][:MOST]
 
 

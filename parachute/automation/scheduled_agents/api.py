@@ -7,12 +7,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from parachute.errors import Conflict, NotAllowed, ParachuteError
-from parachute.keys.models import Caller
-from parachute.scheduled_agents.listing import agent_as_json, run_as_json, status_as_json
-from parachute.scheduled_agents.models import AgentFile, AgentState
-from parachute.scheduled_agents.service import ScheduledAgents
-from parachute.scheduled_agents.skipping import NO_TOOLS
+from parachute.automation.scheduled_agents.listing import agent_as_json, run_as_json, status_as_json
+from parachute.automation.scheduled_agents.models import AgentFile, AgentState
+from parachute.automation.scheduled_agents.run import NO_TOOLS
+from parachute.automation.scheduled_agents.service import ScheduledAgents
+from parachute.base.errors import Conflict, NotAllowed, ParachuteError
+from parachute.base.services import provided
+from parachute.security.keys.models import Caller
 
 router = APIRouter(tags=["scheduled agents"])
 
@@ -21,17 +22,11 @@ _WAIT_SECONDS = 170.0
 """The app waits for 180 seconds; a run that takes longer goes on by itself."""
 
 
-def scheduled_agents(request: Request) -> ScheduledAgents:
-    """The application's scheduled agents."""
-    service: ScheduledAgents = request.app.state.scheduled_agents
-    return service
-
-
-ServiceDependency = Annotated[ScheduledAgents, Depends(scheduled_agents)]
+ServiceDependency = Annotated[ScheduledAgents, Depends(provided(ScheduledAgents))]
 
 
 class RunRequest(BaseModel):
-    """Which day a run is about, and whether it replaces what the agent wrote for that day before."""
+    """The day that a run is about; `force` replaces what the agent wrote for that day before."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -48,7 +43,7 @@ class UndoRequest(BaseModel):
 
 
 class Approval(BaseModel):
-    """Which content the caller saw and approves."""
+    """The hash of the content that the caller saw and approves."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -88,7 +83,7 @@ async def list_agents(module: str, service: ServiceDependency) -> dict[str, Any]
 async def agents_status(
     module: str, service: ServiceDependency, day: Annotated[date | None, Query(alias="date")] = None
 ) -> dict[str, Any]:
-    """What the agents of a module have left for a day, today without one."""
+    """The pages of a module's agents for a day, today without one."""
     day = day or service.today()
     found = await service.list(module)
     states = await asyncio.to_thread(service.store.states)
@@ -134,7 +129,7 @@ async def undo_agent(
 
 @router.post(f"{_AGENTS}/{{name}}/reset")
 async def reset_agent(module: str, name: str, service: ServiceDependency) -> dict[str, bool]:
-    """Forget when an agent has run and what it said; what it wrote stays."""
+    """Forget an agent's last run and answer; what it wrote stays."""
     await service.reset(module, name)
     return {"success": True}
 

@@ -3,10 +3,10 @@
 from datetime import date, datetime
 from typing import Any
 
-from parachute.clock import as_text
-from parachute.scheduled_agents.models import AgentFile, AgentState, RunRecord
-from parachute.scheduler.service import Clock
-from parachute.scheduler.times import next_due
+from parachute.automation.scheduled_agents.models import AgentFile, AgentState, RunRecord
+from parachute.base.clock import as_text
+from parachute.events.scheduler.service import Clock
+from parachute.events.scheduler.times import next_due
 
 
 def agent_as_json(
@@ -47,7 +47,7 @@ def agent_as_json(
 
 
 def status_as_json(agent: AgentFile, state: AgentState, day: date, has_output: bool) -> dict[str, Any]:
-    """What an agent has left for a day."""
+    """The page of an agent for a day."""
     return {
         "name": agent.name,
         "displayName": _shown_name(agent),
@@ -61,7 +61,7 @@ def status_as_json(agent: AgentFile, state: AgentState, day: date, has_output: b
 
 
 def run_as_json(record: RunRecord) -> dict[str, Any]:
-    """How a run has ended."""
+    """The end of a run."""
     return {
         "status": record.status,
         "output_path": record.output,

@@ -1,13 +1,10 @@
-"""What is known of one scheduled agent: its file, its state, and its runs."""
+"""A scheduled agent: its file, its state, and its runs."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
-from parachute.agent_files.models import Definition
-from parachute.hosts.models import ApprovedModule
-from parachute.module_agents.task import Task
-from parachute.suggestions.models import Source
+from parachute.modules.agent_definitions.models import Definition
+from parachute.modules.runtime.models import ApprovedModule
 
 Trigger = Literal["schedule", "retry", "person"]
 Status = Literal["running", "completed", "completed_no_output", "skipped", "failed"]
@@ -43,7 +40,7 @@ class AgentFile:
 class RunRecord:
     """One run; times are in UTC, `date` is the day that it is about, `error` also says why one was skipped.
 
-    `left_some` is whether it has looked at a part only of what there was. `wrote` is the digest of the page that it left, `undone`
+    `left_some` is true when it saw only a part of what there was. `wrote` is the digest of the page that it left, `undone`
     when that was taken back.
     """
 
@@ -73,7 +70,7 @@ class RunRecord:
 
 @dataclass(slots=True)
 class AgentState:
-    """What has to survive a restart. `taken` is the newest day that the scheduler has seen to, for a schedule at `time`.
+    """The state that survives a restart. `taken` is the newest day that the scheduler has begun, for a schedule at `time`.
 
     `retry_at` is when that day is tried once more; `running` is the run that has begun and not ended.
     """
@@ -91,40 +88,6 @@ class AgentState:
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
-
-
-class RunningModule(Protocol):
-    """A module that runs."""
-
-    @property
-    def module(self) -> ApprovedModule:
-        """What the user approved."""
-
-
-class RunningModules(Protocol):
-    """Which modules run."""
-
-    after_changes: list[Callable[[], Awaitable[None]]]
-
-    async def host(self, name: str) -> RunningModule:
-        """One of them; errors: NotFound, Conflict."""
-
-    def running(self) -> Sequence[RunningModule]:
-        """All of them."""
-
-
-class Proposals(Protocol):
-    """Where agents propose changes of what other modules keep."""
-
-    async def propose(self, module: ApprovedModule, source: Source, document: dict[str, Any]) -> dict[str, Any]:
-        """Keep a proposal for the user and give its `id`; errors: ParachuteError, for the agent to read."""
-
-
-class TaskAgents(Protocol):
-    """Carries out tasks."""
-
-    def carry_out(self, module: ApprovedModule, task: Task) -> AsyncGenerator[dict[str, Any], None]:
-        """The events of a turn; leaving them early ends it."""
 
 
 def key_of(module: str, agent: str) -> str:

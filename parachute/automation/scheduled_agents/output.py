@@ -1,18 +1,19 @@
-"""What an agent leaves: its answer as a file of the vault, within what the module may write."""
+"""The page that an agent writes: a file of the vault, within what the module may write; writing it and taking it back."""
 
 import asyncio
+import hashlib
 import os
 from datetime import date
 from pathlib import Path
 
-from parachute.agent_files.definition import front_matter
-from parachute.agent_files.models import Definition
-from parachute.clock import now
+from parachute.automation.scheduled_agents.models import AgentFile, RunRecord
+from parachute.base.clock import now
+from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from parachute.core import front_matter
 from parachute.core.files import Files
 from parachute.core.patterns import Pattern, matches_any, parts_of
-from parachute.errors import Conflict, InvalidInput, NotAllowed, NotFound
-from parachute.hosts.models import ApprovedModule
-from parachute.scheduled_agents.models import AgentFile
+from parachute.modules.agent_definitions.models import Definition
+from parachute.modules.runtime.models import ApprovedModule
 
 NO_OUTPUT = "NO_OUTPUT"
 """What an agent answers that has nothing to write; models seldom manage to say nothing at all."""
@@ -36,11 +37,11 @@ class Output:
             )
 
     async def exists(self) -> bool:
-        """Whether there is a file already."""
+        """True if there is a file."""
         return await self._files.exists(self.path)
 
     async def is_taken(self) -> bool:
-        """Whether something is in its place already, a link included; error: InvalidInput for a link on the way there."""
+        """True if anything is in its place, a link included; error: InvalidInput for a link on the way there."""
         try:
             await self._files.list(self.path.rpartition("/")[0])
         except NotFound:
@@ -48,13 +49,13 @@ class Output:
         return await asyncio.to_thread(os.path.lexists, self._vault / self.path)
 
     async def replaceable(self) -> bytes | None:
-        """What is there, None for nothing; error: Conflict if it is not from this agent, and must not be lost."""
+        """The present content, None for nothing; error: Conflict if it is not from this agent, and must not be lost."""
         try:
             present = await self._files.read_bytes(self.path)
         except NotFound:
             return None
         try:
-            fields, _ = front_matter(present.decode())
+            fields, _ = front_matter.read(present.decode())
         except (InvalidInput, UnicodeDecodeError):
             fields = None
         if not fields or fields.get("agent") != self._agent:
@@ -82,11 +83,42 @@ class Output:
 
 
 def may_write(module: ApprovedModule, path: str) -> bool:
-    """Whether a path lies within what a module may write."""
+    """True if a path lies within what a module may write."""
     patterns = map(Pattern.parse, module.manifest.permissions.write)
     return matches_any(patterns, parts_of(path))
 
 
 def is_empty(text: str) -> bool:
-    """Whether an agent has nothing to write."""
+    """True for the answer of an agent that has nothing to write."""
     return not text or text.strip("`*. ") == NO_OUTPUT
+
+
+def digest_of(content: bytes) -> str:
+    """The hash by which content is recognised."""
+    return hashlib.sha256(content).hexdigest()
+
+
+async def take_back(vault: Path, module: ApprovedModule, record: RunRecord, before: bytes | None) -> None:
+    """Put `before` in the place of what a run wrote, None for nothing; errors: NotFound, Conflict, NotAllowed."""
+    assert record.output is not None
+    files = Files(vault, write=module.manifest.permissions.write)
+    present = await files.read_bytes(record.output)
+    if digest_of(present) != record.wrote:
+        raise _changed(record.output)
+    if before is None:
+        await files.delete(record.output)
+    elif not await files.replace(record.output, before, present):
+        raise _changed(record.output)
+
+
+def last_written(runs: list[RunRecord], day: str | None) -> RunRecord:
+    """The newest run, of all or for a day, whose page can be taken back; error: NotFound."""
+    for record in reversed(runs):
+        if record.wrote is not None and record.undone is None and day in (None, record.date):
+            return record
+    about = f" for {day}" if day else ""
+    raise NotFound(f"This agent has written nothing{about} that could be taken back.")
+
+
+def _changed(path: str) -> Conflict:
+    return Conflict(f"{path} was changed after the agent wrote it.", "Edit or delete it by hand.", key="output_changed")

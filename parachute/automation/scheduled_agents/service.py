@@ -1,4 +1,4 @@
-"""Scheduled agents: which there are, when they are due, and running them one at a time each."""
+"""Scheduled agents: listing and approving them, and running each one at a time when it is due."""
 
 import asyncio
 import logging
@@ -8,32 +8,31 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from parachute.agent_files.definition import NAME
-from parachute.agent_files.models import Definition
-from parachute.approvals import ApprovedHashes
-from parachute.clock import as_text, now
-from parachute.errors import Conflict, InvalidInput, NotFound, ParachuteError
-from parachute.events.service import Events
-from parachute.hosts.models import ApprovedModule
-from parachute.scheduled_agents.finding import AgentFiles
-from parachute.scheduled_agents.models import (
+from parachute.automation.module_agents.service import ModuleAgents
+from parachute.automation.scheduled_agents.agent_files import AgentFiles
+from parachute.automation.scheduled_agents.models import (
     AgentFile,
     AgentState,
-    Proposals,
-    RunningModules,
     RunRecord,
-    TaskAgents,
     Trigger,
 )
-from parachute.scheduled_agents.output import Output, may_write
-from parachute.scheduled_agents.running import AgentRun
-from parachute.scheduled_agents.state import begun, ended, taken_day, unscheduled
-from parachute.scheduled_agents.store import AgentStore
-from parachute.scheduled_agents.transcripts import transcript_of
-from parachute.scheduled_agents.undoing import last_written, take_back
-from parachute.scheduler.service import Job, Scheduler
-from parachute.sessions.service import Sessions
-from parachute.settings.home import Home
+from parachute.automation.scheduled_agents.output import Output, last_written, may_write, take_back
+from parachute.automation.scheduled_agents.run import AgentRun
+from parachute.automation.scheduled_agents.state import begun, ended, taken_day, unscheduled
+from parachute.automation.scheduled_agents.store import AgentStore
+from parachute.automation.scheduled_agents.transcripts import transcript_of
+from parachute.automation.suggestions.service import Suggestions
+from parachute.base.approved_hashes import ApprovedHashes
+from parachute.base.clock import as_text, now
+from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError
+from parachute.chat.sessions.service import Sessions
+from parachute.config.settings.home import Home
+from parachute.events.bus.service import Events
+from parachute.events.scheduler.service import Job, Scheduler
+from parachute.modules.agent_definitions.definition import NAME
+from parachute.modules.agent_definitions.models import Definition
+from parachute.modules.runtime.models import ApprovedModule
+from parachute.modules.runtime.service import Hosts
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +40,7 @@ _DAY = timedelta(days=1)
 
 
 class ScheduledAgents:
-    """What the API and the scheduler ask for; owns the runs that people began.
+    """Lists, approves and runs scheduled agents; owns the runs that people began.
 
     `has_tools` says whether the model in force can use tools: without them nothing is run, since it would invent what it writes.
     """
@@ -50,12 +49,12 @@ class ScheduledAgents:
         self,
         home: Home,
         vault: Path,
-        hosts: RunningModules,
-        agents: TaskAgents,
+        hosts: Hosts,
+        agents: ModuleAgents,
         sessions: Sessions,
         events: Events,
         scheduler: Scheduler,
-        proposals: Proposals,
+        suggestions: Suggestions,
         has_tools: Callable[[], bool],
     ) -> None:
         self.has_tools = has_tools
@@ -68,13 +67,13 @@ class ScheduledAgents:
         self._vault = vault
         self._hosts = hosts
         self._agents = agents
-        self._proposals = proposals
+        self._suggestions = suggestions
         self._events = events
         self._running: set[str] = set()
         self._tasks: set[asyncio.Task[RunRecord]] = set()
 
     async def start(self) -> None:
-        """Settle what an earlier core left running, and offer the scheduler what is due from now on."""
+        """Record runs that an earlier server left as failed, and offer the scheduler what is due from now on."""
         try:
             await asyncio.to_thread(self._recover)
         except ParachuteError as error:
@@ -84,7 +83,7 @@ class ScheduledAgents:
         self._hosts.after_changes.append(self._modules_changed)
 
     async def close(self) -> None:
-        """End the runs that people began; the next start finds them as cut off."""
+        """End the runs that people began; the next start records them as failed."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -98,6 +97,10 @@ class ScheduledAgents:
         host = await self._hosts.host(module)
         return await self._files.of(host.module)
 
+    async def count_unapproved(self) -> int:
+        """The number of agents in the vault that wait for an approval; error: InvalidInput."""
+        return await self._files.count_unapproved(await self.modules())
+
     async def get(self, module: str, name: str) -> AgentFile:
         """One agent; errors: those of `list`."""
         found = await self.list(module)
@@ -109,7 +112,7 @@ class ScheduledAgents:
         raise NotFound(f"The module {module} has no agent {name[:64]!r}; there are: {known}.")
 
     def is_running(self, agent: AgentFile) -> bool:
-        """Whether it works at this moment."""
+        """True while it works."""
         return agent.key in self._running
 
     async def approve(self, module: str, name: str, digest: str) -> AgentFile:
@@ -119,8 +122,8 @@ class ScheduledAgents:
             raise InvalidInput(f"{agent.path} cannot be approved. {agent.problem}")
         if agent.digest != digest:
             raise Conflict(
-                f"{agent.path} has changed since you looked at it.",
-                "Look at it again: what would be approved is not what you saw.",
+                f"{agent.path} has changed since you saw it.",
+                "Read it again: what would be approved is not what you saw.",
                 key="agent_changed",
             )
         if agent.source == "vault":
@@ -161,7 +164,7 @@ class ScheduledAgents:
         return record
 
     async def reset(self, module: str, name: str) -> None:
-        """Forget when an agent has run and what it said; what it wrote, its log and its conversations stay."""
+        """Forget an agent's last run and answer; what it wrote, its log and its conversations stay."""
         agent = await self.get(module, name)
 
         def forget(state: AgentState) -> None:
@@ -172,11 +175,11 @@ class ScheduledAgents:
         await asyncio.to_thread(self.store.change, agent.key, forget)
 
     def today(self) -> date:
-        """The day that it is where this machine is."""
+        """Today's date in this machine's time zone."""
         return self.scheduler.clock.now().astimezone(self.scheduler.clock.zone).date()
 
     async def has_output(self, agent: AgentFile, day: date) -> bool:
-        """Whether there is a file for a day."""
+        """True if there is a page for a day."""
         if agent.definition is None or not may_write(agent.module, agent.definition.output_on(day)):
             return False
         return await Output(self._vault, agent, agent.definition, day).exists()
@@ -189,7 +192,7 @@ class ScheduledAgents:
         return (*([running] if running else []), *reversed(ended))
 
     async def transcript(self, module: str, name: str, limit: int) -> dict[str, Any]:
-        """What was said in the last run of an agent, in the app's form; errors: those of `get`."""
+        """The transcript of the last run of an agent, in the app's form; errors: those of `get`."""
         agent = await self.get(module, name)
 
         def read() -> dict[str, Any]:
@@ -248,7 +251,7 @@ class ScheduledAgents:
             await asyncio.to_thread(self.store.change, agent.key, begun(record, taken))
             try:
                 run = AgentRun(
-                    self._agents, self._proposals, self.store, self._vault, agent, definition, record, self.has_tools
+                    self._agents, self._suggestions, self.store, self._vault, agent, definition, record, self.has_tools
                 )
                 await run.carry_out(force=force)
             except Exception:
@@ -265,7 +268,7 @@ class ScheduledAgents:
             await self._quietly(self.sessions.archive(record.session, True), "archived")
         if record.status == "completed":
             data = {"date": record.date, "path": record.output, "agent": agent.name}
-            await self._quietly(self._events.publish(f"{agent.module.name}.reflection.completed", data), "told")
+            await self._quietly(self._events.publish(f"{agent.module.name}.reflection.completed", data), "published")
 
     @staticmethod
     async def _quietly(work: Awaitable[object], what: str) -> None:
@@ -303,7 +306,7 @@ class NotApproved(Conflict):
 
 
 def _runnable(agent: AgentFile) -> Definition:
-    """What an agent is, if it may run; errors: InvalidInput, NotApproved."""
+    """The definition of an agent that may run; errors: InvalidInput, NotApproved."""
     if agent.definition is None:
         raise InvalidInput(f"{agent.path}: {agent.problem}")
     if not agent.is_approved:

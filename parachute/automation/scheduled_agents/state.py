@@ -1,16 +1,16 @@
-"""How the state of an agent changes: by its schedule, and by the end of a run."""
+"""Changes of an agent's state: by its schedule, and by the begin and end of a run."""
 
 from collections.abc import Callable
 from datetime import date, timedelta
 
-from parachute.clock import as_text
-from parachute.scheduled_agents.models import AgentState, RunRecord
-from parachute.scheduled_agents.store import AgentStore
-from parachute.scheduler.service import Clock
-from parachute.scheduler.times import TimeOfDay, last_due
+from parachute.automation.scheduled_agents.models import AgentState, RunRecord
+from parachute.automation.scheduled_agents.store import AgentStore
+from parachute.base.clock import as_text
+from parachute.events.scheduler.service import Clock
+from parachute.events.scheduler.times import TimeOfDay, last_due
 
 RETRY = timedelta(minutes=10)
-"""After so long a run that failed is tried once more: after sleep the network needs a while."""
+"""The pause before a failed run is tried once more: after sleep the network needs a while."""
 
 _DAY = timedelta(days=1)
 

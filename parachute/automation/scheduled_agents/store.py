@@ -1,4 +1,4 @@
-"""States and runs of agents, in the folder of trust: they decide when something runs."""
+"""States and runs of agents, in the state directory: they decide when something runs."""
 
 import json
 import logging
@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from parachute.clock import now
+from parachute.automation.scheduled_agents.models import AgentState, RunRecord
+from parachute.base.clock import now
+from parachute.base.errors import InvalidInput, Unavailable
+from parachute.base.files import atomic_write, locked, private_folder, read_regular
 from parachute.core.files import LARGEST_READ
-from parachute.errors import InvalidInput, Unavailable
-from parachute.files import atomic_write, locked, private_folder, read_regular
-from parachute.scheduled_agents.models import AgentState, RunRecord
 
 log = logging.getLogger(__name__)
 
@@ -62,18 +62,18 @@ class AgentStore:
         except FileNotFoundError:
             return []
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-            log.warning("The runs of %s cannot be read, and are kept anew: %s", key, error)
+            log.warning("The runs of %s cannot be read, and begin anew: %s", key, error)
             return []
 
     def keep_before(self, key: str, run: str, content: bytes) -> None:
-        """Keep what a run replaces; error: Unavailable."""
+        """Store what a run replaces; error: Unavailable."""
         try:
             atomic_write(private_folder(self._before(key)) / run, content)
         except OSError as error:
             raise Unavailable(f"The version before cannot be kept: {error.strerror}.") from error
 
     def before(self, key: str, run: str) -> bytes | None:
-        """What a run replaced, None for nothing; error: Unavailable."""
+        """The content that a run replaced, None for nothing; error: Unavailable."""
         try:
             return read_regular(self._before(key) / run, LARGEST_READ)
         except FileNotFoundError:
@@ -82,7 +82,7 @@ class AgentStore:
             raise Unavailable(f"The version before cannot be read: {error}.") from error
 
     def mark_undone(self, key: str, run: str) -> None:
-        """Note that the page of a run was taken back; error: Unavailable."""
+        """Record that the page of a run was taken back; error: Unavailable."""
         runs = self.runs(key)
         for record in runs:
             if record.id == run:
@@ -93,7 +93,7 @@ class AgentStore:
             raise Unavailable(f"The runs of {key} cannot be written: {error.strerror}.") from error
 
     def finish(self, key: str, record: RunRecord, change: Callable[[AgentState], None]) -> None:
-        """Keep a run that has ended, and change the state of its agent; error: Unavailable."""
+        """Store a run that has ended, and change the state of its agent; error: Unavailable."""
         kept = [*self.runs(key), record][-RUNS_KEPT:]
         try:
             self._write_runs(key, kept)

@@ -1,11 +1,11 @@
-"""What an agent said and did in a run, in the app's form (contract, section 9)."""
+"""The transcript of an agent's run in the app's form (contract, section 9)."""
 
 import json
 from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
-from parachute.sessions.messages import result_text
+from parachute.chat.sessions.messages import result_text
 
 _TEXT = 20_000
 """Characters of one part of a message."""

@@ -1,9 +1,9 @@
-"""Who may propose changes of whose data: what the user agreed to, never what a module says at the time."""
+"""The modules for which an agent or module may make suggestions: what the user agreed to, never what a module says at the time."""
 
-from parachute.errors import NotAllowed
-from parachute.hosts.models import ApprovedModule
-from parachute.suggestions.models import Source
-from parachute.suggestions.own_settings import SETTINGS
+from parachute.automation.suggestions.models import Source
+from parachute.automation.suggestions.own_settings import SETTINGS
+from parachute.base.errors import NotAllowed
+from parachute.modules.runtime.models import ApprovedModule
 
 
 def targets_of_agent(module: ApprovedModule, agent: str) -> tuple[str, ...]:

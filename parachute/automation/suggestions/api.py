@@ -5,28 +5,29 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from parachute.errors import InvalidInput, NotAllowed, ParachuteError
-from parachute.keys.models import Caller
-from parachute.suggestions.models import MEMBERS_LIMIT, PENDING_LIMIT, REASONING_LIMIT, TITLE_LIMIT, Suggestion
-from parachute.suggestions.own_settings import SETTINGS
-from parachute.suggestions.service import Suggestions
+from parachute.automation.suggestions.models import (
+    MEMBERS_LIMIT,
+    PENDING_LIMIT,
+    REASONING_LIMIT,
+    TITLE_LIMIT,
+    Suggestion,
+)
+from parachute.automation.suggestions.own_settings import SETTINGS
+from parachute.automation.suggestions.service import Suggestions
+from parachute.base.errors import InvalidInput, NotAllowed, ParachuteError
+from parachute.base.services import provided
+from parachute.security.keys.models import Caller
 
 router = APIRouter(prefix="/api/suggestions", tags=["suggestions"])
 
 
-def suggestions(request: Request) -> Suggestions:
-    """The application's suggestions."""
-    service: Suggestions = request.app.state.suggestions
-    return service
-
-
-def caller(request: Request) -> Caller:
-    """Who asks, as the access check found out."""
+async def caller(request: Request) -> Caller:
+    """The caller, as the access check found it."""
     found: Caller = request.scope["state"]["caller"]
     return found
 
 
-SuggestionsDependency = Annotated[Suggestions, Depends(suggestions)]
+SuggestionsDependency = Annotated[Suggestions, Depends(provided(Suggestions))]
 CallerDependency = Annotated[Caller, Depends(caller)]
 Identifier = Annotated[str, Field(min_length=1, max_length=40)]
 
@@ -36,13 +37,13 @@ class _Body(BaseModel):
 
 
 class Rejection(_Body):
-    """Why, for the log."""
+    """The reason, for the log."""
 
     reason: str = Field(default="", max_length=REASONING_LIMIT)
 
 
 class Modification(_Body):
-    """What shall be applied instead of the proposed."""
+    """The payload to apply instead of the proposed one."""
 
     payload: dict[str, Any]
 

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from parachute.base.errors import Conflict, InvalidInput
 from parachute.core.para_id import ParaId
 from parachute.core.services import ACTIONS
-from parachute.errors import Conflict, InvalidInput
 
 PAYLOAD_LIMIT = 64 * 1024
 """Bytes of a payload as JSON."""
@@ -22,13 +22,19 @@ BATCH = "batch"
 """The action of an entry that stands for several suggestions."""
 
 _DEPTH = 32
+_DOCUMENTS = ("payload", "modifications", "result")
+_SHOWN = (
+    *("id", "source_agent", "source_session", "timestamp", "action", "target_module", "target_id", "title", "payload"),
+    *("reasoning", "status", "resolved_by", "resolved_at", "modifications", "applied_at", "error", "result"),
+    *("expected_version", "batch"),
+)
 
 Status = Literal["pending", "approved", "rejected", "modified"]
 Version = str | int
 
 
 class TooMany(Conflict):
-    """A module has too many suggestions that the user has not looked at."""
+    """Too many suggestions of a module wait for the user."""
 
     status = 429
     key = "too_many_suggestions"
@@ -36,7 +42,7 @@ class TooMany(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Who proposes: a module, or with `agent` and `session` one of its agents.
+    """The source of a proposal: a module, or with `agent` and `session` one of its agents.
 
     `targets` are the modules that the file of an agent names, which is none of the manifest.
     """
@@ -54,7 +60,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What is proposed, checked; `payload` is JSON of an object."""
+    """A proposal that was checked; `payload` is JSON of an object."""
 
     action: str
     target_module: str
@@ -86,7 +92,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What somebody decided: `by` is `user` or `orchestrator:{id}`, `who` the caller; `payload` JSON instead of the proposed."""
+    """A decision: `by` is `user` or `orchestrator:{id}`, `who` the caller; `payload` JSON instead of the proposed."""
 
     by: str
     who: str
@@ -133,7 +139,7 @@ class Suggestion:
 
     @property
     def is_batch(self) -> bool:
-        """Whether it stands for several."""
+        """True for an entry that stands for several."""
         return self.action == BATCH
 
     @property
@@ -143,27 +149,9 @@ class Suggestion:
 
     def as_json(self) -> dict[str, Any]:
         """The form for apps."""
-        found: dict[str, Any] = {
-            "id": self.id,
-            "source_agent": self.source_agent,
-            "source_session": self.source_session,
-            "timestamp": self.timestamp,
-            "action": self.action,
-            "target_module": self.target_module,
-            "target_id": self.target_id,
-            "title": self.title,
-            "payload": json.loads(self.payload),
-            "reasoning": self.reasoning,
-            "status": self.status,
-            "resolved_by": self.resolved_by,
-            "resolved_at": self.resolved_at,
-            "modifications": None if self.modifications is None else json.loads(self.modifications),
-            "applied_at": self.applied_at,
-            "error": self.error,
-            "result": None if self.result is None else json.loads(self.result),
-            "expected_version": self.expected_version,
-            "batch": self.batch,
-        }
+        found = {name: getattr(self, name) for name in _SHOWN}
+        for name in _DOCUMENTS:
+            found[name] = None if found[name] is None else json.loads(found[name])
         if self.members:
             found["members"] = [member.as_json() for member in self.members]
         return found
@@ -194,7 +182,7 @@ def version_of(item: object) -> Version | None:
 
 
 def title_of(thing: object) -> str:
-    """What people call a thing: its `name` or `title`, or nothing."""
+    """The `name` or `title` of a thing, or nothing."""
     for key in ("name", "title"):
         text = thing.get(key) if isinstance(thing, Mapping) else None
         if isinstance(text, str) and text.strip():

@@ -4,9 +4,9 @@ import hashlib
 import json
 from typing import Any
 
-from parachute.errors import Conflict, InvalidInput
-from parachute.settings.home import Home
-from parachute.settings.store import check_value, read_document, set_value
+from parachute.base.errors import Conflict, InvalidInput
+from parachute.config.settings.home import Home
+from parachute.config.settings.store import check_value, read_document, set_value
 
 SETTINGS = "settings"
 """In the place of a module's name; no module can have it."""
@@ -18,7 +18,7 @@ class OwnSettings:
     def __init__(self, home: Home) -> None:
         self._home = home
 
-    def look(self, payload: dict[str, Any]) -> tuple[str, str]:
+    def inspect(self, payload: dict[str, Any]) -> tuple[str, str]:
         """(version, title) of the setting that a payload `{name, value}` is about; error: InvalidInput for what cannot be."""
         name, text = _read(payload)
         check_value(self._home, name, text)
@@ -33,7 +33,7 @@ class OwnSettings:
         return {"name": name, "value": payload["value"], "holds": "from the next start on (`parachute restart`)"}
 
     def is_applied(self, payload: dict[str, Any]) -> bool:
-        """Whether the setting has this value now."""
+        """True if the setting has this value now."""
         name, _ = _read(payload)
         return bool(_value(read_document(self._home), name) == payload["value"])
 

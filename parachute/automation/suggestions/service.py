@@ -8,12 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from parachute.audit.service import Audit
-from parachute.errors import Conflict, InvalidInput, NotFound, ParachuteError
-from parachute.events.service import Events
-from parachute.hosts.models import ApprovedModule
-from parachute.hosts.service import Hosts
-from parachute.suggestions.models import (
+from parachute.automation.suggestions.allowed_targets import check_allowed
+from parachute.automation.suggestions.models import (
     MEMBERS_LIMIT,
     REASONING_LIMIT,
     TITLE_LIMIT,
@@ -24,10 +20,14 @@ from parachute.suggestions.models import (
     payload_text,
     whole,
 )
-from parachute.suggestions.own_settings import SETTINGS, OwnSettings
-from parachute.suggestions.proposing import check_allowed
-from parachute.suggestions.store import SuggestionStore
-from parachute.suggestions.target import Targets, Unknown
+from parachute.automation.suggestions.own_settings import SETTINGS, OwnSettings
+from parachute.automation.suggestions.store import SuggestionStore
+from parachute.automation.suggestions.target import Targets, Unknown
+from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError
+from parachute.events.bus.service import Events
+from parachute.modules.runtime.models import ApprovedModule
+from parachute.modules.runtime.service import Hosts
+from parachute.security.audit.service import Audit
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ USER = "user"
 
 
 def orchestrator(identifier: str) -> str:
-    """Who decided, where it was an entry of several or a run of the orchestrator."""
+    """The name in `resolved_by` for an entry of several, or for a run of the orchestrator."""
     return f"orchestrator:{identifier}"
 
 
@@ -52,11 +52,11 @@ class Suggestions:
         self._events = events
         self._audit = audit
         self._busy: set[str] = set()
-        self._telling = asyncio.Lock()
+        self._publishing = asyncio.Lock()
 
     async def start(self) -> None:
         """Publish what an earlier process wrote and could not publish any more."""
-        await self._tell()
+        await self._publish_all()
 
     async def suggest(self, module: ApprovedModule, document: dict[str, Any]) -> dict[str, Any]:
         """Keep what a module proposes; errors: InvalidInput, NotAllowed, TooMany, NotFound, and why its target cannot be asked."""
@@ -75,11 +75,11 @@ class Suggestions:
         return await self._keep(source, Proposal("update", SETTINGS, None, payload_text(payload), whole(reasoning)))
 
     async def _keep(self, source: Source, proposal: Proposal) -> dict[str, Any]:
-        version, title = await self._targets.look(proposal.target_module, proposal.target_id, proposal.payload)
+        version, title = await self._targets.inspect(proposal.target_module, proposal.target_id, proposal.payload)
         made, is_new = await self._store.add(source, replace(proposal, title=title or proposal.title), version)
         if is_new:
             self._record(made, True, None)
-            await self._tell()
+            await self._publish_all()
         return {"id": made.id, "status": made.status}
 
     async def page(
@@ -106,8 +106,9 @@ class Suggestions:
     async def approve(self, identifier: str, who: str, by: str = USER) -> Suggestion:
         """Have it applied as it is; of an entry of several, one after the other until one fails.
 
-        `by` other than the user decides about single ones only, and about no member of an entry. Errors: NotFound; Conflict when it is resolved, at work, or the module says that its thing has changed since; Unknown,
-        and what the module says. It goes on waiting then, with the reason.
+        `by` other than the user decides about single ones only, and about no member of an entry. Errors: NotFound;
+        Conflict when it is resolved, at work, or the module says that its thing has changed since; Unknown, and what the
+        module says. It goes on waiting then, with the reason.
         """
         with self._taken(identifier):
             found = await self._waiting(identifier)
@@ -123,7 +124,7 @@ class Suggestions:
             found = await self._waiting(identifier)
             if found.is_batch:
                 raise InvalidInput("An entry of several suggestions has no payload.", "Modify one of its members.")
-            version, _ = await self._targets.look(found.target_module, found.target_id, text)
+            version, _ = await self._targets.inspect(found.target_module, found.target_id, text)
             return await self._apply(replace(found, expected_version=version), Decision(USER, who, text))
 
     async def reject(self, identifier: str, who: str, reason: str = "", by: str = USER) -> Suggestion:
@@ -141,7 +142,7 @@ class Suggestions:
                         raise Conflict(f"The suggestion {member.id} was applied before this computer stopped.")
                     await self._store.resolve(settled, Decision(by, who, reason=whole(reason)), None, rejected=True)
                     self._record(await self.get(member.id), True, None)
-            await self._tell()
+            await self._publish_all()
             return await self.get(found.id)
 
     async def make_batch(
@@ -157,7 +158,7 @@ class Suggestions:
         if not 2 <= len(identifiers) <= MEMBERS_LIMIT or len(set(identifiers)) != len(identifiers):
             raise InvalidInput(f"ids: 2 to {MEMBERS_LIMIT} different ids are allowed.")
         made = await self._store.add_batch(title, identifiers, who, session)
-        await self._tell()
+        await self._publish_all()
         return await self.get(made.id)
 
     async def _approve_batch(self, batch: Suggestion, who: str) -> Suggestion:
@@ -199,7 +200,7 @@ class Suggestions:
         await self._store.resolve(suggestion, decision, result)
         found = await self.get(suggestion.id)
         self._record(found, True, None)
-        await self._tell()
+        await self._publish_all()
         return found
 
     async def _settled(self, suggestion: Suggestion) -> Suggestion:
@@ -212,7 +213,7 @@ class Suggestions:
         if ended.applied is None:
             message = f"The module {suggestion.target_module} ended while it applied this: it may have done so, or not."
             await self._store.failed(suggestion, suggestion.trying, message)
-            raise Conflict(message, "Look at what it changes, and decide again.", key="outcome_unknown")
+            raise Conflict(message, "Check what it changes, and decide again.", key="outcome_unknown")
         await self._store.withdrawn(suggestion.id)
         return await self.get(suggestion.id)
 
@@ -232,14 +233,14 @@ class Suggestions:
         finally:
             self._busy.discard(identifier)
 
-    async def _tell(self) -> None:
+    async def _publish_all(self) -> None:
         """Publish every status that was not published yet; what cannot be now is with the next one, or the next start."""
-        async with self._telling:
-            for suggestion in await self._store.untold():
+        async with self._publishing:
+            for suggestion in await self._store.unpublished():
                 try:
                     await self._publish(suggestion)
                 except ParachuteError as error:
-                    log.warning("What became of the suggestion %s is not told yet: %s", suggestion.id, error)
+                    log.warning("The event of the suggestion %s is not published yet: %s", suggestion.id, error)
                     return
 
     async def _publish(self, suggestion: Suggestion) -> None:
@@ -254,7 +255,7 @@ class Suggestions:
             "resolved_by": suggestion.resolved_by,
         }
         await self._events.publish(CREATED if suggestion.status == "pending" else RESOLVED, data)
-        await self._store.told(suggestion)
+        await self._store.mark_published(suggestion)
 
     def _record(self, suggestion: Suggestion, success: bool, error: str | None) -> None:
         self._audit.append(

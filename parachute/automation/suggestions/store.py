@@ -9,10 +9,7 @@ from typing import Any
 
 import aiosqlite
 
-from parachute.clock import now
-from parachute.database import Database
-from parachute.errors import Conflict
-from parachute.suggestions.models import (
+from parachute.automation.suggestions.models import (
     BATCH,
     PENDING_LIMIT,
     Decision,
@@ -22,6 +19,9 @@ from parachute.suggestions.models import (
     TooMany,
     Version,
 )
+from parachute.base.clock import now
+from parachute.base.database import Database
+from parachute.base.errors import Conflict
 
 _COLUMNS = (
     *("id", "source_module", "source_agent", "source_session", "timestamp", "action", "target_module", "target_id"),
@@ -33,7 +33,7 @@ _ERROR_LIMIT = 2000
 
 
 def create_suggestions(connection: sqlite3.Connection) -> None:
-    """What was proposed, and everything that was ever decided about it."""
+    """Create the tables of suggestions and of all decisions about them."""
     connection.execute(
         "CREATE TABLE suggestions (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, source_module TEXT NOT NULL, "
         "source_agent TEXT NOT NULL, source_session TEXT, timestamp TEXT NOT NULL, action TEXT NOT NULL, "
@@ -223,13 +223,13 @@ class SuggestionStore:
                     assert row is not None
                     await _log(connection, suggestion.batch, _suggestion(row).status, by_user, None)
 
-    async def untold(self) -> list[Suggestion]:
-        """Those whose last change was not published."""
+    async def unpublished(self) -> list[Suggestion]:
+        """Suggestions whose last change was not published."""
         rows = await self._database.rows(f"{_SELECT} WHERE told != status ORDER BY seq LIMIT 1000")
         return [_suggestion(row) for row in rows]
 
-    async def told(self, suggestion: Suggestion) -> None:
-        """The change to this status was published."""
+    async def mark_published(self, suggestion: Suggestion) -> None:
+        """Record that the change to this status was published."""
         await self._database.write("UPDATE suggestions SET told = ? WHERE id = ?", (suggestion.status, suggestion.id))
 
     async def _with_members(self, batch: Suggestion) -> Suggestion:

@@ -1,17 +1,17 @@
-"""What core asks the module that a suggestion is about: which version its thing has, and to apply a change once."""
+"""Requests to the module that a suggestion is about: the version of its thing, and to apply a change once."""
 
 import asyncio
 import json
 from dataclasses import dataclass
 from typing import Any
 
-from parachute.errors import NotFound, ParachuteError
-from parachute.hosts.client import HostDown
-from parachute.hosts.service import Hosts
-from parachute.suggestions.models import Suggestion, Version, title_of, version_of
-from parachute.suggestions.own_settings import SETTINGS, OwnSettings
+from parachute.automation.suggestions.models import Suggestion, Version, title_of, version_of
+from parachute.automation.suggestions.own_settings import SETTINGS, OwnSettings
+from parachute.base.errors import NotFound, ParachuteError
+from parachute.modules.runtime.client import HostDown
+from parachute.modules.runtime.service import Hosts
 
-_LOOK_SECONDS = 30.0
+_INSPECT_SECONDS = 30.0
 _APPLY_SECONDS = 60.0
 
 
@@ -24,7 +24,7 @@ class Unknown(ParachuteError):
 
 @dataclass(frozen=True, slots=True)
 class Withdrawal:
-    """How a try ended of which nobody knew: `applied` is None where not even the module knows."""
+    """The end of a try that nobody knew of: `applied` is None where not even the module knows."""
 
     applied: bool | None
     result: Any = None
@@ -37,14 +37,14 @@ class Targets:
         self._hosts = hosts
         self._settings = settings
 
-    async def look(self, module: str, para_id: str | None, payload: str) -> tuple[Version | None, str]:
+    async def inspect(self, module: str, para_id: str | None, payload: str) -> tuple[Version | None, str]:
         """(version, title) of what a suggestion is about; errors: NotFound, Conflict where nobody could apply it, HostDown."""
         if module == SETTINGS:
-            return await asyncio.to_thread(self._settings.look, json.loads(payload))
+            return await asyncio.to_thread(self._settings.inspect, json.loads(payload))
         if para_id is None:
             await self._hosts.host(module)
             return None, ""
-        answer = await self._hosts.ask(module, "para", {"id": para_id}, _LOOK_SECONDS)
+        answer = await self._hosts.ask(module, "para", {"id": para_id}, _INSPECT_SECONDS)
         item = answer.get("item") if isinstance(answer, dict) else None
         return version_of(item), title_of(item)
 
@@ -64,7 +64,7 @@ class Targets:
         }
         answer = await self._ask(suggestion.target_module, document)
         if not isinstance(answer, dict) or "result" not in answer:
-            raise Unknown(f"The module {suggestion.target_module} gave no result.", _LOOK_FIRST)
+            raise Unknown(f"The module {suggestion.target_module} gave no result.", _DECIDE_AGAIN)
         return answer["result"]
 
     async def withdraw(self, suggestion: Suggestion) -> Withdrawal:
@@ -91,7 +91,7 @@ class Targets:
             return await host.control("POST", "suggestion", document, _APPLY_SECONDS)
         except HostDown as error:
             why = await self._hosts.explained(module, error)
-            raise Unknown(why.message, why.hint or _LOOK_FIRST) from error
+            raise Unknown(why.message, why.hint or _DECIDE_AGAIN) from error
 
 
-_LOOK_FIRST = "Whether the change was made is not known; deciding again finds out first."
+_DECIDE_AGAIN = "Whether the change was made is not known; deciding again finds out first."

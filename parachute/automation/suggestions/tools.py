@@ -3,14 +3,14 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
+from parachute.automation.suggestions.models import REASONING_LIMIT, Source
+from parachute.automation.suggestions.service import Suggestions
+from parachute.base.errors import NotAllowed
+from parachute.chat.sessions.models import Owner
 from parachute.core.decorators import SUGGEST_TOOL
 from parachute.core.services import ACTIONS
-from parachute.errors import NotAllowed
-from parachute.hosts.models import OfferedTool
-from parachute.hosts.service import Hosts
-from parachute.sessions.models import Owner
-from parachute.suggestions.models import REASONING_LIMIT, Source
-from parachute.suggestions.service import Suggestions
+from parachute.modules.runtime.models import OfferedTool
+from parachute.modules.runtime.service import Hosts
 
 _DESCRIPTION = "Propose a change to what another module keeps. Nothing changes until the user has approved it; do not say that it is done."
 
@@ -31,7 +31,7 @@ def suggest_tool(targets: Sequence[str]) -> OfferedTool:
 
 
 def waits(made: dict[str, Any]) -> str:
-    """What an agent is told of its suggestion."""
+    """The answer to an agent that made a suggestion."""
     return f"The suggestion {made['id']} waits for the user, who decides about it."
 
 

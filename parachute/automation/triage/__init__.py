@@ -1,1 +1,1 @@
-"""The agent of the computer itself that sorts suggestions for the user (spec 000, "Suggestion Hierarchy")."""
+"""The agent of the computer itself that sorts suggestions for the user (spec 000)."""

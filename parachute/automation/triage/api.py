@@ -5,9 +5,10 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
 
-from parachute.errors import Conflict
-from parachute.keys.models import Caller
-from parachute.orchestrator.service import Orchestrator
+from parachute.automation.triage.service import Orchestrator
+from parachute.base.errors import Conflict
+from parachute.base.services import provided
+from parachute.security.keys.models import Caller
 
 router = APIRouter(prefix="/api/suggestions", tags=["suggestions"])
 
@@ -15,18 +16,12 @@ _WAIT_SECONDS = 170.0
 """As for the agents that work once a day; a run that takes longer goes on by itself."""
 
 
-def orchestrator(request: Request) -> Orchestrator:
-    """The application's orchestrator."""
-    service: Orchestrator = request.app.state.orchestrator
-    return service
-
-
-OrchestratorDependency = Annotated[Orchestrator, Depends(orchestrator)]
+OrchestratorDependency = Annotated[Orchestrator, Depends(provided(Orchestrator))]
 
 
 @router.get("/orchestrator")
 async def get_orchestrator(service: OrchestratorDependency) -> dict[str, Any]:
-    """When the orchestrator runs by itself, what it may decide about, and its last runs with their logs."""
+    """The orchestrator's schedule, the kinds that it may decide about, and its last runs with their logs."""
     return await service.shown()
 
 

@@ -1,14 +1,14 @@
-"""What one run of the orchestrator is about, and what came of it."""
+"""A run of the orchestrator and its outcome."""
 
 import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from parachute.scheduled_agents.models import RunRecord
-from parachute.suggestions.models import Suggestion
+from parachute.automation.scheduled_agents.models import RunRecord
+from parachute.automation.suggestions.models import Suggestion
 
 PART = "suggestions"
-"""To which part of the computer its conversations belong; no module can have this name."""
+"""The part of the computer to which its conversations belong; no module can have this name."""
 
 AGENT = "orchestrator"
 MOST = 100
@@ -17,7 +17,7 @@ MOST = 100
 
 @dataclass(slots=True)
 class Outcome:
-    """What a run has done, by ids of suggestions: doubles that it dropped, entries that it made, what it decided about."""
+    """The outcome of a run, by ids of suggestions: doubles that it dropped, entries that it made, what it decided about."""
 
     record: RunRecord
     dropped: list[str] = field(default_factory=list)
@@ -27,7 +27,7 @@ class Outcome:
 
     @property
     def has_done_something(self) -> bool:
-        """Whether anything is otherwise than before."""
+        """True if anything was changed."""
         return bool(self.dropped or self.entries or self.approved or self.rejected)
 
     def as_json(self) -> dict[str, Any]:
@@ -45,7 +45,7 @@ class Outcome:
 
 
 def kind_of(suggestion: Suggestion) -> str:
-    """How the settings name suggestions of this kind, such as `create:brain`."""
+    """The name of a kind of suggestions in the settings, such as `create:brain`."""
     return f"{suggestion.action}:{suggestion.target_module}"
 
 

@@ -1,10 +1,10 @@
-"""What the orchestrator is told."""
+"""The prompt of the orchestrator."""
 
 from datetime import date
 
-from parachute.module_agents.task import Task
-from parachute.orchestrator.models import AGENT
-from parachute.orchestrator.tools import OrchestratorTools
+from parachute.automation.module_agents.task import Task
+from parachute.automation.triage.models import AGENT
+from parachute.automation.triage.tools import OrchestratorTools
 
 _GROUPING = """\
 You sort suggestions. Agents of this computer have proposed changes to what a person keeps, such as notes about people and projects.
@@ -30,7 +30,7 @@ When you are done, answer with one or two sentences about what you did. Nobody c
 
 
 def task(day: date, tools: OrchestratorTools, kinds: frozenset[str]) -> Task:
-    """What one run is asked to do."""
+    """The task of one run."""
     allowed = _RESOLVING.format(kinds=", ".join(sorted(kinds))) if kinds else ""
     return Task(
         agent=AGENT,

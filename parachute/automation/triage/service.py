@@ -7,33 +7,34 @@ from collections.abc import Callable, Sequence
 from datetime import date, datetime
 from typing import Any
 
-from parachute.clock import as_text, now
-from parachute.errors import Conflict, ParachuteError
-from parachute.orchestrator.models import Outcome
-from parachute.orchestrator.running import KEY, OrchestratorRun, OwnAgents
-from parachute.scheduled_agents.models import RunRecord, Trigger
-from parachute.scheduled_agents.state import begun, ended, taken_day, unscheduled
-from parachute.scheduled_agents.store import AgentStore
-from parachute.scheduler.service import Job, Scheduler
-from parachute.scheduler.times import TimeOfDay, next_due
-from parachute.sessions.service import Sessions
-from parachute.settings.models import OrchestratorSettings
-from parachute.suggestions.service import Suggestions
+from parachute.automation.module_agents.service import ModuleAgents
+from parachute.automation.scheduled_agents.models import RunRecord, Trigger
+from parachute.automation.scheduled_agents.state import begun, ended, taken_day, unscheduled
+from parachute.automation.scheduled_agents.store import AgentStore
+from parachute.automation.suggestions.service import Suggestions
+from parachute.automation.triage.models import Outcome
+from parachute.automation.triage.run import KEY, OrchestratorRun
+from parachute.base.clock import as_text, now
+from parachute.base.errors import Conflict, ParachuteError
+from parachute.chat.sessions.service import Sessions
+from parachute.config.settings.models import OrchestratorSettings
+from parachute.events.scheduler.service import Job, Scheduler
+from parachute.events.scheduler.times import TimeOfDay, next_due
 
 log = logging.getLogger(__name__)
 
 
 class Orchestrator:
-    """Owns its runs; `has_tools` says whether the model in force can use tools.
+    """Owns its runs; `has_tools` is true while the model in force can use tools.
 
-    Its state lies with that of scheduled agents, whose service settles at the start what an earlier core left running.
+    Its state lies with that of scheduled agents, whose service records what an earlier server left running as failed.
     """
 
     def __init__(
         self,
         settings: OrchestratorSettings,
         suggestions: Suggestions,
-        agents: OwnAgents,
+        agents: ModuleAgents,
         store: AgentStore,
         sessions: Sessions,
         scheduler: Scheduler,
@@ -56,7 +57,7 @@ class Orchestrator:
         self._scheduler.add(self._jobs)
 
     async def close(self) -> None:
-        """End the runs that people began; the next start finds them as cut off."""
+        """End the runs that people began; the next start records them as failed."""
         for running in self._tasks:
             running.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -135,7 +136,7 @@ class Orchestrator:
         return outcome
 
     def _sorted_until(self) -> str | None:
-        """When the last run began that has looked at everything."""
+        """The begin of the last run that saw everything."""
         done = ("completed", "completed_no_output")
         runs = self._store.runs(KEY)
         return max((run.started for run in runs if run.status in done and not run.left_some), default=None)

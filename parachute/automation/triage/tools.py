@@ -5,11 +5,11 @@ import secrets
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from parachute.agents.models import OwnTool
-from parachute.errors import Conflict, InvalidInput, NotAllowed, ParachuteError
-from parachute.orchestrator.models import AGENT, Outcome, kind_of
-from parachute.suggestions.models import MEMBERS_LIMIT, REASONING_LIMIT, TITLE_LIMIT, Suggestion
-from parachute.suggestions.service import Suggestions, orchestrator
+from parachute.automation.suggestions.models import MEMBERS_LIMIT, REASONING_LIMIT, TITLE_LIMIT, Suggestion
+from parachute.automation.suggestions.service import Suggestions, orchestrator
+from parachute.automation.triage.models import AGENT, Outcome, kind_of
+from parachute.base.errors import Conflict, InvalidInput, NotAllowed, ParachuteError
+from parachute.chat.agent_processes.models import OwnTool
 
 LIST, BATCH, RESOLVE = "suggestions-list", "suggestions-batch", "suggestions-resolve"
 
@@ -35,12 +35,12 @@ class OrchestratorTools:
 
     @property
     def count(self) -> int:
-        """How many suggestions there are."""
+        """The number of suggestions."""
         return len(self._found)
 
     @property
     def pages(self) -> int:
-        """How many pages they fill."""
+        """The number of pages that they fill."""
         return -(-len(self._found) // PAGE)
 
     def own_tools(self, session: str) -> tuple[OwnTool, ...]:

@@ -9,9 +9,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from parachute.keys.cli_token import CliToken
-from parachute.mcp_servers.secrets import Secrets
-from tests.hosts.household import Household
+from parachute.chat.mcp_servers.secrets import Secrets
+from parachute.security.keys.cli_token import CliToken
+from tests.modules.runtime.household import Household
 from tests.support.messages_api import MessagesAPI, text, tool_use
 
 KEY = "sk-ant-api03-real-and-long-enough"
@@ -37,7 +37,7 @@ async def chats(self):
 """
 
 
-class House(Household):
+class MaintenanceComputer(Household):
     """See the module; `model` answers its agents."""
 
     def __init__(self, model: MessagesAPI) -> None:
@@ -132,15 +132,15 @@ def model() -> Iterator[MessagesAPI]:
 
 
 @pytest.fixture(scope="module")
-def _house(model: MessagesAPI) -> Iterator[House]:
-    with House(model) as running:
+def _computer(model: MessagesAPI) -> Iterator[MaintenanceComputer]:
+    with MaintenanceComputer(model) as running:
         running.furnish()
         yield running
 
 
 @pytest.fixture
-def house(_house: House, model: MessagesAPI) -> House:
+def computer(_computer: MaintenanceComputer, model: MessagesAPI) -> MaintenanceComputer:
     """One computer for the tests of a file."""
     model.forget_script()
     model.default(text("Yes."))
-    return _house
+    return _computer

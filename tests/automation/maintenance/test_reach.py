@@ -2,10 +2,10 @@
 
 import pytest
 
+from tests.automation.maintenance.conftest import KEY, MCP_SECRET, SETTING, MaintenanceComputer
 from tests.conftest import needs_bubblewrap
-from tests.maintenance.conftest import KEY, MCP_SECRET, SETTING, House
 
-pytestmark = needs_bubblewrap
+pytestmark = [needs_bubblewrap, pytest.mark.long]
 
 SEARCH = """\
 import http.client, json, os, socket
@@ -32,7 +32,7 @@ except OSError as error:
 """
 
 
-def test_logs_and_code_can_be_read_and_not_written(house: House) -> None:
+def test_logs_and_code_can_be_read_and_not_written(computer: MaintenanceComputer) -> None:
     reading = (
         "grep planted /logs/core.log",
         "cat /modules/diary/module.py",
@@ -46,8 +46,8 @@ def test_logs_and_code_can_be_read_and_not_written(house: House) -> None:
         "echo x >> /modules/diary/module.py",
         "rm -r /modules/diary",
     )
-    house.wait_until(lambda: list(house.vault.glob(".parachute/audit/*.jsonl")), "something was recorded")
-    log, code, state, names, server, *denied = house.carry_out(*reading, *writing)
+    computer.wait_until(lambda: list(computer.vault.glob(".parachute/audit/*.jsonl")), "something was recorded")
+    log, code, state, names, server, *denied = computer.carry_out(*reading, *writing)
     assert log[0], log
     assert "planted [removed] and [removed] and password=[removed] here." in log[1]
     assert "class Tested(Module)" in code[1]
@@ -56,16 +56,16 @@ def test_logs_and_code_can_be_read_and_not_written(house: House) -> None:
     assert server == (True, "I am given [removed], well.")
     assert [ok for ok, _ in denied] == [False] * 4, denied
     assert all("Read-only" in said or "Permission denied" in said for _, said in denied), denied
-    told = str([request.body for request in house.model.conversation])
+    told = str([request.body for request in computer.model.conversation])
     assert not [secret for secret in (KEY, SETTING, MCP_SECRET, "hunter2222") if secret in told]
 
 
-def test_data_can_be_written_and_nothing_that_runs_later(house: House) -> None:
+def test_data_can_be_written_and_nothing_that_runs_later(computer: MaintenanceComputer) -> None:
     (written, new), denied = (
-        house.carry_out(
+        computer.carry_out(
             "echo Sun. > /vault/Diary/today.md", "mkdir /vault/Diary/2026 && echo y > /vault/Diary/2026/a.md"
         ),
-        house.carry_out(
+        computer.carry_out(
             "echo x > /vault/Diary/.mcp.json",
             "echo x > /vault/Diary/.claude/settings.json",
             "mkdir /vault/Diary/.git/hooks",
@@ -76,55 +76,55 @@ def test_data_can_be_written_and_nothing_that_runs_later(house: House) -> None:
         ),
     )
     assert (written[0], new[0]) == (True, True), (written, new)
-    assert (house.vault / "Diary/today.md").read_text() == "Sun.\n"
-    assert (house.vault / "Diary/2026/a.md").read_text() == "y\n"
+    assert (computer.vault / "Diary/today.md").read_text() == "Sun.\n"
+    assert (computer.vault / "Diary/2026/a.md").read_text() == "y\n"
     assert [ok for ok, _ in denied] == [False] * 7, denied
-    assert house.carry_out("cat /vault/Projects/garden/notes.md") == [(True, "Peas.")]
+    assert computer.carry_out("cat /vault/Projects/garden/notes.md") == [(True, "Peas.")]
     # What held the place of what is missing is gone with the box.
-    assert sorted(path.name for path in (house.vault / "Diary").iterdir()) == ["2026", "today.md"]
+    assert sorted(path.name for path in (computer.vault / "Diary").iterdir()) == ["2026", "today.md"]
 
 
-def test_a_folder_with_projects_is_named(house: House) -> None:
-    warnings = [event for event in house.chat("/maintenance Hello.") if event["type"] == "warning"]
+def test_a_folder_with_projects_is_named(computer: MaintenanceComputer) -> None:
+    warnings = [event for event in computer.chat("/maintenance Hello.") if event["type"] == "warning"]
     assert warnings[0]["title"] == "Maintenance agent"
     (sentence,) = (event["message"] for event in warnings[1:])
     assert sentence.startswith("Projects can only be read: ")
     assert "holds another repository, garden" in sentence
 
 
-def test_trust_cannot_be_reached(house: House) -> None:
-    listed, state, home, trust, environment, tools = house.carry_out(
+def test_trust_cannot_be_reached(computer: MaintenanceComputer) -> None:
+    listed, state, home, trust, environment, tools = computer.carry_out(
         "ls -a /vault",
         "cat /vault/.parachute/own.txt",
-        f"ls -a {house.home.root}",
-        f"cat {house.home.root}/config.yaml",
+        f"ls -a {computer.home.root}",
+        f"cat {computer.home.root}/config.yaml",
         "cat /proc/1/environ",
         "echo x > /vault/.parachute/panic.json",
     )
     assert sorted(listed[1].split()) == [".", "..", "Diary", "Projects"]
     assert [ok for ok, _ in (state, home, trust, tools)] == [False] * 4
     assert KEY not in environment[1]
-    assert (house.vault / ".parachute/own.txt").read_text() == "the computer's own\n"
+    assert (computer.vault / ".parachute/own.txt").read_text() == "the computer's own\n"
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "93.184.216.34"])
-def test_there_is_no_network(house: House, host: str) -> None:
-    (house.vault / "Diary/connect.py").write_text(CONNECT)
+def test_there_is_no_network(computer: MaintenanceComputer, host: str) -> None:
+    (computer.vault / "Diary/connect.py").write_text(CONNECT)
     try:
-        (ok, said), *_ = house.carry_out(f"python3 /vault/Diary/connect.py {host} {house.port}")
+        (ok, said), *_ = computer.carry_out(f"python3 /vault/Diary/connect.py {host} {computer.port}")
     finally:
-        (house.vault / "Diary/connect.py").unlink()
+        (computer.vault / "Diary/connect.py").unlink()
     assert ok, said
     assert said.startswith("refused"), said
 
 
-def test_the_provider_does_not_search_for_it_either(house: House) -> None:
-    (house.vault / "Diary/search.py").write_text(SEARCH)
+def test_the_provider_does_not_search_for_it_either(computer: MaintenanceComputer) -> None:
+    (computer.vault / "Diary/search.py").write_text(SEARCH)
     try:
-        ((ok, said),) = house.carry_out("python3 /vault/Diary/search.py")
-        assert "WebSearch" not in str(house.model.conversation[-1].body.get("tools"))
+        ((ok, said),) = computer.carry_out("python3 /vault/Diary/search.py")
+        assert "WebSearch" not in str(computer.model.conversation[-1].body.get("tools"))
     finally:
-        (house.vault / "Diary/search.py").unlink()
+        (computer.vault / "Diary/search.py").unlink()
     assert ok, said
     own, search = said.split("\n")[:2]
     assert own == "own 200"
@@ -132,7 +132,7 @@ def test_the_provider_does_not_search_for_it_either(house: House) -> None:
     assert "web_search" in search
 
 
-def test_the_copies_are_gone_afterwards(house: House) -> None:
-    folder = house.home.root / "run" / "maintenance"
-    assert house.carry_out("ls /logs")[0][0]
+def test_the_copies_are_gone_afterwards(computer: MaintenanceComputer) -> None:
+    folder = computer.home.root / "run" / "maintenance"
+    assert computer.carry_out("ls /logs")[0][0]
     assert list(folder.iterdir()) == []

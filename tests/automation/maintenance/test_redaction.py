@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from parachute.maintenance.logs import LOG_BYTES, MOST_LOGS, copy_logs, problems
-from parachute.maintenance.redaction import REMOVED, redacted
+from parachute.automation.maintenance.logs import LOG_BYTES, MOST_LOGS, copy_logs, problems
+from parachute.automation.maintenance.redaction import REMOVED, redacted
 
 SECRETS = (
     "sk-ant-api03-abcdefghijklmnopqrstuvwxyz",
@@ -44,7 +44,7 @@ def test_what_stands_behind_a_word_for_secrets(line: str, shown: str) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "2026-11-22 05:38:06,123 ERROR parachute.hosts: The module brain cannot be started: no such file.",
+        "2026-11-22 05:38:06,123 ERROR parachute.modules.runtime: The module brain cannot be started: no such file.",
         '{"usage": {"input_tokens": 1234, "output_tokens": 56}}',
         "GET http://127.0.0.1:3333/api/daily/entries?date=2026-11-22 200",
     ],
@@ -92,7 +92,7 @@ def test_no_part_of_a_secret_is_left_where_a_long_line_is_cut(tmp_path: Path) ->
         assert "known-" not in text
 
 
-def test_what_a_model_without_tools_is_told(tmp_path: Path) -> None:
+def test_what_a_model_without_tools_reads(tmp_path: Path) -> None:
     assert problems(tmp_path, 100) == ""
     (tmp_path / "core.log").write_text("1 INFO a: Well.\n2 WARNING b: Odd.\n3 ERROR c: Broken.\n4 INFO d: Well.\n")
     assert problems(tmp_path, 100) == "2 WARNING b: Odd.\n3 ERROR c: Broken."

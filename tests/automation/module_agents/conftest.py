@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from parachute.egress.service import Egress
-from parachute.hosts.models import ApprovedModule
-from parachute.module_agents.service import ModuleAgents
-from tests.agents.core import Core, core
-from tests.egress.conftest import Internet
-from tests.module_agents.modules import Shelf, approved
+from parachute.automation.module_agents.service import ModuleAgents
+from parachute.modules.runtime.models import ApprovedModule
+from parachute.sandbox.egress.service import Egress
+from tests.automation.module_agents.modules import Shelf, approved
+from tests.chat.agent_processes.core import Core, core
+from tests.sandbox.egress.conftest import Internet
 from tests.supervisor.launching import Launcher, launcher
 from tests.support.messages_api import MessagesAPI
 
@@ -61,7 +61,7 @@ async def make_place(api: MessagesAPI, monkeypatch: pytest.MonkeyPatch) -> Async
             made = await stack.enter_async_context(core(running, api.url, Shelf(*TOOLS), **settings))
             internet = Internet()
             stack.push_async_callback(internet.close)
-            egress = Egress(made.services.audit, resolve=internet.resolve, connect=internet.connect)
+            egress = Egress(made.audit, resolve=internet.resolve, connect=internet.connect)
             stack.push_async_callback(egress.close_all)
             agents = ModuleAgents(made.services, made.runs, egress, seconds=seconds)
             return Place(made, agents, egress, internet, running)

@@ -5,9 +5,9 @@ from typing import Any
 
 import yaml
 
-from parachute.hosts.models import ApprovedModule, OfferedTool
-from parachute.manifest import load
-from parachute.modules.models import Trust
+from parachute.modules.manifest import load
+from parachute.modules.registry.models import Trust
+from parachute.modules.runtime.models import ApprovedModule, OfferedTool
 
 
 def approved(folder: Path, name: str = "letters", trust: Trust = Trust.TRUSTED, **manifest: Any) -> ApprovedModule:

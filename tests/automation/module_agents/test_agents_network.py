@@ -3,9 +3,13 @@
 import asyncio
 from typing import Any
 
-from tests.egress.conftest import PUBLIC
-from tests.module_agents.conftest import MakePlace, Place
+import pytest
+
+from tests.automation.module_agents.conftest import MakePlace, Place
+from tests.sandbox.egress.conftest import PUBLIC
 from tests.support.messages_api import MessagesAPI, text, tool_use
+
+pytestmark = pytest.mark.long
 
 FETCH = "python3 -c \"import urllib.request as r; print(r.urlopen('http://{host}/hello', timeout=20).read().decode())\" 2>&1"
 

@@ -5,11 +5,13 @@ from typing import Any
 
 import pytest
 
-from parachute.errors import InvalidInput, NotAllowed, NotFound, Unavailable
-from parachute.modules.models import Trust
-from tests.module_agents.conftest import MakePlace, Place
+from parachute.base.errors import InvalidInput, NotAllowed, NotFound, Unavailable
+from parachute.modules.registry.models import Trust
+from tests.automation.module_agents.conftest import MakePlace, Place
 from tests.support.messages_api import MessagesAPI, several, text, tool_use
 from tests.support.recorded import RecordedRequest
+
+pytestmark = pytest.mark.long
 
 INDEXER = {
     "description": "Indexes letters",

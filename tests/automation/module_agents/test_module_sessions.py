@@ -5,10 +5,13 @@ import contextlib
 
 import pytest
 
-from parachute.errors import Conflict, NotFound, ParachuteError, Unavailable
-from tests.module_agents.conftest import MakePlace, Place
+from parachute.base.errors import Conflict, NotFound, ParachuteError, Unavailable
+from parachute.chat.runs.events import Aborted
+from tests.automation.module_agents.conftest import MakePlace, Place
 from tests.supervisor.launching import with_argument
 from tests.support.messages_api import Gate, MessagesAPI, hold, text, tool_use
+
+pytestmark = pytest.mark.long
 
 AGENTS = {"reader": {"capabilities": ["read"]}, "writer": {"capabilities": ["write"]}}
 
@@ -107,7 +110,7 @@ async def test_closing_the_iterator_stops_the_agent(place: Place, api: MessagesA
     units = (await place.launcher.ask("status"))["units"]
     assert f"sandbox@{session}" not in [unit["name"] for unit in units]
     followed = [event async for _, event in await place.core.runs.follow(session, 0)]
-    assert followed[-1]["type"] == "aborted"
+    assert isinstance(followed[-1], Aborted)
 
 
 async def test_a_reader_that_is_cancelled_stops_the_agent(place: Place, api: MessagesAPI) -> None:

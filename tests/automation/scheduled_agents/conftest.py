@@ -8,8 +8,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from parachute.keys.cli_token import CliToken
-from tests.hosts.household import Household
+from parachute.security.keys.cli_token import CliToken
+from tests.modules.runtime.household import Household
 from tests.support.messages_api import MessagesAPI
 
 KEY = "sk-ant-api03-real"
@@ -81,7 +81,7 @@ def model() -> Iterator[MessagesAPI]:
 
 
 @pytest.fixture(scope="module")
-def house(model: MessagesAPI) -> Iterator[Garden]:
+def computer(model: MessagesAPI) -> Iterator[Garden]:
     """One computer for the tests of a file, with the module `garden`."""
     with Garden(environment={"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url}) as running:
         running.plant()
@@ -89,10 +89,10 @@ def house(model: MessagesAPI) -> Iterator[Garden]:
 
 
 @pytest.fixture
-def garden(house: Garden, model: MessagesAPI) -> Iterator[Garden]:
+def garden(computer: Garden, model: MessagesAPI) -> Iterator[Garden]:
     """The same, with nothing left of the test before."""
-    yield house
+    yield computer
     model.forget_script()
-    for folder in house.vault.glob("[!.]*"):
+    for folder in computer.vault.glob("[!.]*"):
         for path in sorted(folder.rglob("*"), reverse=True):
             path.rmdir() if path.is_dir() else path.unlink()

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from parachute.keys.models import Scope
-from parachute.keys.service import Keys
-from tests.scheduled_agents.conftest import AGENTS, BROUGHT, OWN, Garden
+from parachute.security.keys.models import Scope
+from parachute.security.keys.service import Keys
+from tests.automation.scheduled_agents.conftest import AGENTS, BROUGHT, OWN, Garden
 from tests.support.messages_api import MessagesAPI, text, tool_use
 
 
@@ -145,3 +145,17 @@ def test_the_command_line(garden: Garden, model: MessagesAPI) -> None:
     unknown = garden.command("agents", "run", "nobody")
     assert unknown.returncode != 0
     assert "There is no agent 'nobody'." in unknown.stderr
+
+
+def test_status_counts_those_that_could_run_if_they_were_approved(garden: Garden) -> None:
+    def waiting() -> int:
+        return int(garden.value("/api/status")["waiting"]["agents"])
+
+    assert waiting() == 0
+    for name in ("weeds", "page"):  # a new one, and one in the place of the module's
+        garden.write_agent(name, OWN.replace("name: weeds", f"name: {name}"))
+    garden.write_agent("broken", OWN.replace("6:15", "25:00"))
+    (garden.vault / "Garden/.agents/elsewhere.md").symlink_to(garden.vault / "Garden/.agents/weeds.md")
+    assert waiting() == 2
+    garden.let("weeds")
+    assert waiting() == 1

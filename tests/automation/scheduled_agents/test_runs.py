@@ -1,15 +1,16 @@
-"""Runs of agents on a whole computer: what they read, what they leave, and what is told of them."""
+"""Runs of agents on a whole computer: what they read, what they leave, and what others hear of them."""
 
 import json
-import threading
 from pathlib import Path
 
 import pytest
 
+from tests.automation.scheduled_agents.conftest import AGENTS, OWN, Garden
 from tests.contract import agents as contract
 from tests.contract.dart import check
-from tests.scheduled_agents.conftest import AGENTS, OWN, Garden
 from tests.support.messages_api import Gate, MessagesAPI, error, hold, several, text, tool_use
+
+pytestmark = pytest.mark.long
 
 
 def page(garden: Garden, day: str) -> Path:
@@ -129,11 +130,8 @@ def test_what_goes_wrong_is_seen(garden: Garden, model: MessagesAPI) -> None:
 def test_one_run_at_a_time_which_goes_on_when_the_caller_leaves(garden: Garden, model: MessagesAPI) -> None:
     gate = Gate()
     model.script(hold(gate, text("Late.")))
-    leaving = threading.Thread(target=_leave, args=(garden,))
-    leaving.start()
     try:
-        gate.wait_reached()
-        leaving.join()
+        garden.ask_and_leave(f"{AGENTS}/page/run", {"date": "2026-02-06"}, gate)
         assert garden.agent("page")["status"] == "running"
         second = garden.run("page", date="2026-02-06")
         assert (second["status"], second["error"]) == ("skipped", "The agent page is at work already.")
@@ -144,21 +142,11 @@ def test_one_run_at_a_time_which_goes_on_when_the_caller_leaves(garden: Garden, 
     assert "Late." in page(garden, "2026-02-06").read_text()
 
 
-def _leave(garden: Garden) -> None:
-    import httpx2
-
-    with pytest.raises(httpx2.ReadTimeout):
-        garden.post(f"{AGENTS}/page/run", json={"date": "2026-02-06"}, timeout=1)
-
-
-def test_what_a_crash_cuts_off_is_told(garden: Garden, model: MessagesAPI) -> None:
+def test_what_a_crash_cuts_off_has_failed(garden: Garden, model: MessagesAPI) -> None:
     gate = Gate()
     model.script(hold(gate, text("Never.")))
-    leaving = threading.Thread(target=_leave, args=(garden,))
-    leaving.start()
     try:
-        gate.wait_reached()
-        leaving.join()
+        garden.ask_and_leave(f"{AGENTS}/page/run", {"date": "2026-02-06"}, gate)
         garden.kill_core()
     finally:
         gate.open()

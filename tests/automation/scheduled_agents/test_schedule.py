@@ -13,16 +13,17 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from parachute.errors import NotFound, Unavailable
-from parachute.events.service import Events
-from parachute.hosts.models import ApprovedModule
-from parachute.module_agents.task import Task
-from parachute.scheduled_agents.models import AgentState
-from parachute.scheduled_agents.service import ScheduledAgents
-from parachute.scheduler.service import Clock, Scheduler
-from parachute.scheduler.times import TimeOfDay
-from parachute.settings.home import Home
-from tests.module_agents.modules import approved
+from parachute.automation.module_agents.task import Task
+from parachute.automation.scheduled_agents.models import AgentState
+from parachute.automation.scheduled_agents.service import ScheduledAgents
+from parachute.base.errors import NotFound, Unavailable
+from parachute.config.settings.home import Home
+from parachute.events.bus.service import Events
+from parachute.events.scheduler.service import Clock, Scheduler
+from parachute.events.scheduler.times import TimeOfDay
+from parachute.modules.runtime.models import ApprovedModule
+from tests.automation.module_agents.modules import approved
+from tests.support.gate import DEADLINE
 
 ZONE = ZoneInfo("Europe/Berlin")
 KEY = "garden/page"
@@ -133,9 +134,10 @@ class Nursery:
         self.now += timedelta(**later)
         before = len(self.agents.tasks)
         scheduler = self.service.scheduler
-        await scheduler.look()
+        await scheduler.run_due()
         while scheduler.running:
-            await asyncio.wait({task for task in asyncio.all_tasks() if task.get_name() == f"job {KEY}"})
+            jobs = [task for task in asyncio.all_tasks() if task.get_name() == f"job {KEY}"]
+            await asyncio.gather(*jobs, return_exceptions=True)
             await asyncio.sleep(0)
         return [task.message.splitlines()[0].removeprefix("Page for ") for task in self.agents.tasks[before:]]
 
@@ -220,9 +222,9 @@ async def test_what_a_stop_cuts_off_has_failed_and_is_made_up_for_once(nursery: 
             if not service.store.states():
                 assert await nursery.look() == []
                 nursery.now += timedelta(hours=10)
-            await service.scheduler.look()
+            await service.scheduler.run_due()
             if expected:
-                await asyncio.wait_for(nursery.agents.begun.wait(), 10)
+                await asyncio.wait_for(nursery.agents.begun.wait(), DEADLINE)
                 assert nursery.state.running is not None
         assert len(nursery.agents.tasks) == len(expected)
     async with nursery.core(Silence()) as service:

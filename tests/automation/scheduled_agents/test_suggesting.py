@@ -5,8 +5,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.scheduled_agents.conftest import AGENTS, KEY, OWN, Garden
+from tests.automation.scheduled_agents.conftest import AGENTS, KEY, OWN, Garden
 from tests.support.messages_api import MessagesAPI, text, tool_use
+
+pytestmark = pytest.mark.long
 
 SUGGEST = "mcp__parachute__suggest"
 PROPOSING = OWN.replace("tools: [read, Bash]", "can_suggest: [shed]")
@@ -17,7 +19,7 @@ APPLY = "async def apply_suggestion(self, action, target_id, payload, expected_v
 
 
 @pytest.fixture(scope="module")
-def house(model: MessagesAPI) -> Iterator[Garden]:
+def computer(model: MessagesAPI) -> Iterator[Garden]:
     """A garden whose module may propose changes of its own and of what `shed` keeps, and of nothing else."""
     with Garden(environment={"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url}) as running:
         running.install_quietly("shed", APPLY)

@@ -1,4 +1,4 @@
-"""One computer for all tests of a file, with a module that keeps people and one that proposes changes of them."""
+"""One computer for these tests, with a module that keeps people and one that proposes changes of them."""
 
 import json
 import time
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.hosts.household import Household
+from tests.modules.runtime.household import Household
 
 PEOPLE_TOP = "import asyncio, os, signal, time\nfrom pathlib import Path\n"
 PEOPLE = """
@@ -76,7 +76,7 @@ AGENTS = {
 }
 
 
-class House(Household):
+class SuggestionsComputer(Household):
     """A computer with `people`, `journal` and `silent`."""
 
     def person(self, name: str = "Kevin") -> str:
@@ -109,18 +109,23 @@ class House(Household):
         return int(self.value("/api/people/made")["made"].count(payload))
 
 
-def furnish(house: House) -> None:
-    """Install the modules."""
+def furnish_people(computer: SuggestionsComputer) -> None:
+    """Install the module `people`, of which core hears with the next one."""
     hooks = [{"event": "suggestion.created"}, {"event": "suggestion.resolved"}]
-    house.install_quietly("people", PEOPLE, top=PEOPLE_TOP, hooks=hooks)
-    house.install_quietly("silent", "")
-    house.install("journal", JOURNAL, agents=AGENTS)
+    computer.install_quietly("people", PEOPLE, top=PEOPLE_TOP, hooks=hooks)
 
 
-@pytest.fixture(scope="module")
-def house() -> Iterator[House]:
-    """One for all tests of a file: each makes suggestions of its own."""
-    with House() as running:
+def furnish(computer: SuggestionsComputer) -> None:
+    """Install the modules."""
+    furnish_people(computer)
+    computer.install_quietly("silent", "")
+    computer.install("journal", JOURNAL, agents=AGENTS)
+
+
+@pytest.fixture(scope="session")
+def computer() -> Iterator[SuggestionsComputer]:
+    """One for all tests: each makes suggestions of its own, and leaves core and modules running."""
+    with SuggestionsComputer() as running:
         furnish(running)
         yield running
 

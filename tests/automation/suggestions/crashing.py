@@ -1,4 +1,4 @@
-"""Kills Brain's process at every step of a suggestion: `python -m tests.suggestions.crashing FOLDER ACTION PAYLOAD`.
+"""Kills Brain's process at every step of a suggestion: `python -m tests.automation.suggestions.crashing FOLDER ACTION PAYLOAD`.
 
 Printed as JSON: what the module's next process says of the suggestion, and what the vault holds after it was approved again.
 """
@@ -15,7 +15,7 @@ from typing import Any
 
 from parachute.core import Module
 from parachute.core.testing import run
-from parachute.host.approved_changes import ApprovedChanges
+from parachute.modules.host_process.approved_changes import ApprovedChanges
 from tests.support.crashing import at_every_step
 
 PARA_ID = "para:brain:aaaaaaaaaaaa"
@@ -59,7 +59,7 @@ def main(brain: type[Module]) -> None:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, os.fspath(Path(__file__).parents[2] / "modules" / "brain"))
+    sys.path.insert(0, os.fspath(Path(__file__).parents[3] / "modules" / "brain"))
     from module import BrainModule
 
     main(BrainModule)

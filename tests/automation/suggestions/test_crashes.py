@@ -11,35 +11,34 @@ import httpx2
 import psutil
 import pytest
 
-from tests.suggestions.conftest import House, furnish
+from tests.automation.suggestions.conftest import SuggestionsComputer, furnish_people
 
 
 @pytest.fixture
-def own() -> Iterator[House]:
-    """A computer of this test alone."""
-    with House() as running:
-        furnish(running)
-        yield running
+def own(computer: SuggestionsComputer) -> Iterator[SuggestionsComputer]:
+    """The computer; `people` does not wait for anything when the test has ended."""
+    yield computer
+    go_file(computer).unlink(missing_ok=True)
 
 
-def go_file(house: House) -> Path:
+def go_file(computer: SuggestionsComputer) -> Path:
     """What `people` waits for."""
-    return house.home.root / "module-data/people/go"
+    return computer.home.root / "module-data/people/go"
 
 
-def kill_core_while_applying(house: House, made: str, **payload: object) -> None:
+def kill_core_while_applying(computer: SuggestionsComputer, made: str, **payload: object) -> None:
     """Approve, and kill core when the module has made the change and not answered yet; the module then goes on."""
     with ThreadPoolExecutor(1) as threads:
-        asking = threads.submit(house.post, f"/api/suggestions/{made}/approve")
-        house.wait_until(lambda: house.made(**payload) == 1, "the change is made")
-        house.kill_core()
+        asking = threads.submit(computer.post, f"/api/suggestions/{made}/approve")
+        computer.wait_until(lambda: computer.made(**payload) == 1, "the change is made")
+        computer.kill_core()
         with pytest.raises(httpx2.TransportError):
             asking.result()
-    go_file(house).touch()
+    go_file(computer).touch()
 
 
-def test_core_is_killed_between_the_change_and_its_record(own: House) -> None:
-    payload = {"name": "Ann", "wait": True}
+def test_core_is_killed_between_the_change_and_its_record(own: SuggestionsComputer, word: str) -> None:
+    payload = {"name": word, "wait": True}
     made = own.propose(payload=payload)
     kill_core_while_applying(own, made, **payload)
     assert own.suggestion(made)["status"] == "pending"
@@ -50,20 +49,22 @@ def test_core_is_killed_between_the_change_and_its_record(own: House) -> None:
 
 
 @pytest.mark.parametrize("what", ["reject", "modify"])
-def test_after_a_crash_another_decision_does_not_deny_what_happened(own: House, what: str) -> None:
-    payload = {"name": "Ann", "wait": True}
+def test_after_a_crash_another_decision_does_not_deny_what_happened(
+    own: SuggestionsComputer, word: str, what: str
+) -> None:
+    payload = {"name": word, "wait": True}
     made = own.propose(payload=payload)
     kill_core_while_applying(own, made, **payload)
-    body = {"payload": {"name": "Bob"}} if what == "modify" else {}
+    body = {"payload": {"name": f"{word}!"}} if what == "modify" else {}
     refused = own.decide(made, what, 409, **body)
     assert "was applied" in refused["detail"]
     found = own.suggestion(made)
     assert (found["status"], found["modifications"]) == ("approved", None)
-    assert (own.made(**payload), own.made(name="Bob")) == (1, 0)
+    assert (own.made(**payload), own.made(name=f"{word}!")) == (1, 0)
 
 
-def test_core_and_module_are_killed_before_anybody_knows(own: House) -> None:
-    payload = {"name": "Ann", "wait": True}
+def test_core_and_module_are_killed_before_anybody_knows(own: SuggestionsComputer, word: str) -> None:
+    payload = {"name": word, "wait": True}
     made = own.propose(payload=payload)
     with ThreadPoolExecutor(1) as threads:
         asking = threads.submit(own.post, f"/api/suggestions/{made}/approve")
@@ -85,24 +86,28 @@ def test_core_and_module_are_killed_before_anybody_knows(own: House) -> None:
     assert own.made(**payload) == 1
 
 
-def test_what_was_decided_outlives_a_crash(own: House) -> None:
-    kept, gone = own.propose(payload={"name": "Ann"}), own.propose(payload={"name": "Bob"})
+def test_what_was_decided_outlives_a_crash(own: SuggestionsComputer, word: str) -> None:
+    kept, gone = own.propose(payload={"name": word}), own.propose(payload={"name": f"{word}!"})
     own.decide(gone, "approve")
     own.kill_core()
     assert [own.suggestion(each)["status"] for each in (kept, gone)] == ["pending", "approved"]
     assert own.decide(kept, "approve")["status"] == "approved"
-    assert (own.made(name="Ann"), own.made(name="Bob")) == (1, 1)
+    assert (own.made(name=word), own.made(name=f"{word}!")) == (1, 1)
 
 
-def test_what_waits_for_a_module_that_is_away(own: House) -> None:
-    made, other = own.propose(payload={"name": "Ann"}), own.propose(payload={"name": "Bob"})
+def test_what_waits_for_a_module_that_is_away(own: SuggestionsComputer, word: str) -> None:
+    made, other = own.propose(payload={"name": word}), own.propose(payload={"name": f"{word}!"})
     assert own.post("/api/modules/people/disable").status_code == 200
     assert own.decide(made, "approve", 409)["key"] == "module_disabled"
     assert own.suggestion(made)["status"] == "pending"
-    assert "people is disabled" in own.propose(409, payload={"name": "Eve"})
+    assert "people is disabled" in own.propose(409, payload={"name": f"{word}?"})
     assert own.post("/api/modules/people/enable").status_code == 200
     assert own.decide(made, "approve")["status"] == "approved"
-    assert own.made(name="Ann") == 1
+    assert own.made(name=word) == 1
     assert own.command("modules", "remove", "people", "--yes").returncode == 0
-    assert own.decide(other, "approve", 404)["key"] == "not_found"
-    assert own.decide(other, "reject")["status"] == "rejected"
+    try:
+        assert own.decide(other, "approve", 404)["key"] == "not_found"
+        assert own.decide(other, "reject")["status"] == "rejected"
+    finally:
+        furnish_people(own)
+        own.reload()

@@ -1,4 +1,4 @@
-"""What became of a suggestion is told at least once, whatever happens in between."""
+"""What became of a suggestion is published at least once, whatever happens in between."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -7,19 +7,19 @@ from typing import Any, cast
 
 import pytest
 
-from parachute.audit.service import Audit
-from parachute.database import Database
-from parachute.errors import Unavailable
-from parachute.events.models import Event
-from parachute.events.service import Events
-from parachute.hosts.models import ApprovedModule
-from parachute.hosts.service import Hosts
-from parachute.settings.home import Home
-from parachute.suggestions.models import Decision, Proposal, Source
-from parachute.suggestions.own_settings import OwnSettings
-from parachute.suggestions.service import Suggestions
-from parachute.suggestions.store import ALL, SuggestionStore
-from tests.module_agents.modules import approved
+from parachute.automation.suggestions.models import Decision, Proposal, Source
+from parachute.automation.suggestions.own_settings import OwnSettings
+from parachute.automation.suggestions.service import Suggestions
+from parachute.automation.suggestions.store import ALL, SuggestionStore
+from parachute.base.database import Database
+from parachute.base.errors import Unavailable
+from parachute.config.settings.home import Home
+from parachute.events.bus.models import Event
+from parachute.events.bus.service import Events
+from parachute.modules.runtime.models import ApprovedModule
+from parachute.modules.runtime.service import Hosts
+from parachute.security.audit.service import Audit
+from tests.automation.module_agents.modules import approved
 
 DOCUMENT = {"action": "create", "target_module": "people", "payload": {"name": "Ann"}}
 
@@ -44,19 +44,19 @@ class Everybody:
 
 
 class Place:
-    """The queue on a database of its own, and what was told."""
+    """The queue on a database of its own, and what it published."""
 
     def __init__(self, root: Path, database: Database, events: FullDisk, audit: Audit, module: ApprovedModule) -> None:
         self.root = root
         self.store = SuggestionStore(database)
         self.events = events
         self.module = module
-        self.told: list[tuple[str, str]] = []
+        self.published: list[tuple[str, str]] = []
         self._audit = audit
         events.subscribe(self._hear)
 
     async def _hear(self, name: str, data: dict[str, Any]) -> None:
-        self.told.append((name, data["id"]))
+        self.published.append((name, data["id"]))
 
     def process(self) -> Suggestions:
         """What a process makes of the database."""
@@ -80,30 +80,30 @@ async def place(tmp_path: Path) -> AsyncIterator[Place]:
     await database.close()
 
 
-async def test_what_a_killed_process_wrote_the_next_one_tells(place: Place) -> None:
+async def test_what_a_killed_process_wrote_the_next_one_publishes(place: Place) -> None:
     made, _ = await place.store.add(Source("journal"), Proposal.read(DOCUMENT), None)
     await place.process().start()
-    assert place.told == [("suggestion.created", made.id)]
+    assert place.published == [("suggestion.created", made.id)]
     await place.store.resolve(made, Decision("user", "somebody"), None, rejected=True)
     await place.process().start()
     await place.process().start()
-    assert place.told[1:] == [("suggestion.resolved", made.id)]
+    assert place.published[1:] == [("suggestion.resolved", made.id)]
 
 
-async def test_what_could_not_be_told_is_told_with_the_next(place: Place) -> None:
+async def test_what_could_not_be_published_is_published_with_the_next(place: Place) -> None:
     suggestions = place.process()
     place.events.is_full = True
     made = await suggestions.suggest(place.module, DOCUMENT)
     place.events.is_full = False
     other = await suggestions.suggest(place.module, {**DOCUMENT, "payload": {"name": "Bob"}})
-    assert place.told == [("suggestion.created", made["id"]), ("suggestion.created", other["id"])]
+    assert place.published == [("suggestion.created", made["id"]), ("suggestion.created", other["id"])]
 
 
-async def test_many_at_once_are_told_once_each(place: Place) -> None:
+async def test_many_at_once_are_published_once_each(place: Place) -> None:
     suggestions = place.process()
     documents = [{**DOCUMENT, "payload": {"number": number % 20}} for number in range(60)]
     answers = await asyncio.gather(*(suggestions.suggest(place.module, each) for each in documents))
     found, total = await suggestions.page(limit=100)
     assert total == 20
     assert {answer["id"] for answer in answers} == {each.id for each in found}
-    assert sorted(identifier for _, identifier in place.told) == sorted(each.id for each in found)
+    assert sorted(identifier for _, identifier in place.published) == sorted(each.id for each in found)

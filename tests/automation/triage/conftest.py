@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from tests.suggestions.conftest import AGENTS, JOURNAL, House, furnish, word
+from tests.automation.suggestions.conftest import AGENTS, JOURNAL, SuggestionsComputer, furnish, word
 from tests.support.messages_api import MessagesAPI, Reply, tool_use
 
-__all__ = ["house", "model", "orchestra", "word"]
+__all__ = ["computer", "model", "orchestra", "word"]
 
 KEY = "sk-ant-api03-real"
 ALLOWED = "create:people"
 
 
-class Orchestra(House):
+class Orchestra(SuggestionsComputer):
     """The computer; `journal` and `diary` propose."""
 
     def waiting(self) -> list[dict[str, Any]]:
@@ -51,7 +51,7 @@ def model() -> Iterator[MessagesAPI]:
 
 
 @pytest.fixture(scope="module")
-def house(model: MessagesAPI) -> Iterator[Orchestra]:
+def computer(model: MessagesAPI) -> Iterator[Orchestra]:
     """One computer for the tests of a file, where new people are the orchestrator's to decide about."""
     settings = {"orchestrator": {"resolves": [ALLOWED]}}
     environment = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url}
@@ -62,12 +62,12 @@ def house(model: MessagesAPI) -> Iterator[Orchestra]:
 
 
 @pytest.fixture
-def orchestra(house: Orchestra, model: MessagesAPI) -> Iterator[Orchestra]:
+def orchestra(computer: Orchestra, model: MessagesAPI) -> Iterator[Orchestra]:
     """The same, where nothing waits."""
-    yield house
+    yield computer
     model.forget_script()
-    for each in house.waiting():
-        house.decide(each["id"], "reject")
+    for each in computer.waiting():
+        computer.decide(each["id"], "reject")
 
 
 def call(tool: str, **arguments: Any) -> Reply:

@@ -1,21 +1,15 @@
 """Runs of the orchestrator: one at a time, seen when they fail, and for whom they may do what."""
 
-import threading
-
-import httpx2
 import pytest
 
-from parachute.keys.models import Scope
-from parachute.keys.service import Keys
-from tests.orchestrator.conftest import Orchestra, call, listed, results
+from parachute.security.keys.models import Scope
+from parachute.security.keys.service import Keys
+from tests.automation.triage.conftest import Orchestra, call, listed, results
 from tests.support.messages_api import Gate, MessagesAPI, error, hold, text
 
+pytestmark = pytest.mark.long
+
 RUN = "/api/suggestions/orchestrate"
-
-
-def _leave(orchestra: Orchestra) -> None:
-    with pytest.raises(httpx2.ReadTimeout):
-        orchestra.post(RUN, timeout=1)
 
 
 def two(orchestra: Orchestra, word: str) -> list[str]:
@@ -29,11 +23,8 @@ def test_one_run_at_a_time_which_goes_on_when_the_caller_leaves(
     two(orchestra, word)
     gate = Gate()
     model.script(hold(gate, text("Nothing to do.")))
-    leaving = threading.Thread(target=_leave, args=(orchestra,))
-    leaving.start()
     try:
-        gate.wait_reached()
-        leaving.join()
+        orchestra.ask_and_leave(RUN, {}, gate)
         assert orchestra.runs()[0]["status"] == "running"
         second = orchestra.sort()
         assert second == {"status": "skipped", "error": "The orchestrator is at work already."}
@@ -77,17 +68,14 @@ def test_a_run_is_about_what_its_caller_may_change(orchestra: Orchestra, model: 
     assert orchestra.post(RUN, headers={"x-api-key": secret}).status_code == 403
 
 
-def test_what_a_crash_cuts_off_is_told_and_nothing_is_decided(
+def test_what_a_crash_cuts_off_has_failed_and_nothing_is_decided(
     orchestra: Orchestra, model: MessagesAPI, word: str
 ) -> None:
     ids = two(orchestra, word)
     gate = Gate()
     model.script(hold(gate, text("Never.")))
-    leaving = threading.Thread(target=_leave, args=(orchestra,))
-    leaving.start()
     try:
-        gate.wait_reached()
-        leaving.join()
+        orchestra.ask_and_leave(RUN, {}, gate)
         orchestra.kill_core()
     finally:
         gate.open()
@@ -100,7 +88,7 @@ def test_what_a_crash_cuts_off_is_told_and_nothing_is_decided(
 
 
 def test_the_small_model_does_not_sort(word: str) -> None:
-    from tests.suggestions.conftest import AGENTS, JOURNAL, furnish
+    from tests.automation.suggestions.conftest import AGENTS, JOURNAL, furnish
 
     with Orchestra(settings={"provider": "offline"}) as running:
         furnish(running)

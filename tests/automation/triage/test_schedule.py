@@ -10,24 +10,24 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from parachute.audit.service import Audit
-from parachute.clock import as_text, now
-from parachute.database import Database
-from parachute.errors import Unavailable
-from parachute.events.service import Events
-from parachute.hosts.service import Hosts
-from parachute.module_agents.task import Task
-from parachute.orchestrator.running import KEY
-from parachute.orchestrator.service import Orchestrator
-from parachute.scheduled_agents.store import AgentStore
-from parachute.scheduler.service import Clock, Scheduler
-from parachute.sessions.service import Sessions
-from parachute.settings.home import Home
-from parachute.settings.models import OrchestratorSettings
-from parachute.suggestions.models import Proposal, Source
-from parachute.suggestions.own_settings import OwnSettings
-from parachute.suggestions.service import Suggestions
-from parachute.suggestions.store import ALL, SuggestionStore
+from parachute.automation.module_agents.task import Task
+from parachute.automation.scheduled_agents.store import AgentStore
+from parachute.automation.suggestions.models import Proposal, Source
+from parachute.automation.suggestions.own_settings import OwnSettings
+from parachute.automation.suggestions.service import Suggestions
+from parachute.automation.suggestions.store import ALL, SuggestionStore
+from parachute.automation.triage.run import KEY
+from parachute.automation.triage.service import Orchestrator
+from parachute.base.clock import as_text, now
+from parachute.base.database import Database
+from parachute.base.errors import Unavailable
+from parachute.chat.sessions.service import Sessions
+from parachute.config.settings.home import Home
+from parachute.config.settings.models import OrchestratorSettings
+from parachute.events.bus.service import Events
+from parachute.events.scheduler.service import Clock, Scheduler
+from parachute.modules.runtime.service import Hosts
+from parachute.security.audit.service import Audit
 
 ZONE = ZoneInfo("Europe/Berlin")
 
@@ -93,9 +93,10 @@ class Office:
         """Let time pass, look what is due, and wait for it; (trigger, status) of the runs."""
         before = len(self.store.runs(KEY))
         self.now += timedelta(**later)
-        await self.scheduler.look()
+        await self.scheduler.run_due()
         while self.scheduler.running:
-            await asyncio.wait({task for task in asyncio.all_tasks() if task.get_name() == f"job {KEY}"})
+            jobs = [task for task in asyncio.all_tasks() if task.get_name() == f"job {KEY}"]
+            await asyncio.gather(*jobs, return_exceptions=True)
             await asyncio.sleep(0)
         return [(run.trigger, run.status) for run in self.store.runs(KEY)[before:]]
 

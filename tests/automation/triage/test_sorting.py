@@ -2,9 +2,13 @@
 
 import json
 
+import pytest
+
 from parachute.cli.identifiers import short
-from tests.orchestrator.conftest import Orchestra, call, listed, results
+from tests.automation.triage.conftest import Orchestra, call, listed, results
 from tests.support.messages_api import MessagesAPI, text
+
+pytestmark = pytest.mark.long
 
 
 def test_it_puts_together_what_the_user_then_decides_in_one_step(orchestra: Orchestra, model: MessagesAPI) -> None:

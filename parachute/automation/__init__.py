@@ -1,0 +1,1 @@
+"""Work without a person's message: suggestions, agents of modules, scheduled agents, maintenance, triage."""

@@ -1,0 +1,1 @@
+"""Agents that work once a day: their files, approval, runs and what they write."""
