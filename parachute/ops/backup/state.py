@@ -1,29 +1,28 @@
-"""What became of the last backup, the last look at one and the last drill: `~/.parachute/backup/state.json`."""
+"""The results of the last backup, verification and drill: `~/.parachute/backup/state.json`."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from parachute.backup.places import FOLDER
-from parachute.clock import now
-from parachute.errors import ParachuteError
-from parachute.files import atomic_write, locked, private_folder, read_regular
+from parachute.base.clock import now
+from parachute.base.errors import ParachuteError
+from parachute.base.files import atomic_write, locked, private_folder, read_regular
+from parachute.ops.backup.places import FOLDER
 
 CREATE, VERIFY, DRILL = "create", "verify", "drill"
 OK, INCOMPLETE, FAILED = "ok", "incomplete", "failed"
-_FILE = "state.json"
-_LIMIT = 256 * 1024
-_VERSION = 1
+_FILE, _LIMIT, _VERSION = "state.json", 256 * 1024, 1
 _LATE = {CREATE: timedelta(days=3), DRILL: timedelta(days=40)}
 _CALLED = {CREATE: "backup", VERIFY: "verification of a backup", DRILL: "drill of a backup"}
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """By operation (`create`, `verify`, `drill`): `at` (ISO 8601 in UTC), `result` (`ok`, `incomplete` or `failed`),
+    """Results by operation (`create`, `verify`, `drill`): `at` (ISO 8601 in UTC), `result` (`ok`, `incomplete` or `failed`),
 
     `message` (a sentence, or null), `backup` (its id, or null), `succeeded_at`, the last time that it was well, and `last`,
     the id of the last backup that it came to an end with.
@@ -33,7 +32,7 @@ class State:
 
     @classmethod
     def read(cls, home: Path) -> "State":
-        """The state in a folder of trust; an empty one if there is none, or none that can be read."""
+        """The state in a state directory; an empty one if there is none, or none that can be read."""
         try:
             document = json.loads(read_regular(home / FOLDER / _FILE, _LIMIT))
             found = {name: dict(document[name]) for name in (CREATE, VERIFY, DRILL) if name in document}
@@ -48,7 +47,7 @@ class State:
         return found if isinstance(found, str) else None
 
     def concerns(self, moment: datetime | None = None) -> list[str]:
-        """What somebody should know, a sentence each: what failed, and what was not done for too long."""
+        """Return what needs attention, a sentence each: what failed, and what was not done for too long."""
         moment = moment or datetime.now(UTC)
         found = []
         for name, entry in self.operations.items():
@@ -72,25 +71,26 @@ def record(
     """Note how an operation has ended; error: OSError."""
     path = private_folder(home / FOLDER) / _FILE
     with locked(path):
-        before = State.read(home).operations
-        moment = now()
+        before, moment = State.read(home).operations, now()
         earlier = before.get(operation, {})
-        succeeded = moment if result == OK else earlier.get("succeeded_at")
-        entry = {
-            "at": moment,
-            "result": result,
-            "message": message,
-            "backup": backup,
-            "succeeded_at": succeeded,
-            "last": backup if backup and result != FAILED else earlier.get("last"),
-            **facts,
-        }
+        entry = {"at": moment, "result": result, "message": message, "backup": backup, **facts}
+        entry["succeeded_at"] = moment if result == OK else earlier.get("succeeded_at")
+        entry["last"] = backup if backup and result != FAILED else earlier.get("last")
         atomic_write(path, json.dumps({"version": _VERSION, **before, operation: entry}, indent=2))
+
+
+@contextmanager
+def recorded(home: Path, operation: str, about: dict[str, str]) -> Iterator[None]:
+    """Record an error that the block ends with; it puts the `backup` that it is about into `about` when that is known."""
+    try:
+        yield
+    except (ParachuteError, OSError) as error:
+        message = error.message if isinstance(error, ParachuteError) else f"{error.strerror}: {error.filename}."
+        record(home, operation, FAILED, message, about.get("backup"))
+        raise
 
 
 def _is_sound(entry: Mapping[str, Any]) -> bool:
     times = (entry.get("at"), entry.get("succeeded_at") or entry.get("at"))
-    for time in times:
-        if not isinstance(time, str) or datetime.fromisoformat(time).tzinfo is None:
-            return False
-    return isinstance(entry.get("result"), str)
+    are_times = all(isinstance(time, str) and datetime.fromisoformat(time).tzinfo for time in times)
+    return are_times and isinstance(entry.get("result"), str)

@@ -1,4 +1,4 @@
-"""What checks look at: one computer, as it was when the look began."""
+"""The computer that checks examine, as it was when the doctor began."""
 
 import asyncio
 import os
@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from parachute.doctor.open_files import Entry, entries
-from parachute.errors import ParachuteError
-from parachute.settings.home import Home
-from parachute.settings.models import Settings
-from parachute.settings.store import load
+from parachute.base.errors import ParachuteError
+from parachute.config.settings.home import Home
+from parachute.config.settings.models import Settings
+from parachute.config.settings.store import load
+from parachute.ops.doctor.open_files import Entry, entries
 from parachute.supervisor import control
 
 _STATUS_SECONDS = 5.0
@@ -23,9 +23,9 @@ class Computer:
     """One installation and the machine below it.
 
     `root` is where the system's own files are (`/`). `settings` is None where `config.yaml` cannot be understood, with the reason
-    in `settings_problem`. `supervisor` is what the supervisor tells of itself, None where none answers, with the reason in
+    in `settings_problem`. `supervisor` is what the supervisor reports, None where none answers, with the reason in
     `supervisor_problem`, or with neither where nothing runs. `provider` is what core says of its model, None where core is down.
-    `entries` are the files of trust before anything was read: reading some of them closes them to others.
+    `entries` are the files of the state directory before anything was read: reading some of them closes them to others.
     """
 
     home: Home
@@ -42,7 +42,7 @@ class Computer:
     entries: tuple[Entry, ...] = field(default=())
 
     @classmethod
-    def look(cls, home: Home, root: Path = Path("/")) -> "Computer":
+    def inspect(cls, home: Home, root: Path = Path("/")) -> "Computer":
         """The computer of this user; waits for the disk and for the supervisor."""
         found = entries(home.root)
         settings, settings_problem = None, None
@@ -67,16 +67,16 @@ class Computer:
 
     @property
     def is_running(self) -> bool:
-        """Whether a supervisor is there, be it that it does not answer."""
+        """Return whether a supervisor is there, also one that does not answer."""
         return self.supervisor is not None or self.supervisor_problem is not None
 
     @property
     def core_runs(self) -> bool:
-        """Whether the API answers, as far as the supervisor knows."""
+        """Return whether the API answers, as far as the supervisor knows."""
         return bool(self.supervisor and self.supervisor["main_server_healthy"])
 
-    def asked_again(self) -> "Computer":
-        """The same with what the supervisor tells now."""
+    def refreshed(self) -> "Computer":
+        """Return the same with what the supervisor reports now."""
         supervisor, problem = _supervisor(self.home)
         return replace(self, supervisor=supervisor, supervisor_problem=problem)
 

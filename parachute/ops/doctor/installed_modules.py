@@ -2,22 +2,22 @@
 
 from pathlib import Path
 
-from parachute.declared.file import load
-from parachute.doctor.computer import Computer
-from parachute.files import read_regular
-from parachute.modules.declarations import Declarations
-from parachute.modules.document import parse_document
-from parachute.modules.models import InstalledModule
-from parachute.modules.registry import MAXIMUM_BYTES
+from parachute.base.files import read_regular
+from parachute.config.declared.file import load
+from parachute.modules.registry.declared import Declarations
+from parachute.modules.registry.document import parse_document
+from parachute.modules.registry.models import InstalledModule
+from parachute.modules.registry.registry import MAXIMUM_BYTES
+from parachute.ops.doctor.computer import Computer
 
 
 def declared() -> Declarations:
-    """What the system's configuration says of modules; error: DeclarationInvalid."""
+    """Return what the system's configuration declares about modules; error: DeclarationInvalid."""
     return Declarations(load())
 
 
 def installed(computer: Computer) -> tuple[InstalledModule, ...]:
-    """All entries of the registry, by name, disabled where that is declared; errors: RegistryUnreadable, DeclarationInvalid."""
+    """Return the registry's entries by name, disabled where that is declared; errors: RegistryUnreadable, DeclarationInvalid."""
     path = computer.home.root / "modules.yaml"
     try:
         data = read_regular(path, MAXIMUM_BYTES)

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from parachute.doctor.computer import Computer
+from parachute.config.settings.models import Settings
+from parachute.ops.doctor.computer import Computer
 
 
 class Level(StrEnum):
-    """How a check came out."""
+    """The outcome of a check."""
 
     OK = "ok"
     WARNING = "warning"
@@ -17,11 +18,11 @@ class Level(StrEnum):
     PROBLEM = "problem"
     """Something does not work, data are in danger, or others could get in."""
     SKIPPED = "skipped"
-    """It does not apply here, or cannot be told; the message says why."""
+    """It does not apply here, or is unknown; the message says why."""
 
 
 class Group(StrEnum):
-    """What a check is about, in the order in which groups are shown."""
+    """The subject of a check, in the order in which groups are shown."""
 
     MACHINE = "This machine"
     SERVICES = "Services"
@@ -32,7 +33,7 @@ class Group(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """What would be done, as a sentence, and the function that does it and says what it did.
+    """A fix: what it would do, as a sentence, and the function that does it and says what it did.
 
     It can be repeated, deletes no data of the user and raises no right. Error of `apply`: ParachuteError or OSError.
     """
@@ -43,7 +44,7 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a check found: one sentence, what to do next, and lines that name each thing where there are several."""
+    """The result of a check: one sentence, what to do next, and lines that name each thing where there are several."""
 
     level: Level
     message: str
@@ -59,7 +60,7 @@ class Check:
     title: str
     group: Group
     examine: Callable[[Computer], Result]
-    seconds: float = 20.0
+    seconds: float = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ class Examination:
     result: Result
 
     def as_json(self) -> dict[str, Any]:
-        """For the API and `--json`; `fix` says what would be done, or is null."""
+        """Return the form for the API and `--json`; `fix` says what would be done, or is null."""
         return {
             "id": self.id,
             "title": self.check.title,
@@ -86,6 +87,13 @@ class Examination:
 
 class NotApplicable(Exception):
     """A check cannot say anything here; the text says why."""
+
+
+def settings_of(computer: Computer, what: str) -> Settings:
+    """Return the settings; error: NotApplicable where they are invalid, so that `what` is unknown."""
+    if computer.settings is None:
+        raise NotApplicable(f"{what.capitalize()} is unknown, because config.yaml is invalid.")
+    return computer.settings
 
 
 def ok(message: str, *, details: tuple[str, ...] = ()) -> Result:

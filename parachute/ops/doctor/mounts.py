@@ -1,11 +1,11 @@
-"""On which file system a folder lies."""
+"""File systems of folders."""
 
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from parachute.doctor.computer import Computer
-from parachute.doctor.models import NotApplicable
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import NotApplicable, settings_of
 
 _ESCAPED = re.compile(r"\\([0-7]{3})")
 
@@ -21,7 +21,7 @@ class Mount:
 
 
 def mount_of(computer: Computer, path: Path) -> Mount | None:
-    """The file system of a path, or of the nearest folder above it that exists; None where that cannot be told."""
+    """The file system of a path, or of the nearest folder above it that exists; None where that is unknown."""
     text = computer.read("/proc/self/mounts")
     if text is None:
         return None
@@ -46,14 +46,13 @@ def existing(path: Path) -> Path:
 def places(computer: Computer) -> dict[str, Path]:
     """The folders that the computer writes to, by what they are to a person."""
     if computer.settings is None:
-        return {"folder of trust": computer.home.root}
-    return {"vault": computer.settings.vault, "folder of trust": computer.home.root}
+        return {"state directory": computer.home.root}
+    return {"vault": computer.settings.vault, "state directory": computer.home.root}
 
 
 def vault(computer: Computer) -> Path:
     """The vault, if it is there; error: NotApplicable."""
-    if computer.settings is None:
-        raise NotApplicable("Where the vault is cannot be told, because config.yaml cannot be understood.")
-    if not computer.settings.vault.is_dir():
-        raise NotApplicable(f"The vault {computer.settings.vault} is not there.")
-    return computer.settings.vault
+    settings = settings_of(computer, "the vault")
+    if not settings.vault.is_dir():
+        raise NotApplicable(f"The vault {settings.vault} is not there.")
+    return settings.vault

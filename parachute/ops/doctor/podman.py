@@ -1,12 +1,12 @@
-"""What checks about containers need to know first."""
+"""Preconditions of checks about containers."""
 
-from parachute.doctor.computer import Computer
-from parachute.doctor.models import NotApplicable
-from parachute.doctor.programs import is_there
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import NotApplicable
+from parachute.ops.doctor.programs import is_there
 
 
 def wants_containers(computer: Computer) -> bool:
-    """Whether agents are to run in containers: they are asked for, or an image was built for them."""
+    """Return whether agents are to run in containers: they are asked for, or an image was built for them."""
     if computer.settings is None or computer.settings.sandbox.engine == "bubblewrap":
         return False
     return computer.settings.sandbox.engine == "podman" or (computer.home.root / "image.json").exists()

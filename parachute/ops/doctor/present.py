@@ -1,4 +1,4 @@
-"""Files that may go while they are looked at: logs, write-ahead logs, sockets."""
+"""Files that may go while they are read: logs, write-ahead logs, sockets."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def present(paths: Iterable[Path]) -> Iterator[tuple[Path, os.stat_result]]:
-    """Those that are still there, links not followed, with what the system says of them."""
+    """Yield the paths that are still there with their status, links not followed."""
     for path in paths:
         try:
             yield path, path.lstat()

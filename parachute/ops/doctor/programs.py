@@ -4,15 +4,16 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 
-from parachute.doctor.computer import Computer
-from parachute.errors import Unavailable
+from parachute.base.errors import Unavailable
+from parachute.ops.doctor.computer import Computer
 
-_SECONDS = 8.0
+_SECONDS = 30.0
+"""A busy machine, such as a Pi that builds an image, needs long to start a program; checks run in parallel."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """How a program ended and what it wrote."""
+    """The exit code and output of a program."""
 
     code: int
     out: str
@@ -20,7 +21,7 @@ class Answer:
 
 
 def is_there(computer: Computer, name: str) -> bool:
-    """Whether a program is installed."""
+    """Return whether a program is installed."""
     return shutil.which(name, path=computer.environment.get("PATH")) is not None
 
 

@@ -5,9 +5,9 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 
-from parachute.doctor.computer import Computer
-from parachute.doctor.models import Check, Examination, Group, Level, NotApplicable, Result, problem
-from parachute.errors import ParachuteError
+from parachute.base.errors import ParachuteError
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import Check, Examination, Group, Level, NotApplicable, Result, problem
 
 _ORDER = tuple(Group)
 
@@ -39,7 +39,7 @@ def examine(
 
 
 def has_problem(examinations: list[Examination]) -> bool:
-    """Whether one of them is a problem, and not only a warning."""
+    """Return whether one of them is a problem, and not only a warning."""
     return any(each.result.level is Level.PROBLEM for each in examinations)
 
 
@@ -50,7 +50,7 @@ def _answer(
 
 
 def result_of(computer: Computer, check: Check) -> Result:
-    """What a check finds; its own failure is a result, too."""
+    """Run a check; its own failure is a result, too."""
     try:
         return check.examine(computer)
     except NotApplicable as reason:

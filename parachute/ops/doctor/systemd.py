@@ -1,13 +1,13 @@
-"""What checks about services need to know first."""
+"""Preconditions of checks about services."""
 
-from parachute.doctor.computer import Computer
-from parachute.doctor.models import NotApplicable
-from parachute.doctor.programs import is_there
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import NotApplicable
+from parachute.ops.doctor.programs import is_there
 from parachute.supervisor import installed
 
 
 def is_booted(computer: Computer) -> bool:
-    """Whether systemd is what runs this machine."""
+    """Return whether systemd runs this machine."""
     # The test of sd_booted(3).
     return computer.path("/run/systemd/system").is_dir() and is_there(computer, "systemctl")
 
@@ -19,17 +19,17 @@ def check_runs(computer: Computer) -> None:
 
 
 def of_this_user() -> bool:
-    """Whether `parachute service install` has written units."""
+    """Return whether `parachute service install` has written units."""
     return any((installed.folder() / name).exists() for name in installed.NAMES)
 
 
 def of_the_system(computer: Computer) -> bool:
-    """Whether the system's configuration has the units, as NixOS does."""
+    """Return whether the system's configuration has the units, as NixOS does."""
     return computer.path(str(installed.SYSTEM / installed.SUPERVISOR)).exists()
 
 
 def is_installed(computer: Computer) -> bool:
-    """Whether the computer is to run as a service."""
+    """Return whether the computer is to run as a service."""
     return of_this_user() or of_the_system(computer)
 
 

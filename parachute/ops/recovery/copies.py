@@ -6,8 +6,8 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from parachute.database import suspicion, write_copy
-from parachute.recovery.inspection import inspected, is_whole_copy
+from parachute.base.database import suspicion, write_copy
+from parachute.ops.recovery.inspection import inspected, is_whole_copy
 
 _DAY_SECONDS = 24 * 60 * 60
 _LARGEST = 512 << 20
@@ -19,7 +19,7 @@ _DAILY = "daily"
 
 
 def daily_copy(database: Path) -> Path:
-    """Where the copy of a day lies."""
+    """Return the path of the daily copy."""
     return database.parent / "copies" / f"{database.stem}-{_DAILY}.db"
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with a database file, before the server opens it."""
+"""Inspection of a database file before the server opens it."""
 
 import sqlite3
 import stat
@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Literal
 
-from parachute.database import suspicion
+from parachute.base.database import suspicion
 
 Condition = Literal["whole", "damaged", "empty", "gone"]
 
@@ -17,7 +17,7 @@ _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def condition_of(path: Path) -> Condition:
-    """How a database is; one that another program holds, or a disk that cannot be read, is left to whoever opens it."""
+    """Return the condition of a database; one that another program holds, or a disk that cannot be read, is left to whoever opens it."""
     try:
         status = path.lstat()
     except FileNotFoundError:
@@ -34,7 +34,7 @@ def condition_of(path: Path) -> Condition:
 
 
 def is_whole_copy(path: Path) -> bool:
-    """Whether a file that nobody writes is a database from its first page to its last, with something in it."""
+    """Return whether a file that nobody writes is a database from its first page to its last, with something in it."""
     try:
         if not stat.S_ISREG(path.lstat().st_mode):
             return False
@@ -44,7 +44,7 @@ def is_whole_copy(path: Path) -> bool:
 
 
 def inspected(uri: str, *, thorough: bool) -> Condition:
-    """What SQLite says of a database: of all its pages if `thorough`, of the first ones otherwise."""
+    """Return SQLite's verdict on a database: on all its pages if `thorough`, on the first ones otherwise."""
     try:
         with closing(sqlite3.connect(uri, uri=True, isolation_level=None, timeout=5)) as connection:
             tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
@@ -57,8 +57,22 @@ def inspected(uri: str, *, thorough: bool) -> Condition:
         return "damaged"  # what SQLite says of a broken schema repeats its bytes
 
 
+def problem(path: Path) -> str | None:
+    """Return what SQLite finds wrong with a database that nobody has open, None if nothing; writes no file next to it."""
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+            connection.execute("PRAGMA trusted_schema=OFF")
+            found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(5)")]
+            if found == ["ok"]:
+                orphans = connection.execute("PRAGMA foreign_key_check").fetchmany(5)
+                found = [f"{table} refers to rows that are not there" for (table, *_) in orphans]
+            return "; ".join(found)[:300] or None
+    except sqlite3.DatabaseError as error:
+        return str(error)
+
+
 def is_damage(error: BaseException | None) -> bool:
-    """Whether SQLite says that the file is not as it was written, and not that it is busy, or that the disk is full."""
+    """Return whether SQLite says that the file is corrupt, and not that it is busy, or that the disk is full."""
     # Extended codes carry the primary one in their lowest byte.
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     return code in _DAMAGE or "unsupported file format" in str(error)

@@ -1,13 +1,13 @@
-"""What became of databases and keys that were lost: kept for status and doctor until somebody has read it."""
+"""Notices of lost databases and keys: kept for status and doctor until somebody has acknowledged them."""
 
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from parachute.errors import ParachuteError
-from parachute.files import atomic_write, locked, read_regular
-from parachute.recovery.inspection import Condition
+from parachute.base.errors import ParachuteError
+from parachute.base.files import atomic_write, locked, read_regular
+from parachute.ops.recovery.inspection import Condition
 
 FILE = "recovery.json"
 _LIMIT = 256 * 1024
@@ -39,7 +39,7 @@ class Notice:
 
     @property
     def sentence(self) -> str:
-        """What happened, for a person."""
+        """Describe what happened, for a person."""
         name = Path(self.file).name
         said = f"{self.at[:16].replace('T', ' ')} UTC: {self.file} {_WAS[self.condition]}."
         if self.put_aside:
@@ -60,7 +60,7 @@ class Notices:
         self._path = root / FILE
 
     def read(self) -> list[Notice]:
-        """All that nobody has acknowledged, oldest first."""
+        """Return the notices that nobody has acknowledged, oldest first."""
         try:
             entries = json.loads(read_regular(self._path, _LIMIT))
             return [Notice(**{name: entry.get(name) for name in Notice.__slots__}) for entry in entries]

@@ -1,4 +1,4 @@
-"""Opening databases whatever became of them, and copying what could not be made anew."""
+"""Recovery: databases open in whatever condition their files are, and what could not be made anew is copied."""
 
 import asyncio
 import contextlib
@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from parachute.clock import now
-from parachute.database import Database, suspicion
-from parachute.disk_errors import disk_error
-from parachute.errors import Unavailable
-from parachute.known_files import KnownFiles
-from parachute.recovery.copies import copy_if_due, newest_copy, put_in_place
-from parachute.recovery.inspection import condition_of, is_damage
-from parachute.recovery.notices import Notice, Notices
+from parachute.base.clock import now
+from parachute.base.database import Database, suspicion
+from parachute.base.disk_errors import disk_error
+from parachute.base.errors import Unavailable
+from parachute.base.known_files import KnownFiles
+from parachute.ops.recovery.copies import copy_if_due, newest_copy, put_in_place
+from parachute.ops.recovery.inspection import condition_of, is_damage
+from parachute.ops.recovery.notices import Notice, Notices
 
 log = logging.getLogger(__name__)
 
@@ -25,12 +25,12 @@ _COPIED = ("sessions.db", "suggestions.db", "trust.db")
 _RECENT_ONLY = ("trust.db",)
 """An old copy would give rights back that were taken away since."""
 
-_LOOK_SECONDS = 60 * 60.0
+_COPY_SECONDS = 60 * 60.0
 _SIDE_FILES = ("-wal", "-shm", "-journal")
 
 
 class Recovery:
-    """Sees that every database opens, whatever became of its file, and that there is a copy of what nothing else has."""
+    """Open every database, whatever became of its file, and keep a copy of what nothing else has."""
 
     def __init__(self, root: Path) -> None:
         self.notices = Notices(root)
@@ -61,7 +61,7 @@ class Recovery:
     def recover(self, path: Path, *, is_damaged: bool = False) -> bool:
         """Put a database aside that cannot be used, and its newest copy in its place; whether there is another one now.
 
-        Waits for the disk. With `is_damaged` it is known to be, and not looked at. Error: Unavailable where that cannot be written.
+        Waits for the disk. With `is_damaged` it is known to be, and not inspected. Error: Unavailable where that cannot be written.
         """
         condition = "damaged" if is_damaged else condition_of(path)
         if condition == "whole":
@@ -86,7 +86,7 @@ class Recovery:
             ) from error
         if is_lost:
             copied_at = _copied_at(copy) if copy else None
-            self._note(
+            self._add_notice(
                 Notice(
                     now(), str(path), condition, str(aside) if aside else None, str(copy) if copy else None, copied_at
                 )
@@ -108,14 +108,14 @@ class Recovery:
     def watch_keys(self, path: Path, *, are_gone: bool) -> None:
         """Remember that there is a file of keys, or say that it is gone."""
         if are_gone and not any(notice.file == str(path) for notice in self.notices.read()):
-            self._note(Notice(now(), str(path), "gone"))
+            self._add_notice(Notice(now(), str(path), "gone"))
         elif path.exists():
             with contextlib.suppress(OSError):
                 self._known.add([path])
 
     async def _copy_daily(self) -> None:
         while True:
-            await asyncio.sleep(_LOOK_SECONDS)
+            await asyncio.sleep(_COPY_SECONDS)
             await self._copy()
 
     async def _copy(self, *, closing_now: bool = False) -> None:
@@ -125,7 +125,7 @@ class Recovery:
             except (OSError, sqlite3.Error) as error:
                 log.warning("The database %s was not copied: %s", path, error)
 
-    def _note(self, notice: Notice) -> None:
+    def _add_notice(self, notice: Notice) -> None:
         log.error("%s", notice.sentence)
         try:
             self.notices.add(notice)
@@ -134,7 +134,7 @@ class Recovery:
 
 
 def _put_aside(path: Path, condition: str) -> Path | None:
-    """Where the file is now, None if there was nothing in it; what belongs to it goes along, or would be read as the new one's."""
+    """Rename a database file and its side files, which would be read as the new one's; return its name, None if it held nothing."""
     aside = path.with_name(f"{path.name}.{condition}-{now()[:19].replace(':', '.')}")
     for ending in _SIDE_FILES:
         with contextlib.suppress(FileNotFoundError):

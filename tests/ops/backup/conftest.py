@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from .household import Household
+from .quick_key import open_quickly
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -25,13 +26,14 @@ def empty_repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     first = Household(None)
     shutil.copytree(first.repository_folder, folder / "repository")
     shutil.copy2(first.access.password_file, folder / "password")
+    open_quickly(folder / "repository", (folder / "password").read_text().strip())
     first.close()
     return folder
 
 
 @pytest.fixture
 def household(empty_repository: Path) -> Iterator[Household]:
-    """A vault, a folder of trust and an empty repository."""
+    """A vault, a state directory and an empty repository."""
     found = Household(empty_repository)
     yield found
     found.close()

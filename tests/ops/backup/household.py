@@ -1,4 +1,4 @@
-"""A vault, a folder of trust and a repository of a real restic, in a folder of their own."""
+"""A vault, a state directory and a repository of a real restic, in a folder of their own."""
 
 # Path holds no names that are bytes.
 # ruff: noqa: PTH115, PTH118
@@ -8,19 +8,20 @@ import shutil
 import stat
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from parachute.backup import access, backups, create, making, restore
-from parachute.backup.backups import Backup, Retention
-from parachute.backup.create import Created
-from parachute.backup.models import Progress, Silent
-from parachute.backup.places import Places
-from parachute.backup.process import Restic
-from parachute.backup.repository import Repository, Snapshot
-from parachute.backup.restore import Restored
-from parachute.backup.state import State
+from parachute.ops.backup import access, backups, create, restore
+from parachute.ops.backup.backups import Backup, Retention
+from parachute.ops.backup.create import Created
+from parachute.ops.backup.models import Progress
+from parachute.ops.backup.places import Places
+from parachute.ops.backup.repository import Repository, Snapshot
+from parachute.ops.backup.restic import Restic
+from parachute.ops.backup.restore import Restored
+from parachute.ops.backup.state import State
 
 KEEP_ALL = Retention(1000, 1000, 1000)
 
@@ -41,7 +42,7 @@ class Household:
             shutil.copytree(template / "repository", self.repository_folder)
             shutil.copy2(template / "password", self.places.folder / "password")
         else:
-            making.make(self.places, self.repository)
+            create.make(self.repository)
 
     def open(self, folder: Path | str) -> None:
         """Take over what is in a folder."""
@@ -55,7 +56,7 @@ class Household:
     def use_password(self, path: Path | None) -> None:
         """Open the repository with the password in this file, None for the file where it is by itself."""
         self.access = access.find(self.places, str(self.repository_folder), path, None)
-        self.repository = Repository(Restic(self.places, self.access))
+        self.repository = Repository(Restic(self.places, self.access, waiting="1s"))
 
     def close(self) -> None:
         """Remove it all."""
@@ -63,11 +64,11 @@ class Household:
 
     def create(self, progress: Progress | None = None, retention: Retention | None = KEEP_ALL) -> Created:
         """Make a backup."""
-        return create.create(self.places, self.repository, retention, progress or Silent())
+        return create.create(self.places, self.repository, retention, progress or Progress())
 
     def latest(self) -> Backup:
         """The newest finished backup."""
-        return backups.chosen(self.backups(), "latest", self.places.owner, State.read(self.home).last_made)
+        return backups.chosen(self.backups(), "latest", self.places.installation, State.read(self.home).last_made)
 
     def backups(self) -> list[Backup]:
         """All of them."""
@@ -75,11 +76,35 @@ class Household:
 
     def restore(self, *, trust: bool = False) -> Restored:
         """Restore the newest one in the place of what is there; nothing runs here."""
-        return restore.restore(self.places, self.repository, self.latest(), _nobody, Silent(), trust=trust)
+        return restore.restore(self.places, self.repository, self.latest(), _nobody, Progress(), trust=trust)
 
     def restore_into(self, target: Path, *, trust: bool = False) -> Restored:
         """Restore the newest one beside."""
-        return restore.restore_into(self.repository, self.latest(), target, Silent(), trust=trust)
+        return restore.restore_into(self.repository, self.latest(), target, Progress(), trust=trust)
+
+    @contextmanager
+    def held_up(self) -> Iterator[None]:
+        """Whatever checks the repository meanwhile takes its lock, and then waits for the index until it is killed."""
+        aside = {path: path.rename(path.with_suffix(".aside")) for path in (self.repository_folder / "index").iterdir()}
+        for path in aside:
+            os.mkfifo(path)
+        try:
+            yield
+        finally:
+            for path, real in aside.items():
+                real.replace(path)
+
+    def locks(self) -> list[Path]:
+        """The locks in the repository; restic writes each under another name first."""
+        return list((self.repository_folder / "locks").glob("?" * 64))
+
+    def slow_programs(self) -> str:
+        """A PATH with a restic that reads and writes 64 KiB a second."""
+        program = self.folder / "slow" / "restic"
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(f'#!/bin/sh\nexec {shutil.which("restic")} --limit-upload 64 --limit-download 64 "$@"\n')
+        program.chmod(0o755)
+        return f"{program.parent}:{os.environ['PATH']}"
 
     def restic(self, *arguments: str, cwd: Path | None = None) -> bytes:
         """The real program, by itself."""
@@ -94,7 +119,7 @@ class Household:
             "HOME": str(self.folder),
             "RESTIC_REPOSITORY": str(self.repository_folder),
             "RESTIC_PASSWORD_FILE": str(self.access.password_file),
-            "RESTIC_CACHE_DIR": str(self.places.cache),
+            "RESTIC_CACHE_DIR": str(self.places.folder / "cache"),
         }
 
     def content(self, snapshot: Snapshot) -> bytes:
@@ -111,7 +136,7 @@ class Household:
                     file.write(bytes(byte ^ 0xFF for byte in b"0123456789abcdef"))
 
 
-class Meanwhile:
+class Meanwhile(Progress):
     """A progress that does something when a step begins, or when restic first says how far it is."""
 
     def __init__(
@@ -157,6 +182,4 @@ def looked_at(root: Path, leave_out: tuple[bytes, ...] = ()) -> dict[bytes, tupl
 
 
 def _nobody() -> Any:
-    import contextlib
-
-    return contextlib.nullcontext()
+    return nullcontext()

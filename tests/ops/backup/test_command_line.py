@@ -11,11 +11,12 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from parachute.backup.backups import CLOSED, FILES, Retention, tags
-from parachute.backup.models import PARTS
+from parachute.ops.backup.backups import Retention, tags
 from tests.support.computer import Computer
 
 from .household import Household
+
+pytestmark = pytest.mark.long
 
 
 def parachute(household: Household, *arguments: str, code: int = 0, path: str | None = None) -> tuple[str, str]:
@@ -173,11 +174,9 @@ def test_two_computers_of_one_name_and_the_same_folders_share_a_repository(house
 
 def test_what_was_just_made_is_not_removed_whatever_the_clock_says(household: Household) -> None:
     for number in range(4):
-        for part in PARTS:
-            for kind in (FILES, CLOSED):
-                names = ("parachute", *tags(part, kind, f"f{number}", household.places.installation))
-                options = ("--time", f"2099-01-0{number + 1} 12:00:00", "--tag", ",".join(names))
-                household.restic("backup", *options, str(household.home / "config.yaml"))
+        names = ("parachute", *tags(f"f{number}", household.places.installation, {"vault": "/a", "trust": "/b"}))
+        options = ("--time", f"2099-01-0{number + 1} 12:00:00", "--tag", ",".join(names))
+        household.restic("backup", *options, str(household.home / "config.yaml"))
     made = household.create(retention=Retention(1, 0, 0))
     assert made.id in {backup.id for backup in household.backups()}
     parachute(household, "backup", "prune")

@@ -2,28 +2,34 @@
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
-import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
 
-from parachute.backup import drill, restore
-from parachute.backup.models import Locked, Silent
-from parachute.errors import Conflict
+from parachute.base import swap
+from parachute.base.errors import Conflict
+from parachute.ops.backup import proof, restore
+from parachute.ops.backup.models import Locked, Progress
+from tests.support.computer import free_port
+from tests.support.waiting import wait_until
 
 from .household import Household
+
+pytestmark = pytest.mark.long
 
 _SECONDS = 60
 
 
-def command_line(household: Household, *arguments: str) -> "subprocess.Popen[str]":
-    """`parachute backup` as a process."""
-    environment = {"PATH": os.environ["PATH"], "HOME": str(household.folder), "PARACHUTE_HOME": str(household.home)}
+def command_line(household: Household, *arguments: str, is_slow: bool = False) -> "subprocess.Popen[str]":
+    """`parachute backup` as a process, with a restic that takes its time if it has to be met at work."""
+    path = household.slow_programs() if is_slow else os.environ["PATH"]
+    environment = {"PATH": path, "HOME": str(household.folder), "PARACHUTE_HOME": str(household.home)}
     return subprocess.Popen(
         [sys.executable, "-m", "parachute.cli", "backup", *arguments],
         env={**environment, "LANG": "C.UTF-8"},
@@ -32,15 +38,6 @@ def command_line(household: Household, *arguments: str) -> "subprocess.Popen[str
         stderr=subprocess.STDOUT,
         text=True,
     )
-
-
-def wait_for(condition: Any, what: str) -> Any:
-    """The first true answer; what happens in other processes announces itself to nobody."""
-    deadline = time.monotonic() + _SECONDS
-    while not (found := condition()):
-        assert time.monotonic() < deadline, what
-        time.sleep(0.01)
-    return found
 
 
 def restics(process: "subprocess.Popen[str]", word: str) -> list[psutil.Process]:
@@ -58,13 +55,13 @@ def test_a_backup_that_is_killed_leaves_no_process_and_the_next_one_is_whole(hou
     (household.vault / "note").write_text("what I wrote")
     household.create()
     (household.vault / "big").write_bytes(os.urandom(30_000_000))
-    process = command_line(household, "create")
-    (working,) = wait_for(lambda: restics(process, "backup"), "restic is at work")
+    process = command_line(household, "create", is_slow=True)
+    (working,) = wait_until(lambda: restics(process, "backup"), "restic is at work")
     # Stopped in the middle, with its lock in the repository.
-    wait_for(lambda: list((household.repository_folder / "locks").glob("?" * 64)), "the repository is locked")
+    wait_until(household.locks, "the repository is locked")
     working.suspend()
     family = psutil.Process(process.pid).children(recursive=True)
-    assert "Another backup command is at work" in (command_line(household, "create").communicate(timeout=60)[0])
+    assert "Another backup command is at work" in (command_line(household, "create").communicate()[0])
     process.kill()
     process.communicate()
     _, alive = psutil.wait_procs(family, timeout=_SECONDS)
@@ -75,37 +72,15 @@ def test_a_backup_that_is_killed_leaves_no_process_and_the_next_one_is_whole(hou
     made = household.create()
     assert made.is_complete
     assert list((household.repository_folder / "locks").iterdir()) == []
-    assert list(household.places.staging.iterdir()) == []
+    assert not household.places.staging.exists()
     household.restore_into(household.folder / "back")
     assert (household.folder / "back" / "vault" / "big").read_bytes() == (household.vault / "big").read_bytes()
 
 
-def test_what_a_crash_left_unfinished_is_not_restored_and_goes_with_the_next_backup(household: Household) -> None:
-    first = household.create()
-    process = command_line(household, "create")
-    # The vault's files are stored, what closes them is not.
-    wait_for(lambda: len(list((household.repository_folder / "snapshots").iterdir())) > 4, "a snapshot is there")
-    process.kill()
-    process.communicate()
-    found = household.backups()
-    assert [backup.is_finished for backup in found] == [True, False]
-    assert household.latest().id == first.id
-    made = household.create()
-    assert made.removed == 1
-    assert {backup.id for backup in household.backups()} == {first.id, made.id}
-
-
 def test_another_program_that_holds_the_repository_is_named(household: Household) -> None:
     household.create()
-    with subprocess.Popen(["restic", "check"], env=household.environment(), stdout=subprocess.DEVNULL) as other:
-        try:
-            # Under its last name, which has 64 digits.
-            wait_for(lambda: list((household.repository_folder / "locks").glob("?" * 64)), "restic has its lock")
-            other.send_signal(signal.SIGSTOP)
-            with pytest.raises(Locked, match=f"is in use, by PID {other.pid} on "):
-                household.create()
-        finally:
-            other.kill()
+    with checking(household) as other, pytest.raises(Locked, match=f"PID {other.pid} on "):
+        household.create()
     # A computer of the same name may be at work: no process of it is seen here.
     with pytest.raises(Locked):
         household.create()
@@ -113,17 +88,30 @@ def test_another_program_that_holds_the_repository_is_named(household: Household
     assert household.create().is_complete
 
 
+@contextlib.contextmanager
+def checking(household: Household) -> Iterator["subprocess.Popen[bytes]"]:
+    """Another program that works on the repository, killed in the midst of it."""
+    with (
+        household.held_up(),
+        subprocess.Popen(["restic", "check"], env=household.environment(), stdout=subprocess.DEVNULL) as other,
+    ):
+        try:
+            wait_until(household.locks, "restic has its lock")
+            yield other
+        finally:
+            other.kill()
+
+
 def leave_lock(household: Household) -> None:
     """Kill a verification while it holds the repository."""
-    process = command_line(household, "verify", "--quick")
-    wait_for(lambda: restics(process, "check") and locks(household), "restic has its lock")
-    process.kill()
-    process.communicate()
-
-
-def locks(household: Household) -> list[Path]:
-    """The locks in the repository."""
-    return list((household.repository_folder / "locks").glob("?" * 64))
+    with household.held_up():
+        process = command_line(household, "verify", "--quick")
+        wait_until(household.locks, "restic has its lock")
+        family = psutil.Process(process.pid).children(recursive=True)
+        process.kill()
+        process.communicate()
+        _, alive = psutil.wait_procs(family, timeout=_SECONDS)
+        assert alive == []
 
 
 def test_the_lock_of_a_killed_command_keeps_nobody_from_restoring(household: Household) -> None:
@@ -131,48 +119,39 @@ def test_the_lock_of_a_killed_command_keeps_nobody_from_restoring(household: Hou
     household.create()
     leave_lock(household)
     household.restore_into(household.folder / "back")
-    assert locks(household) == []
+    assert household.locks() == []
     leave_lock(household)
     household.restore()
     leave_lock(household)
-    drill.drill(household.places, household.repository, Silent())
-    household.repository.unlock_own()
-    assert list(household.places.processes.iterdir()) == []
+    proof.drill(household.places, household.repository, Progress())
+    assert household.locks() == []
 
 
 def test_the_lock_of_a_computer_with_our_name_is_left_alone(household: Household) -> None:
     household.create()
     # There it works; here no process has its number.
-    with subprocess.Popen(["restic", "check"], env=household.environment(), stdout=subprocess.DEVNULL) as other:
-        (theirs,) = wait_for(lambda: locks(household), "restic has its lock")
-        other.kill()
-    household.repository.unlock_own()
-    assert locks(household) == [theirs]
-    away = theirs.rename(household.folder / "theirs")
-    leave_lock(household)
-    (ours,) = locks(household)
-    away.rename(theirs)
-    household.repository.unlock_own()
-    assert set(locks(household)) == {ours, theirs}
-    theirs.unlink()
-    household.repository.unlock_own()
-    assert locks(household) == []
+    with checking(household):
+        (theirs,) = household.locks()
+    with pytest.raises(Locked, match="is in use"):
+        household.create()
+    assert household.locks() == [theirs]
 
 
 _RESTORING = """
 import os, signal, sys
-from tests.backup.household import Household
-from parachute.backup import restore, swap
-system, count, trust = sys.argv[1], int(sys.argv[2]), sys.argv[3] == "trust"
+from tests.ops.backup.household import Household
+from parachute.base import swap
+GAP, count, trust = 0, int(sys.argv[1]), sys.argv[2] == "trust"
 household = Household.__new__(Household)
-household.open(sys.argv[4])
+household.open(sys.argv[3])
+current = household.home if trust else household.vault
 perform, passed = swap.perform, 0
 def killed(event, arguments):
     global passed
     # What renames and unlinks between the first and the last step of the swap.
-    if event in ("os.rename", "os.remove", "ctypes.dlsym") and armed:
+    if event in ("os.rename", "os.remove") and armed:
         passed += 1
-        if passed == count:
+        if passed == count or (count == GAP and not current.exists()):
             os.kill(os.getpid(), signal.SIGKILL)
 armed = False
 def arm(*arguments):
@@ -183,72 +162,90 @@ def arm(*arguments):
     finally:
         armed = False
 swap.perform = arm
-sys.platform = system
 sys.addaudithook(killed)
 household.restore(trust=trust)
 print("done", passed)
 """
 
 
-def restore_and_die(household: Household, system: str, count: int, trust: str) -> bool:
-    """Restore in a process that is killed before its next change of a name; whether it came to its end instead."""
-    command = [sys.executable, "-c", _RESTORING, system, str(count), trust, str(household.folder)]
+def restore_and_die(household: Household, count: int, trust: str = "vault") -> bool:
+    """Restore in a process that is killed before its change of a name with this number; whether it came to its end instead.
+
+    0 is the change before which the folder of before has its new name, and the restored one not yet its own.
+    """
+    command = [sys.executable, "-c", _RESTORING, str(count), trust, str(household.folder)]
     root = Path(__file__).parent.parent.parent
     ended = subprocess.run(command, cwd=root, capture_output=True, text=True)
     assert ended.returncode in (0, -signal.SIGKILL), ended.stderr
     return ended.returncode == 0
 
 
-@pytest.mark.parametrize(("system", "most"), [("linux", 9), ("darwin", 9)])
-def test_a_restore_that_is_killed_anywhere_leaves_the_old_vault_or_the_new_one(
-    household: Household, system: str, most: int
-) -> None:
+def test_a_restore_that_is_killed_anywhere_leaves_the_old_vault_or_the_new_one(household: Household) -> None:
     (household.vault / "note").write_text("old")
     household.create()
     sentences = []
-    for count in range(1, most + 1):
+    for count in range(1, 9):
         (household.vault / "note").write_text("present")
-        is_done = restore_and_die(household, system, count, "vault")
-        if system == "linux":
-            # One step: at no moment there is no vault, for which the computer would make an empty one.
-            assert (household.vault / "note").exists()
-        if is_done:
-            assert count > 2
+        if restore_and_die(household, count):
+            assert count > 3
             break
-        sentences.append(restore.recover(household.places))
+        sentences.append(swap.recover(household.home))
         note = (household.vault / "note").read_text()
         assert (note == "old") == ("complete" in (sentences[-1] or ""))
         kept = [path / "note" for path in household.folder.glob("Parachute.before-restore-*")]
         assert all(path.read_text() == "present" for path in kept)
         assert (note == "present") != bool(kept)
         for path in kept:
-            path.unlink()
-            path.parent.joinpath(".parachute").rmdir()
-            path.parent.rmdir()
-        assert not list(household.folder.glob(".Parachute.rest*"))
+            shutil.rmtree(path.parent)
         assert not list(household.folder.glob("*.json"))
+        restore.recover(household.places)
+        assert not list(household.folder.glob(".Parachute.rest*"))
     else:
         pytest.fail("it never came to its end")
     assert any("complete now" in (sentence or "") for sentence in sentences)
     assert any("dropped" in (sentence or "") for sentence in sentences)
 
 
-def test_a_restore_of_trust_that_is_killed_is_completed_from_outside_of_it(household: Household) -> None:
+def die_in_the_gap(household: Household, trust: str = "vault") -> None:
+    """Restore, and be killed between the two steps of the swap."""
+    assert not restore_and_die(household, 0, trust)
+    assert not (household.home if trust == "trust" else household.vault).exists()
+
+
+def test_the_next_start_completes_a_restore_that_was_killed_between_its_steps_and_says_so(household: Household) -> None:
+    (household.vault / "note").write_text("old")
+    household.create()
+    (household.vault / "note").write_text("present")
+    die_in_the_gap(household)
+    environment = {"PATH": os.environ["PATH"], "HOME": str(household.folder), "PARACHUTE_HOME": str(household.home)}
+    port = str(free_port())
+
+    def parachute(*arguments: str) -> "subprocess.CompletedProcess[str]":
+        command = [sys.executable, "-m", "parachute.cli", *arguments]
+        return subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+
+    started = parachute("start", "--port", port)
+    try:
+        assert started.returncode == 0, started.stderr
+        assert "is complete now. What was there before is" in " ".join(started.stderr.split())
+        assert (household.vault / "note").read_text() == "old"
+    finally:
+        parachute("stop")
+    (kept,) = household.folder.glob("Parachute.before-restore-*")
+    assert (kept / "note").read_text() == "present"
+
+
+def test_the_supervisor_completes_it_as_well_before_it_makes_anything(household: Household) -> None:
     (household.home / "keys.yaml").write_text("old")
     household.create()
     (household.home / "keys.yaml").write_text("present")
-    # Past the swap of the vault, and past the exchange of the two folders of trust.
-    for count in range(3, 12):
-        if restore_and_die(household, "linux", count, "trust"):
-            pytest.fail("it was not killed in time")
-        if (household.home / "keys.yaml").read_text() == "old":
-            break
-        restore.recover(household.places)
-        (household.home / "keys.yaml").write_text("present")
-    else:
-        pytest.fail("trust was never swapped")
-    said = restore.recover(household.places)
-    assert "complete now" in (said or "")
+    die_in_the_gap(household, "trust")
+    # It ends at once: an address that nobody has. By then the state directory is the restored one.
+    environment = {"PATH": os.environ["PATH"], "HOME": str(household.folder), "PARACHUTE_HOME": str(household.home)}
+    command = [sys.executable, "-m", "parachute.supervisor", "--host", "203.0.113.1", "--port", "9"]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert "complete now" in ended.stderr
+    assert (household.home / "keys.yaml").read_text() == "old"
     (kept,) = household.folder.glob(".parachute.before-restore-*")
     assert (kept / "keys.yaml").read_text() == "present"
     assert household.create().is_complete  # the password went along
@@ -257,16 +254,13 @@ def test_a_restore_of_trust_that_is_killed_is_completed_from_outside_of_it(house
 def test_a_folder_that_was_made_in_the_gap_is_not_thrown_away(household: Household) -> None:
     (household.vault / "note").write_text("old")
     household.create()
-    count = 1
-    while household.vault.exists():
-        assert not restore_and_die(household, "darwin", count, "vault")
-        count += 1
-        if household.vault.exists():
-            restore.recover(household.places)
+    die_in_the_gap(household)
     household.vault.mkdir()
+    (household.vault / "mine").write_text("made in the gap")
     with pytest.raises(Conflict, match="something has made a new"):
         restore.recover(household.places)
-    household.vault.rmdir()
+    (household.vault / "mine").unlink()
+    # An empty one is in nobody's way.
     assert "complete now" in (restore.recover(household.places) or "")
     assert (household.vault / "note").read_text() == "old"
 
@@ -274,12 +268,12 @@ def test_a_folder_that_was_made_in_the_gap_is_not_thrown_away(household: Househo
 def test_a_drill_that_is_killed_leaves_no_process_and_the_next_one_removes_what_is_left(household: Household) -> None:
     (household.vault / "big").write_bytes(os.urandom(20_000_000))
     household.create()
-    process = command_line(household, "drill")
-    wait_for(lambda: restics(process, "restore"), "restic restores")
+    process = command_line(household, "drill", is_slow=True)
+    wait_until(lambda: restics(process, "restore"), "restic restores")
     family = psutil.Process(process.pid).children(recursive=True)
     process.kill()
     process.communicate()
     _, alive = psutil.wait_procs(family, timeout=_SECONDS)
     assert alive == []
-    drill.drill(household.places, household.repository, Silent())
+    proof.drill(household.places, household.repository, Progress())
     assert not (household.places.folder / "parachute-drill").exists()

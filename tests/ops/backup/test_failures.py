@@ -8,22 +8,23 @@ from pathlib import Path
 
 import pytest
 
-from parachute.backup import access, drill, failures, making, restore, verify
-from parachute.backup.models import (
+from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError, Unavailable
+from parachute.ops.backup import access, create, failures, proof, restore
+from parachute.ops.backup.models import (
     BackupFailed,
     Damaged,
     NotSetUp,
+    Progress,
     RepositoryMissing,
-    Silent,
     WrongPassword,
 )
-from parachute.backup.process import Restic
-from parachute.backup.repository import Repository
-from parachute.backup.state import State
-from parachute.errors import Conflict, InvalidInput, NotFound, ParachuteError, Unavailable
+from parachute.ops.backup.repository import Repository
+from parachute.ops.backup.restic import Restic
+from parachute.ops.backup.state import State
 
 from .household import Household, Meanwhile, looked_at
-from .test_round_trip import replace_in_manifest
+
+pytestmark = pytest.mark.long
 
 
 def concerns(household: Household) -> str:
@@ -61,20 +62,20 @@ def test_flipped_bytes_are_found_by_verify_and_drill_and_nothing_is_replaced(hou
     (household.vault / "note").write_text("still here")
     household.create()
     household.flip_bytes()
-    verify.verify(household.places, household.repository, household.latest(), Silent(), quick=True)
+    proof.verify(household.places, household.repository, household.latest(), Progress(), quick=True)
     with pytest.raises(Damaged):
-        verify.verify(household.places, household.repository, household.latest(), Silent())
-    with pytest.raises(Damaged, match="'big'"):
-        drill.drill(household.places, household.repository, Silent())
+        proof.verify(household.places, household.repository, household.latest(), Progress())
+    with pytest.raises(Damaged, match="big"):
+        proof.drill(household.places, household.repository, Progress())
     assert "last verification of a backup" in concerns(household)
     assert "last drill of a backup" in concerns(household)
     before = looked_at(household.vault)
-    with pytest.raises(Damaged, match="'big'"):
+    with pytest.raises(Damaged, match="big"):
         household.restore()
     assert looked_at(household.vault) == before
     assert sorted(path.name for path in household.folder.iterdir()) == [".parachute", "Parachute", "usb"]
     # What can be read comes back on request, and the command says what could not.
-    with pytest.raises(Damaged, match="'big'"):
+    with pytest.raises(Damaged, match="big"):
         household.restore_into(household.folder / "back")
     assert (household.folder / "back" / "vault" / "note").read_text() == "still here"
 
@@ -85,30 +86,7 @@ def test_a_pack_that_is_gone_is_found_without_reading_the_files(household: House
     largest = max((household.repository_folder / "data").rglob("*"), key=lambda path: path.stat().st_size)
     largest.unlink()
     with pytest.raises(Damaged):
-        verify.verify(household.places, household.repository, household.latest(), Silent(), quick=True)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        (b'"path":"note"', b'"path":"nota"', "is missing"),
-        (b'"path":"note","kind":"file","mode":384', b'"path":"note","kind":"file","mode":511', "mode"),
-        (b'"target":"note"', b'"target":"nota"', "leads to"),
-        (b'"path":"note"', b'"path":"../note"', "no path in it"),
-    ],
-)
-def test_a_drill_finds_a_manifest_that_was_changed(household: Household, old: bytes, new: bytes, said: str) -> None:
-    (household.vault / "note").write_text("what I wrote")
-    (household.vault / "note").chmod(0o600)
-    (household.vault / "link").symlink_to("note")
-    household.create()
-    household.create()  # by now they have stood still for long enough to be taken from where they lie
-    replace_in_manifest(household, old, new, sealed=True)
-    with pytest.raises(Damaged, match=said):
-        drill.drill(household.places, household.repository, Silent())
-    assert said in concerns(household)
-    with pytest.raises(Damaged, match=said):
-        verify.verify(household.places, household.repository, household.latest(), Silent())
+        proof.verify(household.places, household.repository, household.latest(), Progress(), quick=True)
 
 
 def test_a_drill_opens_every_database(household: Household) -> None:
@@ -123,7 +101,7 @@ def test_a_drill_opens_every_database(household: Household) -> None:
     connection.close()
     household.create()
     with pytest.raises(Damaged, match="refers to rows that are not there"):
-        drill.drill(household.places, household.repository, Silent())
+        proof.drill(household.places, household.repository, Progress())
     assert list(household.places.folder.glob("parachute-drill/*")) == []
 
 
@@ -171,15 +149,15 @@ def test_a_repository_that_goes_while_it_is_read_is_not_called_damaged(household
         assert sorted(path.name for path in household.folder.iterdir()) == [".parachute", "Parachute", "away", "usb"]
         away.rename(household.repository_folder)
     with pytest.raises(RepositoryMissing, match="There is no repository"):
-        verify.verify(
+        proof.verify(
             household.places,
             household.repository,
             latest,
-            Meanwhile(at_step="Reading vault", on_step=unplug),
+            Meanwhile(at_step="Reading the backup", on_step=unplug),
         )
     away.rename(household.repository_folder)
     with pytest.raises(ParachuteError):
-        household.create(Meanwhile(at_step="Closing", on_step=unplug))
+        household.create(Meanwhile(at_step="Storing the vault", on_step=unplug))
     away.rename(household.repository_folder)
     assert household.latest().id == latest.id
     assert household.create().is_complete
@@ -191,26 +169,28 @@ def test_files_that_cannot_be_read_since_the_disk_went_are_no_damage(
 ) -> None:
     (household.vault / "note").write_text("what I wrote")
     household.create()
-    snapshot = household.latest().pairs["vault"].files
+    snapshot = household.latest().whole
+    assert snapshot
     # What restic does when the disk goes after it has begun: it names each file, and ends with 1.
     unplug = f"mv {household.repository_folder} {household.folder}/away" if is_unplugged else ""
     programs = household.folder / "programs"
     programs.mkdir()
     (programs / "restic").write_text(
-        f'#!/bin/sh\n{unplug}\nmkdir -p "$4{snapshot.path}"\n'
+        f'#!/bin/sh\n{unplug}\nmkdir -p "$4{household.vault}"\n'
         'echo "ignoring error for /note: load <data/0f>: open data/0f: no such file or directory" >&2\nexit 1\n'
     )
     (programs / "restic").chmod(0o755)
     monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    monkeypatch.setattr(household.repository._restic, "_can_wait", False)
     place = household.folder / "place"
     if is_unplugged:
         with pytest.raises(RepositoryMissing, match="There is no repository"):
-            household.repository.restore(snapshot, place)
+            household.repository.restore(snapshot, [str(household.vault)], place)
         said = "Fatal: load <data/0f>: open data/0f: no such file or directory"
         assert isinstance(failures.failure(household.access, "read", 1, said), RepositoryMissing)
     else:
-        # The comparison finds what is missing.
-        assert list(household.repository.restore(snapshot, place).iterdir()) == []
+        (named,) = household.repository.restore(snapshot, [str(household.vault)], place)
+        assert named.startswith("/note: ")
 
 
 def test_restic_that_is_not_installed_is_named(household: Household, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,7 +202,7 @@ def test_restic_that_is_not_installed_is_named(household: Household, monkeypatch
 @pytest.mark.parametrize(
     ("repository", "said"),
     [
-        ("rest:http://127.0.0.1:9/", "cannot be reached|did not answer within 3 seconds: .*connection refused"),
+        ("rest:http://127.0.0.1:9/", "cannot be reached|did not answer within 3 seconds"),
         ("sftp:nobody@127.0.0.1:/x", "cannot be (reached|used)|could not|did not answer"),
     ],
 )
@@ -257,13 +237,13 @@ def test_a_full_disk_is_told_and_the_backup_before_stays(household: Household) -
 
 def test_a_repository_is_made_once_and_never_inside_of_what_it_holds(household: Household) -> None:
     with pytest.raises(Conflict, match="already"):
-        making.make(household.places, household.repository)
+        create.make(household.repository)
     for inside in (household.vault / "backup", household.home / "x"):
         with pytest.raises(InvalidInput, match="has to survive"):
             access.find(household.places, str(inside), None, None)
     nowhere = access.find(household.places, str(household.folder / "not" / "plugged" / "in"), None, None)
     with pytest.raises(BackupFailed, match="There is no folder"):
-        making.make(household.places, Repository(Restic(household.places, nowhere)))
+        create.make(Repository(Restic(household.places, nowhere)))
 
 
 def test_an_environment_file_names_credentials_and_nothing_else(household: Household, tmp_path: Path) -> None:

@@ -1,10 +1,10 @@
 """Vaults and repositories that are made so that a restore fails, or changes what it should not."""
 
 # Path holds no names that are bytes.
-# ruff: noqa: PTH115, PTH211
 
 import json
 import os
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -13,14 +13,18 @@ from pathlib import Path
 
 import pytest
 
-from parachute.backup import access, drill, swap
-from parachute.backup.backups import CLOSED, Pair, tags
-from parachute.backup.models import BackupFailed, Damaged, Silent
-from parachute.backup.rebuild import rebuilt, remove
-from parachute.backup.repository import Snapshot
-from parachute.errors import Conflict, InvalidInput
+from parachute.base import swap
+from parachute.base.errors import Conflict, InvalidInput
+from parachute.base.files import remove_tree
+from parachute.base.swap import Swap
+from parachute.ops.backup import access, backups, proof, restore
+from parachute.ops.backup.backups import Backup
+from parachute.ops.backup.models import BackupFailed, Damaged, Progress
+from parachute.ops.backup.rebuild import rebuilt
 
 from .household import Household
+
+pytestmark = pytest.mark.long
 
 _BEYOND_RESTIC = 15_000_000_000 * 1_000_000_000
 """In the year 2445, in ns: more than 64 bits hold."""
@@ -62,37 +66,34 @@ def test_folders_nested_too_deep_are_named_and_what_restic_brings_of_them_is_rem
         write(innermost, "deep")
     try:
         assert not household.create().is_complete
-        drill.drill(household.places, household.repository, Silent())
+        proof.drill(household.places, household.repository, Progress())
         assert not (household.places.folder / "parachute-drill").exists()
     finally:
-        remove(household.vault / "d")
+        remove_tree(household.vault / "d")
 
 
-def test_a_time_that_restic_cannot_hold_comes_back(household: Household) -> None:
+def test_a_time_that_restic_cannot_hold_keeps_nobody_from_restoring(household: Household) -> None:
     note = household.vault / "note"
     note.write_text("of the future")
     os.utime(note, ns=(_BEYOND_RESTIC, _BEYOND_RESTIC))
-    kept = note.stat().st_mtime_ns
-    household.create()
+    assert household.create().is_complete
+    proof.drill(household.places, household.repository, Progress())
     household.restore()
-    assert note.stat().st_mtime_ns == kept
+    assert note.read_text() == "of the future"
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write into every folder")
-def test_what_is_overlaid_in_a_read_only_folder_comes_back(household: Household) -> None:
-    folder = household.vault / "closed"
+def test_a_database_in_a_read_only_folder_comes_back(household: Household) -> None:
+    folder = household.vault / ".parachute" / "closed"
     folder.mkdir()
-    os.symlink(b"\xff", os.fsencode(folder / "link"))
+    sqlite3.connect(folder / "x.db").execute("CREATE TABLE x (y)").connection.close()
     folder.chmod(0o555)
     household.create()
     household.restore()
-    assert os.readlink(os.fsencode(folder / "link")) == b"\xff"
+    assert (folder / "x.db").exists()
     assert folder.stat().st_mode & 0o777 == 0o555
 
 
-def test_the_vault_of_before_is_there_if_it_cannot_be_renamed_at_the_end(
-    household: Household, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_vault_that_cannot_be_renamed_stays_as_it_is(household: Household, monkeypatch: pytest.MonkeyPatch) -> None:
     vault = household.vault.rename(household.folder / ("v" * 225))
     household.places = replace(household.places, vault=vault)
     (vault / "note").write_text("then")
@@ -100,25 +101,26 @@ def test_the_vault_of_before_is_there_if_it_cannot_be_renamed_at_the_end(
     (vault / "note").write_text("now")
     with pytest.raises(InvalidInput, match="too long"):
         household.restore()
-    # Without that look ahead the system refuses the last of the steps.
+    # Without that look ahead the system refuses it.
     monkeypatch.setattr(swap, "_LONGEST", 255)
-    with pytest.raises(BackupFailed, match="is restored, but"):
+    with pytest.raises(BackupFailed, match="cannot be replaced") as refused:
         household.restore()
-    assert (vault / "note").read_text() == "then"
-    assert (swap.restored_name(vault) / "note").read_text() == "now"
+    assert refused.value.hint == "Nothing of it was changed."
+    assert (vault / "note").read_text() == "now"
+    assert restore.recover(household.places) is None
 
 
-def test_a_folder_that_may_be_the_vault_of_before_is_not_removed(household: Household) -> None:
+def test_a_folder_that_may_be_the_restored_vault_is_not_removed(household: Household) -> None:
     household.create()
-    other = swap.restored_name(household.vault)
+    other = household.folder / ".Parachute.restoring"
     other.mkdir()
-    (other / "note").write_text("of before")
+    (other / "note").write_text("restored")
     # As on a file system that numbers its files anew with each mount.
-    cut_off = replace(swap.Swap.planned(household.vault, other, datetime.now(UTC)), inode=0)
+    cut_off = replace(Swap.planned(household.vault, other, datetime.now(UTC)), inode=0)
     (household.folder / ".parachute.restore.json").write_text(json.dumps(asdict(cut_off)))
     with pytest.raises(Conflict, match="cannot be told"):
         household.restore()
-    assert (other / "note").read_text() == "of before"
+    assert (other / "note").read_text() == "restored"
 
 
 def test_a_snapshot_whose_folder_lies_elsewhere_changes_nothing_there(household: Household) -> None:
@@ -126,27 +128,65 @@ def test_a_snapshot_whose_folder_lies_elsewhere_changes_nothing_there(household:
     outside.mkdir()
     (household.vault / "link").symlink_to(outside)
     household.create()
-    files = household.latest().pairs["vault"].files
+    snapshot = household.latest().whole
+    assert snapshot
     for number, path in enumerate((f"{household.vault}/link", f"/{'../' * 20}{str(outside).lstrip('/')}")):
-        with pytest.raises(BackupFailed, match="leads out"):
-            household.repository.restore(replace(files, path=path), household.folder / f"place{number}")
+        hostile = replace(snapshot, paths=(path, path))
+        with (
+            pytest.raises(BackupFailed, match=r"leads out|does not hold"),
+            rebuilt(household.repository, Backup("0badf00d", [hostile]), "vault", household.folder / f"place{number}"),
+        ):
+            pass
+    assert list(outside.iterdir()) == []
 
 
-def test_a_link_beside_the_manifest_brings_in_no_file_of_this_computer(household: Household) -> None:
+def test_a_link_among_the_databases_is_not_put_in_place(household: Household) -> None:
     household.create()
-    pair = household.latest().pairs["vault"]
-    hostile = household.folder / "hostile"
-    hostile.mkdir()
-    (hostile / "content").mkdir()
-    (hostile / "content" / "000001").symlink_to(household.access.password_file)
-    household.repository.store(hostile, tags("vault", CLOSED, "0badf00d", "0" * 16))
-    closed: Snapshot = max(household.repository.snapshots(), key=lambda found: found.made_at)
+    link = household.places.staging / "vault" / ".parachute" / "sessions.db"
+    link.parent.mkdir(parents=True)
+    link.symlink_to(household.access.password_file)
+    folders = {"vault": str(household.vault), "trust": str(household.home)}
+    household.repository.store(
+        [household.vault, household.home],
+        backups.tags("0badf00d", household.places.installation, folders),
+        os.devnull,
+        Progress(),
+    )
+    hostile = next(backup for backup in household.backups() if backup.id == "0badf00d")
     with (
         pytest.raises(Damaged, match="which is no file"),
-        rebuilt(household.repository, "vault", Pair(pair.files, closed), household.folder / "place"),
+        rebuilt(household.repository, hostile, "vault", household.folder / "place"),
     ):
         pass
     assert not (household.folder / "place").exists()
+
+
+def test_a_folder_of_databases_that_is_a_link_leads_nowhere(household: Household) -> None:
+    """In the restored vault: what would be put below it stays out of where it leads."""
+    outside = household.folder / "outside"
+    outside.mkdir()
+    copy = household.places.staging / "vault" / ".parachute" / "sessions.db"
+    copy.parent.mkdir(parents=True)
+    copy.write_text("forged")
+    (household.vault / ".parachute").rmdir()
+    (household.vault / ".parachute").symlink_to(outside)
+    folders = {"vault": str(household.vault), "trust": str(household.home)}
+    household.repository.store(
+        [household.vault, household.home],
+        backups.tags("0badf00d", household.places.installation, folders),
+        os.devnull,
+        Progress(),
+    )
+    with pytest.raises(BackupFailed, match="cannot be restored"):
+        household.restore()
+    assert list(outside.iterdir()) == []
+
+
+def test_what_is_neither_file_folder_nor_link_does_not_come_back(household: Household) -> None:
+    os.mkfifo(household.vault / "pipe")
+    assert household.create().reports["vault"].special == ["pipe"]
+    household.restore()
+    assert not (household.vault / "pipe").exists()
 
 
 @pytest.mark.parametrize(

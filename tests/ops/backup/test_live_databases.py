@@ -7,10 +7,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from parachute.backup import databases, drill
-from parachute.backup.models import Silent
+import pytest
+
+from parachute.ops.backup import proof
+from parachute.ops.backup.models import Progress
+from parachute.ops.recovery.inspection import problem
 
 from .household import Household, Meanwhile
+
+pytestmark = pytest.mark.long
 
 _WRITER = """
 import sqlite3, sys
@@ -69,16 +74,17 @@ def test_a_database_is_copied_whole_between_two_transactions_with_what_its_log_h
         made = household.create(during)
         assert made.is_complete
         assert Path(f"{path}-wal").stat().st_size > 0
-        result = drill.drill(household.places, household.repository, Silent())
+        result = proof.drill(household.places, household.repository, Progress())
         assert result.databases == 1
     # The writer was killed, as in a power cut: what it has committed lies in the log alone.
     assert household.create().is_complete
     backups = household.backups()
     for name, backup in zip(("first", "second"), backups, strict=True):
-        files = household.content(backup.pairs["vault"].files)
-        assert b"runs.db" not in files
-        household.restic("restore", backup.pairs["vault"].closed.id, "--target", str(household.folder / name))
-        copy = next((household.folder / name).rglob("content/*"))
+        assert backup.whole
+        household.restic("restore", backup.whole.id, "--target", str(household.folder / name))
+        # The live file is not in it.
+        (copy,) = (household.folder / name).rglob("runs.db*")
+        assert copy.parts[-5:-1] == ("backup", "staging", "vault", ".parachute")
         connection = sqlite3.connect(copy)
         count, total = connection.execute("SELECT count(*), sum(amount) FROM money").fetchone()
         connection.close()
@@ -113,11 +119,11 @@ def test_a_broken_database_is_found_and_looking_leaves_nothing_beside_it(tmp_pat
     connection.executemany("INSERT INTO t VALUES (?)", [(f"{number:0100}",) for number in range(1000)])
     connection.commit()
     connection.close()
-    assert databases.problem(path) is None
+    assert problem(path) is None
     assert list(tmp_path.iterdir()) == [path]
     data = bytearray(path.read_bytes())
     data[40_000:44_000] = bytes(4000)
     path.write_bytes(data)
-    assert databases.problem(path)
+    assert problem(path)
     path.write_text("no database")
-    assert databases.problem(path) == "file is not a database"
+    assert problem(path) == "file is not a database"

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from parachute.settings.home import Home
+from parachute.config.settings.home import Home
 from parachute.supervisor import backup_units
+
+pytestmark = pytest.mark.long
 
 
 @pytest.mark.parametrize("drill", ["weekly", "monthly"])

@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from parachute.doctor.checks import all_checks
-from parachute.doctor.computer import Computer
-from parachute.doctor.models import Level, Result
-from parachute.doctor.open_files import entries
-from parachute.doctor.service import result_of
-from parachute.settings.home import Home
-from parachute.settings.models import Settings
+from parachute.config.settings.home import Home
+from parachute.config.settings.models import Settings
+from parachute.ops.doctor.checks import all_checks
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import Level, Result
+from parachute.ops.doctor.open_files import entries
+from parachute.ops.doctor.service import result_of
 
 USER = "sam"
 BOOTED = "run/systemd/system"
@@ -62,7 +62,8 @@ class Machine:
         """What checks look at."""
         computer = Computer(
             home=self.home,
-            environment={"PATH": f"{self.programs}:{self.path}", "HOME": str(self.folder)},
+            # Leftovers of other tests in /tmp are none of this machine.
+            environment={"PATH": f"{self.programs}:{self.path}", "HOME": str(self.folder), "TMPDIR": str(self.folder)},
             user=USER,
             uid=os.getuid(),
             user_home=self.folder,

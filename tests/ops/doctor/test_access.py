@@ -9,15 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from parachute.doctor.open_files import MOST
-from parachute.keys.cli_token import CliToken
-from parachute.keys.document import parse_document
-from parachute.keys.models import FULL_ACCESS, Key, Scope
-from parachute.keys.service import Keys
-from parachute.keys.store import KeyStore
+from parachute.ops.doctor.open_files import MOST
+from parachute.security.keys.cli_token import CliToken
+from parachute.security.keys.document import parse_document
+from parachute.security.keys.models import FULL_ACCESS, Key, Scope
+from parachute.security.keys.service import Keys
+from parachute.security.keys.store import KeyStore
 
 from .machine import Machine, unchanged
 from .test_services import install_units, status
+
+pytestmark = pytest.mark.long
 
 
 def make_key(machine: Machine, label: str = "phone") -> None:
@@ -180,7 +182,7 @@ def test_sockets_that_sandboxes_reach_as_another_user_stay_open_to_them(machine:
 
 def test_files_that_were_not_looked_at_are_told(machine: Machine) -> None:
     (one, *_) = machine.computer().entries
-    assert "not all of them were looked at" in machine.warns("private-files", entries=(one,) * MOST).message
+    assert "not all of them were checked" in machine.warns("private-files", entries=(one,) * MOST).message
 
 
 def test_a_token_that_others_may_have_read_is_replaced(machine: Machine) -> None:

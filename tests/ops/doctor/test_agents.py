@@ -10,13 +10,15 @@ from typing import Any
 
 import pytest
 
-from parachute.errors import ParachuteError
-from parachute.image import recipe
-from parachute.image.models import Image
-from parachute.settings.home import Home
+from parachute.base.errors import ParachuteError
+from parachute.config.settings.home import Home
+from parachute.sandbox.image import recipe
+from parachute.sandbox.image.models import Image
 
 from .machine import USER, Machine
 from .test_services import status
+
+pytestmark = pytest.mark.long
 
 SESSION = "6f0f4c1e-0000-4000-8000-000000000001"
 CONTAINER_CHECKS = ("containers", "container-image", "storage-driver", "subordinate-ids")
@@ -51,7 +53,7 @@ def podman_with(machine: Machine, *rows: dict[str, Any]) -> Path:
         "podman",
         f"""case "$1" in
         ps) cat {containers} ;;
-        rm) echo '[]' > {containers}; shift 3; for name; do echo "$name"; done ;;
+        rm) echo '[]' > {containers}; shift 4; for name; do echo "$name"; done ;;
         *) exit 125 ;;
         esac""",
     )
@@ -222,7 +224,7 @@ def test_containers_in_use_are_fine(machine: Machine) -> None:
 
 def test_containers_that_nothing_uses_are_removed(machine: Machine) -> None:
     build_image(machine.home)
-    shell = {**row(machine), "Names": ["vigorous_shell"]}
+    shell = {**row(machine), "Id": "abc", "Names": ["vigorous_shell"]}
     left = podman_with(machine, row(machine), shell)
     asleep = {"name": f"sandbox@{SESSION}", "state": "listening", "reason": None, "failure": None}
     found = machine.warns("containers", supervisor=status(units=[asleep]))

@@ -2,25 +2,27 @@
 
 import json
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
 import sys
 from contextlib import closing
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from parachute.backup.state import CREATE, DRILL, FAILED, OK, record
-from parachute.modules.models import Limits
-from parachute.modules.requirements import interpreter_tag
-from parachute.modules.service import Modules
-from tests.modules.building import write_module
-from tests.modules.steps import install
+from parachute.modules.registry.models import Limits
+from parachute.modules.registry.requirements import interpreter_tag
+from parachute.modules.registry.service import Modules
+from parachute.ops.backup.state import CREATE, DRILL, FAILED, OK, record
+from tests.modules.registry.building import write_module
+from tests.modules.registry.steps import install
 
 from .machine import Machine, unchanged
 from .test_services import status
+
+pytestmark = pytest.mark.long
 
 
 def database(path: Path, rows: int = 2000, journal: str = "WAL") -> Path:
@@ -275,7 +277,7 @@ def test_a_link_does_not_hide_where_the_vault_is(machine: Machine) -> None:
 def test_syncthing_may_leave_the_databases_out(machine: Machine, line: str, is_well: bool) -> None:
     (machine.folder / ".stfolder").mkdir()
     (machine.folder / ".stignore").write_text(f"// mine\n{line}\n")
-    # The folder of trust lies elsewhere.
+    # The state directory lies elsewhere.
     home = type(machine.home)(Path("/nowhere/p"))
     if is_well:
         machine.well("sync-folder", home=home)
@@ -315,7 +317,7 @@ def test_an_old_backup_is_noticed(machine: Machine) -> None:
     set_backup_up(machine, "sftp:me@host:/backup")
     record(machine.home.root, CREATE, OK)
     path = machine.home.root / "backup" / "state.json"
-    path.write_text(path.read_text().replace(str(datetime.now(UTC).year), "2025"))
+    path.write_text(re.sub(r"\d{4}-(?=\d\d-)", "2025-", path.read_text()))
     assert "is of 2025-" in machine.warns("backup").message
 
 

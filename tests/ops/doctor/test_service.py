@@ -5,13 +5,15 @@ from collections.abc import Callable
 
 import pytest
 
-from parachute.doctor.checks import all_checks, named
-from parachute.doctor.computer import Computer
-from parachute.doctor.models import Check, Group, Level, NotApplicable, Result, ok, problem, warning
-from parachute.doctor.service import examine, has_problem
-from parachute.errors import NotFound, Unavailable
+from parachute.base.errors import NotFound, Unavailable
+from parachute.ops.doctor.checks import all_checks, named
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import Check, Group, Level, NotApplicable, Result, ok, problem, warning
+from parachute.ops.doctor.service import examine, has_problem
 
 from .machine import Machine
+
+pytestmark = pytest.mark.long
 
 
 def check(examining: Callable[[Computer], Result], seconds: float = 20.0, group: Group = Group.DATA) -> Check:

@@ -10,14 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from parachute.errors import ParachuteError
-from parachute.panic.brake import Brake
-from parachute.settings.checking import ConfigError
+from parachute.base.errors import ParachuteError
+from parachute.config.settings.checking import ConfigError
+from parachute.security.kill_switch.switch import KillSwitch
 from parachute.supervisor import backup_units, installed
 from parachute.supervisor.logs import LIMIT, older
-from tests.support.computer import free_port
 
 from .machine import Machine, unchanged
+
+pytestmark = pytest.mark.long
 
 GROUPS = "/sys/fs/cgroup/cgroup.controllers"
 DAY = 24 * 60 * 60
@@ -104,8 +105,12 @@ def test_an_api_that_is_just_starting_is_no_problem(machine: Machine) -> None:
 
 
 def test_a_free_port_is_fine(machine: Machine) -> None:
-    machine.settings["port"] = free_port()
-    assert "is free" in machine.well("port")
+    # Bound and not listened on, so that nobody else gets it meanwhile.
+    with socket.socket() as held:
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        held.bind(("127.0.0.1", 0))
+        machine.settings["port"] = held.getsockname()[1]
+        assert "is free" in machine.well("port")
 
 
 def test_a_port_that_another_program_holds_is_noticed_with_its_name(machine: Machine) -> None:
@@ -380,7 +385,7 @@ def test_agents_may_work(machine: Machine) -> None:
 
 
 def test_that_all_agents_are_stopped_is_said(machine: Machine) -> None:
-    Brake(machine.home.root).pull("the command line")
+    KillSwitch(machine.home.root).engage("the command line")
     assert "by the command line" in machine.warns("panic").message
 
 

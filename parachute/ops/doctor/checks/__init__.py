@@ -3,8 +3,8 @@
 import importlib
 import pkgutil
 
-from parachute.doctor.models import Check
-from parachute.errors import NotFound
+from parachute.base.errors import NotFound
+from parachute.ops.doctor.models import Check
 
 
 def all_checks() -> dict[str, Check]:

@@ -1,11 +1,11 @@
-"""Whether the program of agents starts: kernels with pages of 16 KB, as of a Pi 5, could refuse it."""
+"""The program of agents starts: kernels with pages of 16 KB, as of a Pi 5, could refuse it."""
 
 from importlib.util import find_spec
 from pathlib import Path
 
-from parachute.doctor.computer import Computer
-from parachute.doctor.models import Check, Group, Result, ok, problem
-from parachute.doctor.programs import ask
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import Check, Group, Result, ok, problem
+from parachute.ops.doctor.programs import ask
 
 _AGAIN = "Install the computer again: the program comes with the package claude-agent-sdk."
 
@@ -21,7 +21,7 @@ def _examine(computer: Computer) -> Result:
     path = program()
     if path is None or not path.is_file():
         return problem("The program of agents is not installed.", _AGAIN)
-    answer = ask(computer, str(path), "--version", seconds=15)
+    answer = ask(computer, str(path), "--version")
     if answer.code != 0:
         said = (answer.err or answer.out).splitlines()[-1:] or ["it did not say why"]
         return problem(f"The program of agents does not start: {said[0][:200]} (status {answer.code}).", _AGAIN)

@@ -1,18 +1,17 @@
-"""Whether there is a backup, how old it is, and whether it was tried to restore it."""
+"""Backups: there is one, it is recent, and a drill has restored it."""
 
 from pathlib import Path
 
-from parachute.backup.access import Access
-from parachute.backup.state import FAILED, State
-from parachute.doctor.computer import Computer
-from parachute.doctor.models import Check, Group, NotApplicable, Result, ok, problem, warning
-from parachute.doctor.programs import is_there
+from parachute.ops.backup.access import Access
+from parachute.ops.backup.state import FAILED, State
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import Check, Group, Result, ok, problem, settings_of, warning
+from parachute.ops.doctor.programs import is_there
 
 
 def _examine(computer: Computer) -> Result:
-    if computer.settings is None:
-        raise NotApplicable("Whether backups are made cannot be told, because config.yaml cannot be understood.")
-    repository = computer.settings.backup.repository
+    settings = settings_of(computer, "the repository")
+    repository = settings.backup.repository
     if repository is None:
         return warning(
             "No backup is made of the vault.",
@@ -30,7 +29,7 @@ def _examine(computer: Computer) -> Result:
             "`parachute backup status` shows more, `parachute backup create` makes one now.",
             details=concerns[1:],
         )
-    if _is_beside(Path(repository), computer.settings.vault):
+    if _is_beside(Path(repository), settings.vault):
         return warning(
             f"The backup in {repository} is on the same disk as the vault, and would be lost with it.",
             "Name a place on another disk or machine: `parachute config set backup.repository PLACE`.",

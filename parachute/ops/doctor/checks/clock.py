@@ -1,13 +1,13 @@
-"""Whether the clock can be right: the year, records that would be of the future, and its synchronisation."""
+"""The clock: the year, records of the future, and synchronisation."""
 
 import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from parachute.doctor.computer import Computer
-from parachute.doctor.models import Check, Group, Result, ok, problem, warning
-from parachute.doctor.present import present
-from parachute.doctor.programs import ask, is_there
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import Check, Group, Result, ok, problem, warning
+from parachute.ops.doctor.present import present
+from parachute.ops.doctor.programs import ask, is_there
 
 _OLDEST = 2026
 _TOLERATED = timedelta(minutes=5)
@@ -27,14 +27,14 @@ def _examine(computer: Computer) -> Result:
         )
     synchronised = _synchronised(computer)
     if synchronised is None:
-        return ok(f"The clock says {now:%Y-%m-%d %H:%M} UTC; whether it is synchronised cannot be told here.")
+        return ok(f"The clock says {now:%Y-%m-%d %H:%M} UTC; whether it is synchronised is unknown.")
     if not synchronised:
         return warning("The clock is not synchronised with a time server.", _SET)
     return ok("The clock is synchronised with a time server.")
 
 
 def _records(computer: Computer) -> list[tuple[datetime, Path]]:
-    """What the computer wrote by itself last, with the time at which it did."""
+    """Return the newest files that the computer wrote by itself, with their times."""
     found = list((computer.home.root / "logs").glob("*.log"))
     if computer.settings is not None:
         state = computer.settings.vault / ".parachute"

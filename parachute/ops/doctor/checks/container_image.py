@@ -1,19 +1,19 @@
-"""Whether agents' containers can be started from the image that was built, and their program in them."""
+"""The container image: containers start from it, and the program of agents in them."""
 
-from parachute.doctor.checks.agent_program import program
-from parachute.doctor.computer import Computer
-from parachute.doctor.models import Check, Group, Result, ok, problem, warning
-from parachute.doctor.podman import check_wanted
-from parachute.doctor.programs import ask
-from parachute.errors import InvalidInput
-from parachute.image import recipe
-from parachute.image.models import Image
-from parachute.sandbox import containers, podman
-from parachute.sandbox.engines import trial
-from parachute.sandbox.places import PROGRAM
+from parachute.base.errors import InvalidInput
+from parachute.ops.doctor.checks.agent_program import program
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import Check, Group, Result, ok, problem, warning
+from parachute.ops.doctor.podman import check_wanted
+from parachute.ops.doctor.programs import ask
+from parachute.sandbox.engines import containers, podman
+from parachute.sandbox.engines.engines import trial
+from parachute.sandbox.image import recipe
+from parachute.sandbox.image.models import Image
+from parachute.sandbox.layout import PROGRAM
 
 _BUILD = "`parachute sandbox build` makes it again."
-_START_SECONDS = 60.0
+_START_SECONDS = 50.0
 
 
 def _examine(computer: Computer) -> Result:

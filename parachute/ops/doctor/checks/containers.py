@@ -1,22 +1,21 @@
-"""Whether containers of this installation are left that nothing uses."""
+"""Containers of this installation that nothing uses."""
 
 import json
 from typing import Any
 
-from parachute.doctor.computer import Computer
-from parachute.doctor.models import Check, Fix, Group, NotApplicable, Result, ok, problem, warning
-from parachute.doctor.podman import check_wanted
-from parachute.doctor.programs import ask
-from parachute.errors import Unavailable
-from parachute.sandbox.podman import LABEL
-
-_USED = ("starting", "running", "stopping")
+from parachute.base.errors import Unavailable
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import Check, Fix, Group, NotApplicable, Result, ok, problem, warning
+from parachute.ops.doctor.podman import check_wanted
+from parachute.ops.doctor.programs import ask
+from parachute.sandbox.engines.containers import without_unit
+from parachute.sandbox.engines.podman import LABEL
 
 
 def _examine(computer: Computer) -> Result:
     check_wanted(computer)
     if computer.supervisor_problem:
-        raise NotApplicable("Which containers are in use cannot be told, because the supervisor does not answer.")
+        raise NotApplicable("The containers in use are unknown, because the supervisor does not answer.")
     try:
         left = _orphans(computer)
     except Unavailable as error:
@@ -44,29 +43,22 @@ def _orphans(computer: Computer) -> dict[str, str]:
             "`podman ps` shows more.",
         )
     rows: list[dict[str, Any]] = json.loads(answer.out or "[]")
-    used = {
-        unit["name"].removeprefix("sandbox@")
-        for unit in (computer.supervisor or {"units": []})["units"]
-        if unit["state"] in _USED
-    }
-    # One without a session in its name is a trial or a shell of somebody who is at it now.
-    prefix = f"parachute-{computer.home.installation}-"
-    found: dict[str, str] = {}
-    for row in rows:
-        name = str(row["Names"][0])
-        if name.startswith(prefix) and name.removeprefix(prefix) not in used:
-            found[str(row["Id"])] = name
-    return found
+    listed = {str(row["Id"]): str(row["Names"][0]) for row in rows}
+    units = computer.supervisor["units"] if computer.supervisor else []
+    return without_unit(computer.home.installation, listed, units)
 
 
 def _remove(computer: Computer, identifiers: list[str]) -> str:
     # Looked up again: a conversation may have begun meanwhile.
-    now = computer.asked_again()
+    now = computer.refreshed()
     if now.supervisor_problem:
         raise now.supervisor_problem
     still = [each for each in _orphans(now) if each in identifiers]
     if still:
-        answer = ask(computer, "podman", "rm", "--force", "--time=0", *still, seconds=60)
+        command = ("podman", "rm", "--force", "--ignore", "--time=0", *still)
+        answer = ask(computer, *command, seconds=60)
+        if answer.code != 0:  # as for one whose monitor was killed, of which it notes first that it has ended
+            answer = ask(computer, *command, seconds=60)
         if answer.code != 0:
             raise Unavailable(f"Podman cannot remove them: {answer.err[-300:]}.", "`podman ps --all` shows them.")
     return f"{len(still)} of them are gone."

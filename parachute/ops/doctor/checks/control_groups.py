@@ -1,9 +1,9 @@
-"""Whether systemd can hold services and containers of this user to limits."""
+"""Control groups: systemd can limit services and containers of this user."""
 
-from parachute.doctor.computer import Computer
-from parachute.doctor.models import Check, Group, Result, ok, problem, warning
-from parachute.doctor.podman import wants_containers
-from parachute.doctor.systemd import check_runs
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import Check, Group, Result, ok, problem, warning
+from parachute.ops.doctor.podman import wants_containers
+from parachute.ops.doctor.systemd import check_runs
 
 _NEEDED = {"memory": "memory", "pids": "the number of processes", "cpu": "processors"}
 _TOP = "/sys/fs/cgroup/cgroup.controllers"

@@ -1,10 +1,10 @@
-"""Whether there is a credential for the model that is to answer, and how long it is good for."""
+"""The credential of the model: it is there, and has not expired."""
 
 import time
 
-from parachute.doctor.computer import Computer
-from parachute.doctor.models import Check, Group, Result, ok, problem, warning
-from parachute.doctor.provider import provider_of
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import Check, Group, Result, ok, problem, warning
+from parachute.ops.doctor.provider import provider_of
 
 _SOON = 3 * 24 * 60 * 60
 _HOUR = 60 * 60
@@ -15,9 +15,9 @@ _LOGIN = (
 
 def _examine(computer: Computer) -> Result:
     if computer.provider is not None:
-        return _told(computer.provider)
+        return _reported(computer.provider)
     provider, credential = provider_of(computer)
-    if provider.name == "offline":
+    if provider.is_offline:
         return ok(f"The model of this machine answers, because {provider.chosen_because}.")
     if provider.name == "compatible":
         return ok(f"{provider.base_url} answers, because {provider.chosen_because}.")
@@ -31,8 +31,8 @@ def _examine(computer: Computer) -> Result:
     return ok(f"There is a credential: {credential.source}.")
 
 
-def _told(provider: dict[str, object]) -> Result:
-    """What core knows: its credential may come from the shell that started it."""
+def _reported(provider: dict[str, object]) -> Result:
+    """Judge what the server reports: its credential may come from the shell that started it."""
     if provider["provider"] is None:
         return problem(f"No model can answer: {provider['because']}", "`parachute config` shows what is set.")
     credential = provider["credential"]

@@ -1,4 +1,4 @@
-"""Whether every database can be read from beginning to end; nothing is written, also while others write."""
+"""Databases: each can be read from beginning to end. Nothing is written, also while others write."""
 
 import os
 import sqlite3
@@ -6,11 +6,11 @@ import stat
 import time
 from pathlib import Path
 
-from parachute.doctor.computer import Computer
-from parachute.doctor.models import Check, Fix, Group, Level, NotApplicable, Result, ok, problem, warning
-from parachute.doctor.present import present
-from parachute.errors import Conflict
-from parachute.recovery.service import Recovery
+from parachute.base.errors import Conflict
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import Check, Fix, Group, Level, NotApplicable, Result, ok, problem, warning
+from parachute.ops.doctor.present import present
+from parachute.ops.recovery.service import Recovery
 
 _SECONDS = 40.0
 _THOROUGH = 64 << 20
@@ -28,7 +28,7 @@ _STOP = (
     "`parachute stop`, then `parachute doctor databases --fix`: it puts them aside, and their newest copies in their place. The next "
     "start does so, too. A backup may have newer ones."
 )
-_RESTORE = "Stop the computer, keep the damaged file, and put a good copy in its place: from a backup, or from the folder `copies` beside it."
+_RESTORE = "Stop the computer, keep the damaged file, and put a good copy in its place: from a backup, or from the folder `copies` next to it."
 
 
 def _examine(computer: Computer) -> Result:
@@ -36,7 +36,7 @@ def _examine(computer: Computer) -> Result:
     every = _files(computer, unread)
     found = every[:_MOST]
     deadline = time.monotonic() + _SECONDS
-    results = {path: _look(computer, path, deadline) for path in found}
+    results = {path: _inspect(computer, path, deadline) for path in found}
     damaged = {path: said for path, (level, said) in results.items() if level is Level.PROBLEM}
     unseen = {path: said for path, (level, said) in results.items() if level is Level.WARNING}
     details = tuple(f"{path}: {said}" for path, said in (damaged | unseen).items())
@@ -58,16 +58,15 @@ def _examine(computer: Computer) -> Result:
         )
     if computer.settings is None:
         raise NotApplicable(
-            f"Of {len(found)} in the folder of trust none is damaged; where those of the vault are cannot be told, because "
-            "config.yaml cannot be understood."
+            f"None of {len(found)} databases in the state directory is damaged; the vault is unknown, because config.yaml is invalid."
         )
     if len(every) > _MOST:
         return warning(
-            f"There are {len(every):,} databases, and only {_MOST} of them were looked at.", "Those were whole."
+            f"There are {len(every):,} databases, and only {_MOST} of them were checked.", "Those were whole."
         )
     if unseen:
         return warning(
-            f"{', '.join(path.name for path in unseen)} could not be looked at from beginning to end.",
+            f"{', '.join(path.name for path in unseen)} could not be read from beginning to end.",
             "Try again when the computer has been started and the disk is less busy, with `parachute doctor databases`.",
             details=details,
         )
@@ -90,7 +89,7 @@ def _fix(computer: Computer, damaged: list[Path]) -> Fix:
 
 
 def _recover(computer: Computer, damaged: list[Path]) -> str:
-    if computer.asked_again().is_running:
+    if computer.refreshed().is_running:
         raise Conflict("The computer runs, and its start puts damaged databases aside.", "`parachute restart` does it.")
     recovery = Recovery(computer.home.root)
     for path in damaged:
@@ -99,9 +98,9 @@ def _recover(computer: Computer, damaged: list[Path]) -> str:
 
 
 def _files(computer: Computer, unread: list[OSError]) -> list[Path]:
-    """Databases of the computer and of its modules, by their names: opening one to look would drop core's locks on it.
+    """Databases of the computer and of its modules, by their names: opening one would drop core's locks on it.
 
-    Folders that cannot be read are noted in `unread`.
+    Folders that cannot be read are added to `unread`.
     """
     folders = [computer.home.root / "module-data"]
     if computer.settings is not None:
@@ -115,9 +114,9 @@ def _files(computer: Computer, unread: list[OSError]) -> list[Path]:
     return sorted(path for path, status in present(found) if stat.S_ISREG(status.st_mode))
 
 
-def _look(computer: Computer, path: Path, deadline: float) -> tuple[Level, str]:
-    """Whether a database is whole; a warning, and why, if that cannot be told."""
-    # One that nobody has open is read without locks, and then nothing is made beside it.
+def _inspect(computer: Computer, path: Path, deadline: float) -> tuple[Level, str]:
+    """Inspect one database: ok or a problem; a warning, and why, if that is unknown."""
+    # One that nobody has open is read without locks, and then no file is made next to it.
     at_rest = not computer.is_running and not _is_written(path)
     found = _checked(path, "immutable=1" if at_rest else "mode=ro", deadline)
     if at_rest and found[0] is Level.PROBLEM and _is_written(path):
@@ -126,7 +125,7 @@ def _look(computer: Computer, path: Path, deadline: float) -> tuple[Level, str]:
 
 
 def _is_written(path: Path) -> bool:
-    """Whether something lies beside it without which it is not whole."""
+    """Return whether SQLite has a log or a journal for it, without which it is not whole."""
     return any(path.with_name(f"{path.name}-{kind}").exists() for kind in ("wal", "journal"))
 
 
@@ -159,4 +158,4 @@ def _checked(path: Path, how: str, deadline: float) -> tuple[Level, str]:
     return (Level.OK if said == "ok" else Level.PROBLEM), said
 
 
-CHECK = Check("Databases", Group.DATA, _examine, seconds=60)
+CHECK = Check("Databases", Group.DATA, _examine)

@@ -1,11 +1,11 @@
-"""Whether there is room for files, and for more of them."""
+"""Disk space: room for bytes, and for more files."""
 
 import os
 from pathlib import Path
 
-from parachute.doctor.computer import Computer
-from parachute.doctor.models import Check, Group, Result, ok, problem, warning
-from parachute.doctor.mounts import existing, places
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import Check, Group, Result, ok, problem, warning
+from parachute.ops.doctor.mounts import existing, places
 
 _LEAST, _FEW = 200 << 20, 1 << 30
 _LEAST_FILES, _FEW_FILES = 500, 5000

@@ -1,10 +1,11 @@
-"""Whether the computer can write where it has to; a disk with errors is often made read-only by the system."""
+"""Disks are writable; one with errors is often made read-only by the system."""
 
 import os
 
-from parachute.doctor.computer import Computer
-from parachute.doctor.models import Check, Group, Result, ok, problem
-from parachute.doctor.mounts import existing, places
+from parachute.base.disk_errors import takes_nothing
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import Check, Group, Result, ok, problem
+from parachute.ops.doctor.mounts import existing, places
 
 
 def _examine(computer: Computer) -> Result:
@@ -12,7 +13,8 @@ def _examine(computer: Computer) -> Result:
     closed: list[str] = []
     for name, path in places(computer).items():
         folder = existing(path)
-        if os.statvfs(folder).f_flag & os.ST_RDONLY:
+        # After an error of the disk its flags say nothing. A folder that is not there yet is not written beside.
+        if os.statvfs(folder).f_flag & os.ST_RDONLY or (folder == path and takes_nothing(folder / "doctor")):
             read_only.append(f"the {name} {path}")
         elif not os.access(folder, os.W_OK | os.X_OK):
             closed.append(f"the {name} {path}")
@@ -27,7 +29,7 @@ def _examine(computer: Computer) -> Result:
             f"This user may not write {', '.join(closed)}.",
             f"Give it back: sudo chown -R {computer.user} and that folder.",
         )
-    return ok("The vault and the folder of trust can be written.")
+    return ok("The vault and the state directory can be written.")
 
 
 CHECK = Check("Writing to the disk", Group.MACHINE, _examine)

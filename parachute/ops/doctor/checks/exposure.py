@@ -1,20 +1,18 @@
-"""Whether strangers could get in by the address and the rules of the settings."""
+"""Exposure: the address and the rules in the settings let no strangers in."""
 
 from ipaddress import ip_network
 
-from parachute.addresses import is_loopback
-from parachute.doctor.computer import Computer
-from parachute.doctor.keys import read_keys
-from parachute.doctor.models import Check, Group, NotApplicable, Result, ok, problem, warning
+from parachute.base.addresses import is_loopback
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.keys import read_keys
+from parachute.ops.doctor.models import Check, Group, Result, ok, problem, settings_of, warning
 
 _WIDE = {4: 16, 6: 48}
 """Prefixes shorter than this hold more addresses than reverse proxies of one person have."""
 
 
 def _examine(computer: Computer) -> Result:
-    settings = computer.settings
-    if settings is None:
-        raise NotApplicable("Who may call cannot be told, because config.yaml cannot be understood.")
+    settings = settings_of(computer, "the address")
     # What runs may have been started with another address than the settings have.
     running = str(computer.supervisor["main_server_host"]) if computer.supervisor else settings.host
     for host in dict.fromkeys((running, settings.host)):

@@ -1,8 +1,8 @@
-"""Whether the vault and the folder of trust lie on a file system that databases and rights need."""
+"""File systems of the vault and the state directory: databases and permissions work on them."""
 
-from parachute.doctor.computer import Computer
-from parachute.doctor.models import Check, Group, NotApplicable, Result, ok, problem
-from parachute.doctor.mounts import mount_of, places
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import Check, Group, NotApplicable, Result, ok, problem
+from parachute.ops.doctor.mounts import mount_of, places
 
 _NETWORK = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "ncpfs", "afs", "ceph", "9p", "davfs", "glusterfs"})
 _NETWORK_PROGRAMS = (
@@ -22,7 +22,7 @@ def _examine(computer: Computer) -> Result:
     for name, path in places(computer).items():
         mount = mount_of(computer, path)
         if mount is None:
-            raise NotApplicable("This system does not tell what is mounted.")
+            raise NotApplicable("This system does not say what is mounted.")
         where = f"The {name} {path} lies on {mount.kind} ({mount.place})"
         move = "Move it to a disk of this machine with ext4, btrfs, xfs or zfs" + (
             ", and name the new place: `parachute vault set PATH`." if name == "vault" else "."
@@ -33,7 +33,7 @@ def _examine(computer: Computer) -> Result:
             return problem(f"{where}, which knows no rights: every user of this machine could read it.", move)
         if mount.kind in _MEMORY:
             return problem(f"{where}, which is in memory and gone when the machine is switched off.", move)
-    return ok("The vault and the folder of trust are on disks of this machine.")
+    return ok("The vault and the state directory are on disks of this machine.")
 
 
 CHECK = Check("File system", Group.MACHINE, _examine)

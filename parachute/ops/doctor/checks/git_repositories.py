@@ -1,10 +1,10 @@
-"""Whether git obeys a folder that only looks like a repository, as an agent could make one in a project."""
+"""git obeys no folder that only looks like a repository, as an agent could make one in a project."""
 
 import shutil
 import subprocess
 
-from parachute.doctor.computer import Computer
-from parachute.doctor.models import Check, Group, NotApplicable, Result, ok, warning
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import Check, Group, NotApplicable, Result, ok, warning
 
 _SECONDS = 10
 

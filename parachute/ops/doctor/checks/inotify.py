@@ -1,10 +1,10 @@
-"""Whether the system lets as many folders be watched as the vault has."""
+"""inotify: the system lets as many folders be watched as the vault has."""
 
 import os
 
-from parachute.doctor.computer import Computer
-from parachute.doctor.models import Check, Group, NotApplicable, Result, ok, warning
-from parachute.doctor.mounts import vault
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import Check, Group, NotApplicable, Result, ok, warning
+from parachute.ops.doctor.mounts import vault
 
 _LIMIT = "/proc/sys/fs/inotify/max_user_watches"
 _INSTANCES = "/proc/sys/fs/inotify/max_user_instances"
@@ -36,7 +36,7 @@ def _raised(name: str, value: int) -> str:
 
 
 def _count(computer: Computer, most: int) -> int:
-    """How many folders of the vault are watched, counted up to one more than `most`."""
+    """Count the folders of the vault that are watched, up to one more than `most`."""
     count = 0
     waiting = [os.fspath(vault(computer))]
     while waiting and count <= most:
@@ -44,11 +44,11 @@ def _count(computer: Computer, most: int) -> int:
         count += 1
         try:
             with os.scandir(folder) as entries:
-                # Hidden ones as well: what happens in them is left out only when it is told.
+                # Hidden ones as well: what happens in them is left out only when it is reported.
                 waiting += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
         except OSError:
             continue
     return count
 
 
-CHECK = Check("Watching the vault", Group.MACHINE, _examine, seconds=60)
+CHECK = Check("Watching the vault", Group.MACHINE, _examine)

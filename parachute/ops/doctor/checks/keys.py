@@ -1,10 +1,10 @@
-"""Whether keys are still in use: they have no end of their own."""
+"""Keys that are not in use any more: they do not expire."""
 
 from datetime import UTC, datetime, timedelta
 
-from parachute.doctor.computer import Computer
-from parachute.doctor.keys import read_keys
-from parachute.doctor.models import Check, Group, Result, ok, warning
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.keys import read_keys
+from parachute.ops.doctor.models import Check, Group, Result, ok, warning
 
 _UNUSED = timedelta(days=180)
 

@@ -1,4 +1,4 @@
-"""Whether something is left of programs that were killed."""
+"""Leftovers of programs that were killed."""
 
 import os
 import re
@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 
 from parachute.base.unfinished import find_unfinished
-from parachute.doctor.computer import Computer
-from parachute.doctor.models import Check, Fix, Group, Result, ok, warning
-from parachute.doctor.present import present
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import Check, Fix, Group, Result, ok, warning
+from parachute.ops.doctor.present import present
 
 _ARGUMENT = re.compile(r"argument-\d+")
 _OLD = 24 * 60 * 60
@@ -41,7 +41,7 @@ def _sockets(computer: Computer) -> list[Path]:
     served = computer.read("/proc/net/unix")
     if served is None:
         return []
-    # Connecting would tell as well, and start what systemd holds the socket for.
+    # Connecting would find out too, and start what systemd holds the socket for.
     live = {fields[7] for line in served.splitlines() if len(fields := line.split(None, 7)) == 8}
     return [
         path
@@ -81,7 +81,7 @@ def _is_old(status: os.stat_result) -> bool:
 def _remove(computer: Computer) -> str:
     """Remove what is still a leftover at this moment."""
     # It may have been started since the question was asked.
-    computer = computer.asked_again()
+    computer = computer.refreshed()
     count = 0
     for path in (*_sockets(computer), *_unfinished(computer)):
         path.unlink(missing_ok=True)

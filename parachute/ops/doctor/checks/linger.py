@@ -1,10 +1,10 @@
-"""Whether services go on when nobody is logged in."""
+"""Lingering: services run while nobody is logged in."""
 
-from parachute.doctor.computer import Computer
-from parachute.doctor.models import Check, Fix, Group, NotApplicable, Result, ok, problem
-from parachute.doctor.programs import ask, is_there
-from parachute.doctor.systemd import check_installed
-from parachute.errors import Unavailable
+from parachute.base.errors import Unavailable
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import Check, Fix, Group, NotApplicable, Result, ok, problem
+from parachute.ops.doctor.programs import ask, is_there
+from parachute.ops.doctor.systemd import check_installed
 
 _UNKNOWN = "is not logged in or lingering"
 

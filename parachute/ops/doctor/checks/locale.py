@@ -1,9 +1,9 @@
-"""Whether names of files are UTF-8 to programs of this user."""
+"""The locale: names of files are UTF-8 to programs of this user."""
 
 import sys
 
-from parachute.doctor.computer import Computer
-from parachute.doctor.models import Check, Group, Result, ok, warning
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import Check, Group, Result, ok, warning
 
 
 def _examine(computer: Computer) -> Result:

@@ -1,11 +1,11 @@
-"""Whether logs are kept short."""
+"""The sizes of logs."""
 
 import stat
 from pathlib import Path
 
-from parachute.doctor.computer import Computer
-from parachute.doctor.models import Check, Fix, Group, NotApplicable, Result, ok, warning
-from parachute.doctor.present import present
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import Check, Fix, Group, Result, ok, settings_of, warning
+from parachute.ops.doctor.present import present
 from parachute.supervisor.logs import LIMIT, shorten
 
 _LONG = 2 * LIMIT
@@ -23,9 +23,8 @@ def _examine(computer: Computer) -> Result:
             "The supervisor shortens them while it runs: `parachute start`, or `parachute doctor logs --fix`.",
             fix=Fix(f"Keep the last 4 MB of {', '.join(path.name for path in long)}.", lambda: _shorten(long)),
         )
-    if computer.settings is None:
-        raise NotApplicable("Where the audit is cannot be told, because config.yaml cannot be understood.")
-    audit = computer.settings.vault / ".parachute" / "audit"
+    settings = settings_of(computer, "the vault")
+    audit = settings.vault / ".parachute" / "audit"
     size = sum(status.st_size for _, status in present(audit.glob("*.jsonl")))
     if size > _AUDIT:
         return warning(

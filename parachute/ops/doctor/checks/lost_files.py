@@ -1,8 +1,8 @@
-"""Whether databases or keys were lost, and what took their place."""
+"""Databases or keys that were lost, and what took their place."""
 
-from parachute.doctor.computer import Computer
-from parachute.doctor.models import Check, Fix, Group, Result, ok, warning
-from parachute.recovery.notices import Notices
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import Check, Fix, Group, Result, ok, warning
+from parachute.ops.recovery.notices import Notices
 
 
 def _examine(computer: Computer) -> Result:

@@ -1,9 +1,9 @@
-"""Whether there is memory left, and whether programs wait for it."""
+"""Free memory, and pressure on it."""
 
 import re
 
-from parachute.doctor.computer import Computer
-from parachute.doctor.models import Check, Group, NotApplicable, Result, ok, problem, warning
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import Check, Group, NotApplicable, Result, ok, problem, warning
 
 _LEAST_MEGABYTES, _FEW_MEGABYTES = 100, 300
 _PRESSURE = 10.0
@@ -14,7 +14,7 @@ def _examine(computer: Computer) -> Result:
     text = computer.read("/proc/meminfo")
     sizes = {name: int(size) >> 10 for name, size in re.findall(r"^(\w+):\s+(\d+) kB$", text or "", re.MULTILINE)}
     if "MemAvailable" not in sizes or "MemTotal" not in sizes:
-        raise NotApplicable("This system does not tell how much memory is free.")
+        raise NotApplicable("This system does not say how much memory is free.")
     free = f"{sizes['MemAvailable']:,} MB of {sizes['MemTotal']:,} MB are available"
     pressure = re.search(r"^full .*avg60=([0-9.]+)", computer.read("/proc/pressure/memory") or "", re.MULTILINE)
     less = (

@@ -1,13 +1,13 @@
-"""Whether the packages of modules fit the Python that runs them: on NixOS, or after an update, it may be another one."""
+"""Packages of modules fit the Python that runs them: on NixOS, or after an update, it may be another one."""
 
-from parachute.doctor.computer import Computer
-from parachute.doctor.installed_modules import copy_of, installed
-from parachute.doctor.models import Check, Group, Result, ok, problem, warning
-from parachute.errors import ParachuteError
-from parachute.modules.dependencies import LOCK, PACKAGES, WHEELS
-from parachute.modules.hashing import verify
-from parachute.modules.models import InstalledModule
-from parachute.modules.requirements import Lock, interpreter_tag
+from parachute.base.errors import ParachuteError
+from parachute.modules.registry.dependencies import LOCK, PACKAGES, WHEELS
+from parachute.modules.registry.hashing import verify
+from parachute.modules.registry.models import InstalledModule
+from parachute.modules.registry.requirements import Lock, interpreter_tag
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.installed_modules import copy_of, installed
+from parachute.ops.doctor.models import Check, Group, Result, ok, problem, warning
 
 
 def _examine(computer: Computer) -> Result:
@@ -29,7 +29,7 @@ def _examine(computer: Computer) -> Result:
 
 
 def _state(computer: Computer, module: InstalledModule) -> tuple[str | None, bool]:
-    """What is to say about the packages of a module, and whether it cannot start with them."""
+    """Return the problem with the packages of a module, and whether it cannot start with them."""
     copy = copy_of(computer, module)
     if not copy.is_dir():
         return None, False  # the check of modules says so
@@ -48,4 +48,4 @@ def _state(computer: Computer, module: InstalledModule) -> tuple[str | None, boo
     return None, False
 
 
-CHECK = Check("Packages of modules", Group.DATA, _examine, seconds=60)
+CHECK = Check("Packages of modules", Group.DATA, _examine)

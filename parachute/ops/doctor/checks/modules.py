@@ -1,21 +1,22 @@
-"""Whether modules wait for an approval, have changed, or lost what runs of them."""
+"""Modules that wait for an approval, have changed, or lost their verified copy."""
 
-from parachute.doctor.computer import Computer
-from parachute.doctor.installed_modules import copy_of, declared, installed
-from parachute.doctor.models import Check, Group, NotApplicable, Result, ok, problem, warning
-from parachute.errors import ParachuteError
-from parachute.modules.hashing import tree_hash, verify
-from parachute.modules.models import InstalledModule
-from parachute.modules.verification import CODE
+from pathlib import Path
+
+from parachute.base.errors import ParachuteError
+from parachute.modules.registry.hashing import tree_hash, verify
+from parachute.modules.registry.models import InstalledModule
+from parachute.modules.registry.verification import CODE
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.installed_modules import copy_of, declared, installed
+from parachute.ops.doctor.models import Check, Group, Result, ok, problem, settings_of, warning
 
 
 def _examine(computer: Computer) -> Result:
     entries = installed(computer)
     modules = [module for module in entries if module.enabled]
-    if computer.settings is None:
-        raise NotApplicable("Where the vault is cannot be told, because config.yaml cannot be understood.")
+    vault = settings_of(computer, "the vault").vault
     damaged = [text for module in modules if (text := _damage(computer, module))]
-    waiting = [text for module in modules if (text := _change(computer, module))]
+    waiting = [text for module in modules if (text := _change(vault, module))]
     wanted = [name for name, each in declared().all.modules.items() if each.enable]
     waiting += [
         f"{name} is declared and not installed" for name in wanted if name not in {each.name for each in entries}
@@ -52,13 +53,12 @@ def _damage(computer: Computer, module: InstalledModule) -> str | None:
     return None
 
 
-def _change(computer: Computer, module: InstalledModule) -> str | None:
+def _change(vault: Path, module: InstalledModule) -> str | None:
     if module.approved_at is None:
         return f"{module.name} was never approved on this computer"
     if module.dev is not None:
         return None
-    assert computer.settings is not None
-    source = computer.settings.vault / ".modules" / module.name
+    source = vault / ".modules" / module.name
     if source.is_symlink() or not source.is_dir():
         return f"the folder {source} of {module.name} is gone"
     try:
@@ -68,4 +68,4 @@ def _change(computer: Computer, module: InstalledModule) -> str | None:
     return f"{module.name} was changed" if changed else None
 
 
-CHECK = Check("Modules", Group.DATA, _examine, seconds=60)
+CHECK = Check("Modules", Group.DATA, _examine)

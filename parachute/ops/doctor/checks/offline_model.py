@@ -1,16 +1,14 @@
-"""Whether the model of this machine is there, where it is what answers."""
+"""The offline model: its file is there, if the model is used."""
 
-from parachute.doctor.computer import Computer
-from parachute.doctor.models import Check, Group, NotApplicable, Result, ok, problem, warning
-from parachute.doctor.provider import provider_name
-from parachute.errors import ParachuteError
-from parachute.offline.model_file import find_model
+from parachute.base.errors import ParachuteError
+from parachute.llm.offline.model_file import find_model
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import Check, Group, NotApplicable, Result, ok, problem, settings_of, warning
+from parachute.ops.doctor.provider import provider_name
 
 
 def _examine(computer: Computer) -> Result:
-    settings = computer.settings
-    if settings is None:
-        raise NotApplicable("Which model is used cannot be told, because config.yaml cannot be understood.")
+    settings = settings_of(computer, "the model")
     try:
         path = find_model(settings.offline.model)
     except ParachuteError as error:

@@ -1,12 +1,12 @@
-"""Whether the computer can listen where the settings say."""
+"""The port: the computer can listen on the address in the settings."""
 
 import errno
 import socket
 
-from parachute.doctor.computer import Computer
-from parachute.doctor.models import Check, Group, NotApplicable, Result, ok, problem, warning
-from parachute.doctor.programs import ask
-from parachute.doctor.systemd import is_booted
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import Check, Group, NotApplicable, Result, ok, problem, settings_of, warning
+from parachute.ops.doctor.programs import ask
+from parachute.ops.doctor.systemd import is_booted
 from parachute.supervisor import installed
 
 _LISTENING = "0A"
@@ -14,9 +14,7 @@ _ANOTHER = "End that program, or choose another port: `parachute config set port
 
 
 def _examine(computer: Computer) -> Result:
-    settings = computer.settings
-    if settings is None:
-        raise NotApplicable("Which port is used cannot be told, because config.yaml cannot be understood.")
+    settings = settings_of(computer, "the port")
     if computer.supervisor is not None:
         host, port = computer.supervisor["main_server_host"], computer.supervisor["main_server_port"]
         if (host, port) != (settings.host, settings.port):

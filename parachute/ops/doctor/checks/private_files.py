@@ -1,15 +1,16 @@
-"""Whether the folder of trust and what is in it belong to this user alone."""
+"""The state directory and its files belong to this user, and nobody else can read them."""
 
-import contextlib
+import errno
 import os
 import stat
 import sys
 from pathlib import Path
 
-from parachute.doctor.computer import Computer
-from parachute.doctor.models import Check, Fix, Group, Result, ok, problem, warning
-from parachute.doctor.open_files import MOST, Entry, entries
-from parachute.keys.cli_token import CliToken
+from parachute.base.folders import Folder
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import Check, Fix, Group, Result, ok, problem, warning
+from parachute.ops.doctor.open_files import MOST, Entry, entries
+from parachute.security.keys.cli_token import CliToken
 
 _OPEN = 0o077
 _SECRETS = ("credentials.json", "mcp-secrets.json")
@@ -28,7 +29,7 @@ def _examine(computer: Computer) -> Result:
     found = _open(computer.entries)
     if not found and len(computer.entries) >= MOST:
         return warning(
-            f"{home} has more than {MOST:,} files, and not all of them were looked at.",
+            f"{home} has more than {MOST:,} files, and not all of them were checked.",
             f"What is in there that does not belong there? `find {home} | head -n 100000 | less` shows it.",
         )
     if not found:
@@ -59,26 +60,25 @@ def _close(computer: Computer) -> str:
             # Others may know it already: it is replaced.
             CliToken(home).obtain()
         else:
-            with contextlib.suppress(FileNotFoundError):
-                _close_one(entry.path)
+            try:
+                _close_one(home, entry.path)
+            except OSError as error:
+                if error.errno not in (errno.ENOENT, errno.ELOOP):
+                    raise
         count += 1
     return f"{count} were still open, and are closed." if count else "All of them are closed already."
 
 
-def _close_one(path: Path) -> None:
+def _close_one(home: Path, path: Path) -> None:
     # Not by its path: what is there now may be a link that somebody put there meanwhile.
-    if sys.platform == "linux":
-        # A socket cannot be opened, nor can what is closed to its owner; this is only a hold on the file.
-        descriptor = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
-        held: int | str = f"/proc/self/fd/{descriptor}"
-    else:
-        held = descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with Folder.open(home) as folder:
+        descriptor = folder.path_descriptor(path.relative_to(home))
     try:
-        mode = os.fstat(descriptor).st_mode
-        if not stat.S_ISLNK(mode):
-            os.chmod(held, stat.S_IMODE(mode) & ~_OPEN)  # noqa: PTH101 - a descriptor
+        # On Linux this is only a hold on the file: a socket cannot be opened, nor can what is closed to its owner.
+        held = f"/proc/self/fd/{descriptor}" if sys.platform == "linux" else descriptor
+        os.chmod(held, stat.S_IMODE(os.fstat(descriptor).st_mode) & ~_OPEN)  # noqa: PTH101 - a descriptor
     finally:
         os.close(descriptor)
 
 
-CHECK = Check("Files of trust", Group.ACCESS, _examine)
+CHECK = Check("Private files", Group.ACCESS, _examine)

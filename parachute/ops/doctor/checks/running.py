@@ -1,10 +1,10 @@
-"""Whether what runs is well: the supervisor, the API and the units below."""
+"""Running processes: the supervisor, the API and the units below."""
 
 from typing import Any
 
-from parachute.doctor.computer import Computer
-from parachute.doctor.models import Check, Group, Result, ok, problem, warning
-from parachute.doctor.systemd import is_installed
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import Check, Group, Result, ok, problem, warning
+from parachute.ops.doctor.systemd import is_installed
 
 
 def _examine(computer: Computer) -> Result:

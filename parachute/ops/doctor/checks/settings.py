@@ -1,7 +1,7 @@
-"""Whether `config.yaml` and the environment say what can be."""
+"""`config.yaml` and the environment are valid."""
 
-from parachute.doctor.computer import Computer
-from parachute.doctor.models import Check, Group, Result, ok, problem
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import Check, Group, Result, ok, problem
 
 
 def _examine(computer: Computer) -> Result:

@@ -1,9 +1,9 @@
-"""How Podman stores images: with vfs each container is a whole copy of its image."""
+"""Podman's storage driver: with vfs each container is a whole copy of its image."""
 
-from parachute.doctor.computer import Computer
-from parachute.doctor.models import Check, Group, Result, ok, problem, warning
-from parachute.doctor.podman import check_wanted
-from parachute.doctor.programs import ask
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import Check, Group, Result, ok, problem, warning
+from parachute.ops.doctor.podman import check_wanted
+from parachute.ops.doctor.programs import ask
 
 _RESET = (
     'Take `driver = "vfs"` out of ~/.config/containers/storage.conf (Debian before 12 needs `sudo apt-get install fuse-overlayfs` '
@@ -13,7 +13,7 @@ _RESET = (
 
 def _examine(computer: Computer) -> Result:
     check_wanted(computer)
-    answer = ask(computer, "podman", "info", "--format", "{{.Store.GraphDriverName}}", seconds=15)
+    answer = ask(computer, "podman", "info", "--format", "{{.Store.GraphDriverName}}")
     if answer.code != 0 or not answer.out:
         return problem(
             f"Podman does not work: {' / '.join(answer.err.splitlines()[-2:])[:300] or 'it did not say why'}.",

@@ -1,12 +1,12 @@
-"""Whether this user has user ids for containers, and the programs that hand them out."""
+"""Subordinate user ids for containers, and the programs that hand them out."""
 
 import os
 import shutil
 from pathlib import Path
 
-from parachute.doctor.computer import Computer
-from parachute.doctor.models import Check, Group, NotApplicable, Result, ok, problem, warning
-from parachute.doctor.podman import check_wanted
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import Check, Group, NotApplicable, Result, ok, problem, warning
+from parachute.ops.doctor.podman import check_wanted
 
 _ENOUGH = 65_536
 _PROGRAMS = ("newuidmap", "newgidmap")

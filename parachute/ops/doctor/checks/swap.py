@@ -1,10 +1,10 @@
-"""Whether memory is swapped to a card, which wears out by it."""
+"""Swap on an SD card, which wears out by it."""
 
 from pathlib import Path
 
-from parachute.doctor.computer import Computer
-from parachute.doctor.models import Check, Group, NotApplicable, Result, ok, warning
-from parachute.doctor.mounts import mount_of
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import Check, Group, NotApplicable, Result, ok, warning
+from parachute.ops.doctor.mounts import mount_of
 
 _CARD = "/dev/mmcblk"
 
@@ -12,7 +12,7 @@ _CARD = "/dev/mmcblk"
 def _examine(computer: Computer) -> Result:
     text = computer.read("/proc/swaps")
     if text is None:
-        raise NotApplicable("This system does not tell where it swaps to.")
+        raise NotApplicable("This system does not say where it swaps to.")
     names = [line.split()[0] for line in text.splitlines()[1:] if line.split()]
     worn = tuple(name for name in names if _is_on_card(computer, name))
     if worn:

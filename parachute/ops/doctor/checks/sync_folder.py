@@ -1,9 +1,13 @@
-"""Whether a program that copies files between machines would damage databases, or carry secrets away."""
+"""Synchronised folders: programs that copy files between machines damage databases and carry secrets away."""
 
 from pathlib import Path
 
-from parachute.doctor.computer import Computer
-from parachute.doctor.models import Check, Group, NotApplicable, Result, ok, problem
+from parachute.base.errors import InvalidInput
+from parachute.base.folders import Folder
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import Check, Group, Result, ok, problem, settings_of
+
+_LIMIT = 1024 * 1024
 
 _NAMES = {
     "Dropbox": "Dropbox",
@@ -38,14 +42,13 @@ _MARKS = {
 def _examine(computer: Computer) -> Result:
     if name := _program(computer.home.root, ignores=False):
         return problem(
-            f"{name} copies the folder of trust {computer.home.root} to other machines, with keys and credentials.",
+            f"{name} copies the state directory {computer.home.root} to other machines, with keys and credentials.",
             "Move it out of there: stop the computer, move the folder, and set PARACHUTE_HOME.",
         )
-    if computer.settings is None:
-        raise NotApplicable("Where the vault is cannot be told, because config.yaml cannot be understood.")
-    vault = computer.settings.vault
+    settings = settings_of(computer, "the vault")
+    vault = settings.vault
     if name := _program(vault, ignores=True):
-        leave_out = "write a line `.parachute` into .stignore beside .stfolder" if name == "Syncthing" else None
+        leave_out = "write a line `.parachute` into .stignore next to .stfolder" if name == "Syncthing" else None
         move = "move the vault out of there (`parachute vault set PATH`) and keep copies with a backup"
         return problem(
             f"{name} copies the vault {vault} while it is written, which damages its databases.",
@@ -71,8 +74,9 @@ def _program(path: Path, *, ignores: bool) -> str | None:
 
 def _is_left_out(folder: Path, vault: Path) -> bool:
     try:
-        lines = (folder / ".stignore").read_text(errors="replace").splitlines()
-    except OSError:
+        with Folder.open(folder) as opened:
+            lines = opened.read(".stignore", _LIMIT).decode(errors="replace").splitlines()
+    except (OSError, InvalidInput):
         return False
     inside = (vault / ".parachute").relative_to(folder)
     # Options such as (?d) stand before the pattern; one with a slash in front counts from Syncthing's folder.

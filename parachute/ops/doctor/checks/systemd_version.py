@@ -1,11 +1,11 @@
-"""Whether systemd is new enough to hold units to what they were rendered with."""
+"""The version of systemd: new enough to enforce the rendered units."""
 
 import re
 
-from parachute.doctor.computer import Computer
-from parachute.doctor.models import Check, Group, Result, ok, warning
-from parachute.doctor.programs import ask
-from parachute.doctor.systemd import check_runs
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import Check, Group, Result, ok, warning
+from parachute.ops.doctor.programs import ask
+from parachute.ops.doctor.systemd import check_runs
 
 _OLDEST, _COMPLETE = 254, 257
 

@@ -1,10 +1,10 @@
-"""Whether the machine knows where it is: agents work, and days of the journal begin, by local time."""
+"""The time zone: agents work, and days of the journal begin, by local time."""
 
 from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from parachute.doctor.computer import Computer
-from parachute.doctor.models import Check, Group, Result, ok, problem, warning
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import Check, Group, Result, ok, problem, warning
 
 _SET = "`sudo timedatectl set-timezone Europe/Berlin` sets one; `timedatectl list-timezones` shows all."
 

@@ -1,15 +1,15 @@
-"""Whether the installed units are those that this version writes."""
+"""Installed units: they are those that this version renders."""
 
 import os
 import shlex
 import sys
 from pathlib import Path
 
-from parachute.doctor.computer import Computer
-from parachute.doctor.models import Check, Fix, Group, NotApplicable, Result, ok, problem, warning
-from parachute.doctor.programs import ask
-from parachute.doctor.systemd import check_installed, of_this_user
-from parachute.errors import Unavailable
+from parachute.base.errors import Unavailable
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import Check, Fix, Group, NotApplicable, Result, ok, problem, settings_of, warning
+from parachute.ops.doctor.programs import ask
+from parachute.ops.doctor.systemd import check_installed, of_this_user
 from parachute.supervisor import backup_units, installed
 
 _SECONDS = 300
@@ -20,19 +20,18 @@ def _examine(computer: Computer) -> Result:
     check_installed(computer)
     if not of_this_user():
         raise NotApplicable(f"The units in {installed.SYSTEM} are the system's: its configuration keeps them.")
-    if computer.settings is None:
-        raise NotApplicable("What the units should say cannot be told, because config.yaml cannot be understood.")
+    settings = settings_of(computer, "the content of the units")
     folder = installed.folder()
     if any((folder / name).is_symlink() for name in installed.NAMES):
         raise NotApplicable("The units are links to files of another program, such as Home Manager, which keeps them.")
-    host, port, lingers = computer.settings.host, computer.settings.port, installed.enabled_linger()
+    host, port, lingers = settings.host, settings.port, installed.enabled_linger()
     # Without namespaces for services of users, core cannot be held back: whoever installed them found that out.
     held, free = (
         installed.render(computer.home, host, port, lingers_for_us=lingers, confined=each) for each in (True, False)
     )
     supervisor = _text(folder / installed.SUPERVISOR)
     is_free = supervisor == free[installed.SUPERVISOR] != held[installed.SUPERVISOR]
-    backup = computer.settings.backup
+    backup = settings.backup
     timers = backup_units.render(computer.home, backup.time, backup.drill) if backup.repository else {}
     wanted = {**dict.fromkeys(backup_units.NAMES), **(free if is_free else held), **timers}
     fix = Fix(_INSTALL.replace("`", ""), lambda: _install(computer))

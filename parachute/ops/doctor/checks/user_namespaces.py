@@ -1,7 +1,7 @@
-"""Whether the kernel's settings let a user shut programs in."""
+"""User namespaces: the kernel lets a user confine programs."""
 
-from parachute.doctor.computer import Computer
-from parachute.doctor.models import Check, Group, NotApplicable, Result, ok, problem, warning
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import Check, Group, NotApplicable, Result, ok, problem, warning
 
 _APPARMOR = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns"
 _SWITCH = "/proc/sys/kernel/unprivileged_userns_clone"
@@ -26,11 +26,11 @@ def _examine(computer: Computer) -> Result:
         )
     if computer.uid != 0 and (computer.read(_APPARMOR) or "0").strip() == "1" and not _has_profile(computer):
         return warning(
-            "AppArmor forbids programs without a profile to shut others in (as Ubuntu does since 24.04), and bubblewrap has none.",
+            "AppArmor forbids programs without a profile to confine others (as Ubuntu does since 24.04), and bubblewrap has none.",
             "`sudo apt-get install apparmor-profiles && sudo ln -s /usr/share/apparmor/extra-profiles/bwrap-userns-restrict "
             "/etc/apparmor.d/ && sudo systemctl reload apparmor` gives it one.",
         )
-    return ok("Programs of users may be shut in.")
+    return ok("Users may confine programs.")
 
 
 def _has_profile(computer: Computer) -> bool:

@@ -1,15 +1,14 @@
-"""Whether the vault is there and belongs to this user."""
+"""The vault: it is there and belongs to this user."""
 
-from parachute.doctor.computer import Computer
-from parachute.doctor.models import Check, Group, NotApplicable, Result, ok, problem
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import Check, Group, Result, ok, problem, settings_of
 
 _STATE = ".parachute"
 
 
 def _examine(computer: Computer) -> Result:
-    if computer.settings is None:
-        raise NotApplicable("Where the vault is cannot be told, because config.yaml cannot be understood.")
-    vault = computer.settings.vault
+    settings = settings_of(computer, "the vault")
+    vault = settings.vault
     if not vault.exists():
         if not computer.home.trust_database.exists():
             return ok(f"The vault {vault} is made at the first start.")

@@ -1,0 +1,1 @@
+"""Operations on a stopped, sick or new machine: doctor, backup and recovery."""

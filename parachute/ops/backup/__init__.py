@@ -1,0 +1,1 @@
+"""Backups with restic: copies of databases, restoring, verification and the drill."""

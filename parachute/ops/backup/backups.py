@@ -1,0 +1,113 @@
+"""Backups as people know them: one snapshot of both parts each, or four of the layout of earlier versions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from parachute.base.errors import NotFound
+from parachute.ops.backup.models import PARTS, TRUST, VAULT
+from parachute.ops.backup.repository import Snapshot
+
+WHOLE = "whole"
+FILES, CLOSED = "files", "closed"
+"""Earlier versions took two snapshots of each part: of its files, and of what had moved meanwhile."""
+
+_FIRST = {VAULT: "vault-first", TRUST: "trust-first"}
+"""Which of the two folders of a whole snapshot comes first by its name."""
+
+_RUN, _INSTALLATION = "run-", "installation-"
+
+
+@dataclass(slots=True)
+class Backup:
+    """One run of `create`. It is finished when everything of it is there; others are what a crash of earlier versions left."""
+
+    id: str
+    snapshots: list[Snapshot] = field(default_factory=list)
+
+    @property
+    def whole(self) -> Snapshot | None:
+        """The snapshot of both parts; None for a backup of an earlier version."""
+        return self.only(WHOLE)
+
+    @property
+    def is_finished(self) -> bool:
+        """Return whether all of its snapshots are there."""
+        return bool(self.whole or all(self.only(part, kind) for part in PARTS for kind in (FILES, CLOSED)))
+
+    @property
+    def made_at(self) -> datetime:
+        """Return when its last snapshot was made."""
+        return max(snapshot.made_at for snapshot in self.snapshots)
+
+    @property
+    def computer(self) -> str:
+        """The name of the computer that made it."""
+        return self.snapshots[-1].computer
+
+    def only(self, *tags: str) -> Snapshot | None:
+        """The snapshot with these tags. Two that claim the same place are none: nobody could say which one is meant."""
+        found = [snapshot for snapshot in self.snapshots if snapshot.tags.issuperset(tags)]
+        return found[0] if len(found) == 1 else None
+
+    def is_of(self, installation: str) -> bool:
+        """Return whether an installation has made it; its name and folders may have changed since then."""
+        return any(f"{_INSTALLATION}{installation}" in each.tags for each in self.snapshots)
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """The numbers of days, weeks and months that keep their newest backup; the newest three stay whatever their dates say."""
+
+    daily: int
+    weekly: int
+    monthly: int
+
+    def rules(self, keep: str | None) -> list[str]:
+        """The same for restic. `keep` stays: by a clock that was set back what was just made looks like the oldest."""
+        counts = {"last": 3, "daily": self.daily, "weekly": self.weekly, "monthly": self.monthly}
+        tag = ["--keep-tag", f"{_RUN}{keep}"] if keep else []
+        return [*(f"--keep-{name}={count}" for name, count in counts.items() if count), *tag]
+
+
+def tags(run: str, installation: str, folders: dict[str, str]) -> tuple[str, ...]:
+    """Return the tags of a snapshot: its backup, which of its folders is which part, and who has made it."""
+    return (WHOLE, _FIRST[min(folders, key=folders.__getitem__)], f"{_RUN}{run}", f"{_INSTALLATION}{installation}")
+
+
+def last_tags(installation: str) -> tuple[tuple[str, ...], ...]:
+    """The tags of the last snapshot of each finished backup of an installation."""
+    owner = f"{_INSTALLATION}{installation}"
+    return ((WHOLE, owner), (TRUST, CLOSED, owner))
+
+
+def folder_of(snapshot: Snapshot, part: str) -> str:
+    """The folder of a part in a whole snapshot."""
+    return snapshot.paths[0 if _FIRST[part] in snapshot.tags else -1]
+
+
+def grouped(snapshots: Sequence[Snapshot]) -> list[Backup]:
+    """The backups that snapshots make up, oldest first; snapshots of others are left out."""
+    found: dict[str, Backup] = {}
+    for snapshot in snapshots:
+        run = next((tag.removeprefix(_RUN) for tag in snapshot.tags if tag.startswith(_RUN)), None)
+        if run:
+            found.setdefault(run, Backup(run)).snapshots.append(snapshot)
+    return sorted(found.values(), key=lambda backup: backup.made_at)
+
+
+def chosen(backups: Sequence[Backup], name: str, installation: str, last: str | None = None) -> Backup:
+    """The backup that a person names, `latest` for the newest finished one; error: NotFound.
+
+    The newest is that of the installation; of others only where it has none, as on a new computer. `last` is the one that it
+    knows to have made last, whatever the clock said then.
+    """
+    finished = [backup for backup in backups if backup.is_finished]
+    if name == "latest":
+        if not finished:
+            raise NotFound("There is no backup in the repository yet.", "`parachute backup create` makes one.")
+        own = [backup for backup in finished if backup.is_of(installation)]
+        return next((backup for backup in own if backup.id == last), (own or finished)[-1])
+    if found := next((backup for backup in finished if backup.id == name), None):
+        return found
+    raise NotFound(f"There is no finished backup {name!r}.", "`parachute backup list` shows them all.")

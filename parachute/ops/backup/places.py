@@ -1,0 +1,40 @@
+"""The folders of backups: the parts, and `~/.parachute/backup`, which is itself in no backup."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from parachute.base.files import private_folder, random_name
+from parachute.ops.backup.models import TRUST, VAULT, Part
+
+FOLDER = "backup"
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The folders of one installation; `home` is the state directory."""
+
+    home: Path
+    vault: Path
+
+    @property
+    def folder(self) -> Path:
+        """State, lock, password, cache and staging; made for its owner only."""
+        return private_folder(self.home / FOLDER)
+
+    @property
+    def staging(self) -> Path:
+        """Copies that are being backed up, as the parts are called: without links."""
+        return self.home.resolve() / FOLDER / "staging"
+
+    def parts(self) -> tuple[Part, Part]:
+        """Return the parts: the vault, and the state directory without what only this moment or this machine has."""
+        made_anew = ("**/__pycache__", ".parachute/adopting", ".parachute/**/*.unfinished")
+        passing = ("run", "logs", "sandboxes", "backup/*", "modules/*/*/packages", "**/__pycache__", "**/*.unfinished")
+        vault = Part(VAULT, self.vault.resolve(), made_anew, (".parachute/**/*.db",))
+        return vault, Part(TRUST, self.home.resolve(), passing, ("**/*.db",))
+
+    @property
+    def installation(self) -> str:
+        """A random name that no other installation has, also of one image; it is in no backup. Error: InvalidInput."""
+        hint = "Remove it: a new one is made then, and the backups made so far count as those of another computer."
+        return random_name(self.folder / "installation", hint)
