@@ -1,11 +1,11 @@
-"""Core's process: `python -m parachute.serve`, on the sockets that it was started with."""
+"""The server's process: `python -m parachute.server`, on the sockets that it was started with."""
 
 import gc
 
-from parachute import imports
+from parachute.server import lazy_imports
 
-gc.disable()  # nothing that an import makes is garbage: looking for it would cost a twentieth of the start
-imports.leave_out()
+gc.disable()  # nothing that an import makes is garbage: to look for it would cost a twentieth of the start
+lazy_imports.leave_out()
 
 import asyncio
 import contextlib
@@ -19,14 +19,17 @@ import sys
 import uvicorn
 from fastapi import FastAPI
 
-from parachute.app import create
 from parachute.base.budget import PUBLIC, raise_descriptors
-from parachute.errors import ParachuteError
-from parachute.settings.home import Home
-from parachute.settings.store import load
+from parachute.base.errors import ParachuteError
+from parachute.base.services import ServiceRegistry
+from parachute.chat.runs.service import Runs
+from parachute.config.settings.home import Home
+from parachute.config.settings.store import load
+from parachute.modules.registry.reconcile_worker import ReconcileWorker
+from parachute.server.app import create
 from parachute.supervisor.credentials import Credentials, keep_private
 from parachute.supervisor.notify import notify, watchdog_interval
-from parachute.web.http_connection import Door, HttpConnection
+from parachute.web.http.http_connection import ConnectionLimiter, HttpConnection
 
 _LISTEN_FD = 3  # SD_LISTEN_FDS_START
 _GRACEFUL_SECONDS = 5
@@ -38,11 +41,11 @@ _WAITING = 128
 
 
 class _Server(uvicorn.Server):
-    """Uvicorn that says when it is ready, and ends the runs before it waits for the streams that follow them."""
+    """Uvicorn that notifies when it is ready, and ends the runs before it waits for the streams that follow them."""
 
     def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
         super().__init__(config)
-        self._app = app
+        self._services: ServiceRegistry = app.state.services
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -51,33 +54,31 @@ class _Server(uvicorn.Server):
             listener.listen(_WAITING)
         if self.started:
             notify("READY=1")
-            if declared := getattr(self._app.state, "declared_modules", None):
-                declared.start()
+            self._services.get(ReconcileWorker).start()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         notify("STOPPING=1")
-        if runs := getattr(self._app.state, "runs", None):
+        if runs := self._services.find(Runs):
             await runs.close()
         await super().shutdown(sockets)
 
 
 def main() -> int:
-    """Serve until told to end."""
+    """Serve until a signal ends it."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    # It would write a line for every request to the model.
-    logging.getLogger("httpx2").setLevel(logging.WARNING)
-    # And one for every change of a file.
-    logging.getLogger("watchfiles").setLevel(logging.WARNING)
+    # They log every request to the model, and every change of a file.
+    for name in ("httpx2", "watchfiles"):
+        logging.getLogger(name).setLevel(logging.WARNING)
     keep_private()
     raise_descriptors()
     count = os.environ.pop("LISTEN_FDS", "")
     if not count.isdigit() or int(count) < 1:
-        print("Core is started by its socket: use `parachute start`.", file=sys.stderr)  # noqa: T201
+        print("The server is started by its socket: use `parachute start`.", file=sys.stderr)  # noqa: T201
         return 1
     try:
         sockets = [socket.socket(fileno=_LISTEN_FD + number) for number in range(int(count))]
     except OSError as error:
-        print(f"Core was started without its sockets: {error}.", file=sys.stderr)  # noqa: T201
+        print(f"The server was started without its sockets: {error}.", file=sys.stderr)  # noqa: T201
         return 1
     for listener in sockets:
         listener.set_inheritable(False)
@@ -100,7 +101,7 @@ def main() -> int:
         server_header=False,
         date_header=False,
         ws="none",
-        http=functools.partial(HttpConnection, Door(PUBLIC)),  # type: ignore[arg-type]
+        http=functools.partial(HttpConnection, ConnectionLimiter(PUBLIC)),  # type: ignore[arg-type]
         backlog=_ACCEPTED_AT_ONCE,
         timeout_graceful_shutdown=_GRACEFUL_SECONDS,
     )

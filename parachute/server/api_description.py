@@ -1,14 +1,14 @@
-"""What the API's own description (`/openapi.json`) says of keys and errors, which FastAPI does not know of."""
+"""Keys and errors in the API's own description (`/openapi.json`), of which FastAPI does not know."""
 
 from typing import Any
 
-from parachute.web.routing import needed
+from parachute.web.access.routing import needed
 
 Schema = dict[str, Any]
 
 _ERROR: Schema = {
     "type": "object",
-    "description": "What every error looks like.",
+    "description": "The form of every error.",
     "properties": {
         "detail": {"type": "string", "description": "What went wrong, as a sentence for a person."},
         "key": {"type": "string", "description": "A word that does not change, for programs."},
@@ -26,7 +26,7 @@ _OF_FASTAPI = ("HTTPValidationError", "ValidationError")
 
 
 def described(schema: Schema) -> Schema:
-    """Change the description of an API in place: who may call each route, and what its errors look like."""
+    """Change the description of an API in place: the scope of each route, and the form of its errors."""
     components = schema.setdefault("components", {})
     schemas = components.setdefault("schemas", {})
     for name in _OF_FASTAPI:

@@ -1,4 +1,4 @@
-"""What core's process leaves out of the large packages that it imports."""
+"""Parts of large packages that the server's process does not import before they are needed."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def leave_out() -> None:
-    """Spare a fifth of core's start and a fifth of its memory; call it before any of these packages is imported."""
+    """Save a fifth of the server's start and of its memory; call it before any of these packages is imported."""
     # Otherwise pydantic reads the descriptions of all installed packages to find those that extend it: none does.
     os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
     from pydantic import BaseModel

@@ -1,1 +1,1 @@
-"""The page on which a new computer is set up from a phone: served to everyone, powerless without a key."""
+"""The page on which a new computer is set up from a phone: served to everyone, powerless without the set-up key."""

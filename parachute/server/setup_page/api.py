@@ -1,42 +1,45 @@
-"""`/`, that the computer runs, `/setup`, the page that sets it up, and `/api/setup`, what that needs to know."""
+"""Routes: the first page `/`, the set-up page `/setup`, and `/api/setup`, which the page asks."""
 
 import asyncio
 import logging
+import os
+import socket
+from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 
 from parachute import __version__
-from parachute.errors import ParachuteError, Unavailable
-from parachute.first_boot.service import FirstBoot
-from parachute.setup_page.assets import ASSETS, Asset
-from parachute.setup_page.machine import names_of, time_zone
+from parachute.base.errors import ParachuteError, Unavailable
+from parachute.base.services import provided, services_of
+from parachute.config.settings.models import Settings
+from parachute.llm.gateway.service import Gateway
+from parachute.server.setup_page.assets import ASSETS, HOME, NEW_HOME, Asset
+from parachute.web.discovery.avahi import announced_name
+from parachute.web.first_boot.service import FirstBoot
 
 log = logging.getLogger(__name__)
+
+_LOCAL_TIME = Path("/etc/localtime")
+_ZONES = "zoneinfo/"
 
 router = APIRouter(tags=["setup"])
 
 
-def first_boot(request: Request) -> FirstBoot:
-    """How far the set-up of this computer has come."""
-    service: FirstBoot = request.app.state.first_boot
-    return service
-
-
-FirstBootDependency = Annotated[FirstBoot, Depends(first_boot)]
+FirstBootDependency = Annotated[FirstBoot, Depends(provided(FirstBoot))]
 
 
 @router.get("/", include_in_schema=False)
 async def home(request: Request, service: FirstBootDependency) -> Any:
-    """That the computer runs, and what to do next: a page for browsers, JSON for others."""
+    """The first page: the computer runs, and what to do next; JSON for programs."""
     if "text/html" not in request.headers.get("accept", ""):
         return {"name": "Parachute Computer", "status": "ok", "version": __version__}
     try:
         is_open = await asyncio.to_thread(lambda: service.is_open)
     except ParachuteError:
-        is_open = False  # the set-up page says that nobody can tell
-    return _answer(request, ASSETS["home-new.html" if is_open else "home.html"])
+        is_open = False  # the set-up page says that it is not known
+    return _answer(request, NEW_HOME if is_open else HOME)
 
 
 @router.get("/setup", include_in_schema=False)
@@ -47,36 +50,35 @@ async def page(request: Request, service: FirstBootDependency) -> Response:
     except ParachuteError as error:
         log.warning("The set-up page cannot be shown: %s", error)
         # Where the owner's files lie, and what is in them, is not for strangers.
-        raise Unavailable("This computer cannot tell whether it is set up.", "Its log says why.") from error
+        raise Unavailable("It is not known whether this computer is set up.", "Its log says why.") from error
     return _answer(request, ASSETS["page.html"]) if is_open else _answer(request, ASSETS["done.html"], 410)
 
 
 @router.get("/setup/page.css", include_in_schema=False)
 async def style(request: Request) -> Response:
-    """How the page looks."""
+    """The style sheet of the page."""
     return _answer(request, ASSETS["page.css"])
 
 
 @router.get("/setup/page.js", include_in_schema=False)
 async def script(request: Request) -> Response:
-    """What the page does."""
+    """The script of the page."""
     return _answer(request, ASSETS["page.js"])
 
 
 @router.get("/api/setup")
 async def status(request: Request, service: FirstBootDependency) -> dict[str, Any]:
-    """What the set-up page shows first: names, time zone, version, vault and the model in force."""
+    """The names, time zone, version, vault and model that the set-up page shows first."""
     await asyncio.to_thread(service.note_use, request.scope["state"]["caller"])
-    state = request.app.state
-    name, host = await names_of()
+    services = services_of(request)
     return {
         "is_open": await asyncio.to_thread(lambda: service.is_open),
-        "name": name,
-        "hostname": host,
-        "time_zone": await asyncio.to_thread(time_zone),
+        "name": await announced_name(),
+        "hostname": socket.gethostname(),
+        "time_zone": await asyncio.to_thread(_time_zone),
         "version": __version__,
-        "vault": str(state.settings.vault),
-        "provider": await state.gateway.status(),
+        "vault": str(services.get(Settings).vault),
+        "provider": await services.get(Gateway).status(),
     }
 
 
@@ -92,3 +94,14 @@ def _answer(request: Request, asset: Asset, status: int = 200) -> Response:
     if status == 200 and request.headers.get("if-none-match") == asset.etag:
         return Response(status_code=304, headers=headers)
     return Response(asset.content, status, headers=headers, media_type=asset.media_type)
+
+
+def _time_zone() -> str:
+    """The time zone of the machine, such as `Europe/Berlin`; `UTC` where none is set."""
+    if named := os.environ.get("TZ", "").removeprefix(":"):
+        return named
+    try:
+        target = os.readlink(_LOCAL_TIME)  # noqa: PTH115 - the text of the link; what it leads to may be a link itself
+    except OSError:
+        return "UTC"
+    return target.partition(_ZONES)[2] or "UTC"

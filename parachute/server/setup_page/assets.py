@@ -1,4 +1,4 @@
-"""The files of the page, read once, with the headers that keep it to itself."""
+"""The files of the pages, read once, with their security headers."""
 
 import hashlib
 from collections.abc import Mapping
@@ -18,28 +18,30 @@ _POLICY = (
 
 @dataclass(frozen=True)
 class Asset:
-    """One file."""
+    """One file; `next_step` is put into it in the place of `{next}`."""
 
     name: str
+    next_step: str = ""
 
     @cached_property
     def content(self) -> bytes:
-        """What is in it."""
-        return (_FOLDER / self.name).read_bytes().replace(b"{version}", __version__.encode())
+        """Its bytes, with the version of the program."""
+        text = (_FOLDER / self.name).read_bytes().replace(b"{version}", __version__.encode())
+        return text.replace(b"{next}", self.next_step.encode())
 
     @cached_property
     def etag(self) -> str:
-        """Tells two versions of it apart."""
+        """A hash of the content."""
         return f'"{hashlib.sha256(self.content).hexdigest()[:16]}"'
 
     @property
     def media_type(self) -> str:
-        """Its type."""
+        """The media type, by its ending."""
         return _TYPES[Path(self.name).suffix]
 
     @property
     def headers(self) -> dict[str, str]:
-        """Nothing is loaded from elsewhere, nobody frames it, and it tells nobody where its reader comes from."""
+        """The headers: nothing is loaded from elsewhere, nobody frames it, and no referrer is sent."""
         return {
             "content-security-policy": _POLICY,
             "x-content-type-options": "nosniff",
@@ -50,5 +52,13 @@ class Asset:
         }
 
 
-_NAMES = ("home.html", "home-new.html", "page.html", "done.html", "page.css", "page.js")
-ASSETS: Mapping[str, Asset] = {name: Asset(name) for name in _NAMES}
+_USE = (
+    "To use it from a phone, enter this page's address in the settings of the Parachute app, with a key that "
+    "<code>parachute keys create phone</code> makes on the computer itself."
+)
+_SET_UP = (
+    'This computer is not set up yet: <a href="/setup">set it up</a>. The key that the page asks for is shown by '
+    "<code>parachute first-boot</code> on the computer itself."
+)
+HOME, NEW_HOME = Asset("home.html", _USE), Asset("home.html", _SET_UP)
+ASSETS: Mapping[str, Asset] = {name: Asset(name) for name in ("page.html", "done.html", "page.css", "page.js")}

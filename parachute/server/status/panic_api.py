@@ -4,22 +4,24 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 
-from parachute.keys.models import Caller
-from parachute.panic.brake import Brake
-from parachute.panic.service import EmergencyStop
+from parachute.base.services import services_of
+from parachute.config.settings.home import Home
+from parachute.security.keys.models import Caller
+from parachute.security.kill_switch.service import KillSwitchService
+from parachute.security.kill_switch.switch import KillSwitch
 
 router = APIRouter(prefix="/api", tags=["panic"])
 
 
 def panic_of(request: Request) -> dict[str, Any] | None:
-    """Since when all agents are stopped and by whom; None if they are not."""
-    panic = Brake(request.app.state.home.root).panic
+    """The time since when all agents are stopped, and by whom; None if they are not."""
+    panic = KillSwitch(services_of(request).get(Home).root).panic
     return panic.as_json() if panic else None
 
 
 @router.get("/panic")
 async def get_panic(request: Request) -> dict[str, Any]:
-    """Whether all agents are stopped: since when, and by whom."""
+    """The kill switch: since when all agents are stopped and by whom, or null."""
     return {"panic": panic_of(request)}
 
 
@@ -29,15 +31,13 @@ async def panic(request: Request) -> dict[str, Any]:
 
     `warning` says what does not hold where the disk could not be written.
     """
-    service: EmergencyStop = request.app.state.emergency_stop
     caller: Caller = request.scope["state"]["caller"]
-    pulled = await service.pull(caller.name)
-    return {"panic": pulled.as_json(), "warning": pulled.warning}
+    stopped = await services_of(request).get(KillSwitchService).engage(caller.name)
+    return {"panic": stopped.as_json(), "warning": stopped.warning}
 
 
 @router.post("/resume")
 async def resume(request: Request) -> dict[str, Any]:
     """Let agents work again; answers what had stopped them."""
-    service: EmergencyStop = request.app.state.emergency_stop
-    released = await service.release()
+    released = await services_of(request).get(KillSwitchService).release()
     return {"panic": None, "was": released.as_json() if released else None}

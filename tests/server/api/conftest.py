@@ -1,7 +1,8 @@
-"""One whole computer for the tests of a file, and its owner."""
+"""One whole computer for these tests, and its owner."""
 
 import asyncio
 import json
+import os
 import sqlite3
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -10,16 +11,22 @@ from typing import Any
 import httpx2
 import pytest
 
-from parachute.keys.cli_token import CliToken
+from parachute.security.keys.cli_token import CliToken
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text
 from tests.support.sse import chat
 
 KEY = "sk-ant-api03-the-real-one"
+_TABLES = """
+SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT IN
+('marks', 'sqlite_sequence', 'words_data', 'words_idx', 'words_content', 'words_docsize', 'words_config')
+"""
+"""Without those in which SQLite keeps the search index `words`, which is as long as all transcripts together."""
+
 MESSAGE = "What does Ottilie's telescope cost?"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def model() -> Iterator[MessagesAPI]:
     """A model that always answers."""
     with MessagesAPI() as service:
@@ -27,8 +34,8 @@ def model() -> Iterator[MessagesAPI]:
         yield service
 
 
-@pytest.fixture(scope="module")
-def house(model: MessagesAPI) -> Iterator[Computer]:
+@pytest.fixture(scope="session")
+def computer(model: MessagesAPI) -> Iterator[Computer]:
     """A computer whose model is `model`."""
     environment = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url}
     with Computer(environment=environment) as running:
@@ -36,9 +43,9 @@ def house(model: MessagesAPI) -> Iterator[Computer]:
 
 
 @pytest.fixture
-async def owner(house: Computer) -> AsyncIterator[httpx2.AsyncClient]:
+async def owner(computer: Computer) -> AsyncIterator[httpx2.AsyncClient]:
     """The owner, as the command line proves it."""
-    async with house.client(headers={"authorization": f"Bearer {CliToken(house.home.root).obtain()}"}) as client:
+    async with computer.client(headers={"authorization": f"Bearer {CliToken(computer.home.root).obtain()}"}) as client:
         yield client
 
 
@@ -49,11 +56,11 @@ def remembered() -> dict[str, str]:
 
 
 @pytest.fixture
-async def session(house: Computer, owner: httpx2.AsyncClient, remembered: dict[str, str]) -> str:
+async def session(computer: Computer, owner: httpx2.AsyncClient, remembered: dict[str, str]) -> str:
     """A session with one answer, the same for all tests of a file."""
     if "session" not in remembered:
         remembered["session"] = await talk(owner)
-        await settled(house)
+        await settled(computer)
     return remembered["session"]
 
 
@@ -66,30 +73,29 @@ async def talk(client: httpx2.AsyncClient, message: str = MESSAGE, session: str 
     return str(stream.terminal["sessionId"])
 
 
-def state_of(house: Computer) -> str:
+def state_of(computer: Computer) -> str:
     """All that is stored: every row of every database, and every file with its size, but for logs and sockets."""
     found: dict[str, Any] = {}
-    for path in (*sorted(house.vault.glob(".parachute/*.db")), house.home.trust_database):
+    for path in (*sorted(computer.vault.glob(".parachute/*.db")), computer.home.trust_database):
         connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)
-        tables = connection.execute(
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT IN ('marks', 'sqlite_sequence')"
-        ).fetchall()
-        for (name,) in tables:
-            found[f"{path.name} {name}"] = repr(connection.execute(f"SELECT * FROM {name}").fetchall())
+        for (name,) in connection.execute(_TABLES).fetchall():
+            columns = "session, kind, length(body)" if name == "words" else "*"
+            found[f"{path.name} {name}"] = repr(connection.execute(f"SELECT {columns} FROM {name}").fetchall())
         connection.close()
-    for root in (house.vault, house.home.root):
-        for path in sorted(root.rglob("*")):
-            parts = path.relative_to(root).parts
-            if {"audit", "logs", "run", "sandboxes"} & set(parts) or ".db" in path.name or path.suffix == ".lock":
-                continue
-            # The agent's program writes on in the transcript after its answer.
-            found[str(path)] = path.stat().st_size if path.is_file() and path.suffix != ".jsonl" else "there"
+    for root in (computer.vault, computer.home.root):
+        for folder, folders, files in os.walk(root):  # which ignores what goes away meanwhile
+            folders[:] = sorted({*folders} - {"audit", "logs", "run", "sandboxes"})
+            found[folder] = folders
+            for path in (Path(folder) / name for name in sorted(files)):
+                if ".db" not in path.name and path.suffix != ".lock":
+                    # The agent's program writes on in the transcript after its answer.
+                    found[str(path)] = path.stat().st_size if path.suffix != ".jsonl" else "there"
     return json.dumps(found, indent=1)
 
 
-async def settled(house: Computer) -> None:
+async def settled(computer: Computer) -> None:
     """Wait until every run has been written down as ended."""
-    path = house.vault / ".parachute" / "runs.db"
+    path = computer.vault / ".parachute" / "runs.db"
 
     def ended() -> bool:
         with sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True) as connection:
@@ -97,9 +103,15 @@ async def settled(house: Computer) -> None:
         connection.close()
         return bool(running == 0)
 
-    await asyncio.to_thread(house.wait_until, ended, "no run is under way")
+    await asyncio.to_thread(computer.wait_until, ended, "no run is under way")
 
 
-def vault_text(house: Computer, pattern: str) -> str:
+def tree(folder: Path) -> Iterator[Path]:
+    """All that lies in a folder now, whatever goes away meanwhile."""
+    for place, folders, files in os.walk(folder):
+        yield from (Path(place) / name for name in (*folders, *files))
+
+
+def vault_text(computer: Computer, pattern: str) -> str:
     """The text of all files of the vault's own folder that match."""
-    return "".join(path.read_text() for path in sorted(Path(house.vault / ".parachute").glob(pattern)))
+    return "".join(path.read_text() for path in sorted(Path(computer.vault / ".parachute").glob(pattern)))

@@ -3,7 +3,7 @@
 import textwrap
 from typing import Any
 
-from tests.hosts.household import Household
+from tests.modules.runtime.household import Household
 
 BODY = """
 async def resolve_para_id(self, para_id):
@@ -30,24 +30,24 @@ AGENT = """
 """
 
 
-def furnish(house: Household) -> None:
+def furnish(computer: Household) -> None:
     """Install the module `garden`, and put an agent of the user's own into its folder."""
-    agents = house.folder / "sources" / "garden" / "agents"
+    agents = computer.folder / "sources" / "garden" / "agents"
     agents.mkdir(parents=True)
     (agents / "page.md").write_text(textwrap.dedent(AGENT).lstrip())
-    house.install(
+    computer.install(
         "garden",
         BODY,
         permissions={"write": ["Garden/**"]},
         agents={"gardener": {"capabilities": ["read"], "can_suggest": ["garden"]}},
         settings={"depth": {"type": "integer", "default": 3}},
     )
-    own = house.vault / "Garden" / ".agents" / "weeds.md"
+    own = computer.vault / "Garden" / ".agents" / "weeds.md"
     own.parent.mkdir(parents=True)
     own.write_text(textwrap.dedent(AGENT).lstrip())
 
 
-async def call_modules(house: Household, call: Any) -> None:
+async def call_modules(computer: Household, call: Any) -> None:
     """Use every route that leads to a module; the last one removes it."""
     module = {"name": "garden"}
     await call("GET /api/modules")
@@ -60,12 +60,12 @@ async def call_modules(house: Household, call: Any) -> None:
     await call("PUT /api/modules/{name}/prompt", {"content": "Be kind."}, **module)
     assert (await call("GET /api/modules/{name}/prompt", **module))["content"] == "Be kind."
     await _agents(call)
-    await _suggestions(house, call)
-    bed = house.post("/api/garden/beds").json()["id"]
+    await _suggestions(computer, call)
+    bed = computer.post("/api/garden/beds").json()["id"]
     assert (await call("GET /api/para/{identifier}", identifier=bed))["item"] == {"name": "Bed"}
     for path in ("disable", "enable", "restart"):
         await call(f"POST /api/modules/{{name}}/{path}", **module)
-    house.edit("garden", "planted", "sown")
+    computer.edit("garden", "planted", "sown")
     asked = await call("GET /api/modules/{name}/approval", **module)
     approved = await call("POST /api/modules/{name}/approve", {"hash": asked["hash"]}, **module)
     assert approved["state"] == "ready"
@@ -97,9 +97,9 @@ async def _agents(call: Any) -> None:
     await call(f"POST {place}/{{name}}/reset", **page)
 
 
-async def _suggestions(house: Household, call: Any) -> None:
+async def _suggestions(computer: Household, call: Any) -> None:
     def propose(what: str) -> str:
-        return str(house.post("/api/garden/propose", json={"what": what}).json()["id"])
+        return str(computer.post("/api/garden/propose", json={"what": what}).json()["id"])
 
     peas, leek, kale, dill, mint, sage = (propose(what) for what in ("peas", "leek", "kale", "dill", "mint", "sage"))
     await call("GET /api/suggestions")

@@ -32,7 +32,7 @@ async def test_each_route_says_which_scope_it_needs_and_what_its_errors_look_lik
     assert refused.keys() == document["components"]["schemas"]["Error"]["properties"].keys()
 
 
-async def test_a_wrong_method_is_answered_with_every_right_one(house: Computer, owner: httpx2.AsyncClient) -> None:
+async def test_a_wrong_method_is_answered_with_every_right_one(computer: Computer, owner: httpx2.AsyncClient) -> None:
     document = await described(owner)
     wrong: list[str] = []
     for path, operations in document["paths"].items():

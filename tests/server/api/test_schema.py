@@ -7,19 +7,21 @@ from typing import Any
 
 import httpx2
 import pytest
-import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 
-from parachute.keys.cli_token import CliToken
-from tests.claude_code.writing import talk as said
-from tests.claude_code.writing import write
-from tests.hosts.household import Household
-from tests.mcp_servers.programs import plain
+from parachute.security.keys.cli_token import CliToken
+from tests.chat.claude_code_import.writing import talk as said
+from tests.chat.claude_code_import.writing import write
+from tests.chat.mcp_servers.programs import plain
+from tests.modules.runtime.household import Household
 from tests.support.messages_api import Gate, MessagesAPI, hold, text, tool_use
 from tests.support.sse import ChatStream, chat
 
 from .conftest import KEY, talk
 from .furnishing import call_modules, furnish
+
+# Over a hundred routes, ten requests each and more, in one test.
+pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 
 EXAMPLES = 10
 LEFT_OUT = (
@@ -51,6 +53,9 @@ async def asking(model: MessagesAPI) -> AsyncIterator[Household]:
 
 
 async def test_no_request_fails_inside(asking: Household, model: MessagesAPI) -> None:
+    # Its import takes seconds, and `make test` collects this file as well.
+    import schemathesis
+
     headers = {"authorization": f"Bearer {CliToken(asking.home.root).obtain()}"}
     good: Counter[str] = Counter()
     async with asking.client(headers=headers) as client:
@@ -73,7 +78,7 @@ async def test_no_request_fails_inside(asking: Household, model: MessagesAPI) ->
     assert "Traceback" not in asking.logs()
 
 
-def _try(house: Household, operation: Any, route: str, headers: dict[str, str], good: Counter[str]) -> None:
+def _try(computer: Household, operation: Any, route: str, headers: dict[str, str], good: Counter[str]) -> None:
     """Send made-up requests of one route."""
 
     @settings(
@@ -86,7 +91,7 @@ def _try(house: Household, operation: Any, route: str, headers: dict[str, str], 
     )
     @given(case=operation.as_strategy())
     def attempt(case: Any) -> None:
-        response = case.call(base_url=house.url, headers=headers, timeout=60)
+        response = case.call(base_url=computer.url, headers=headers, timeout=60)
         assert response.status_code < 500, f"{route}: {response.status_code} {response.text[:500]}"
         if response.status_code >= 400 and case.method != "HEAD":
             assert isinstance(response.json()["detail"], str), f"{route}: {response.text[:200]}"
@@ -95,7 +100,7 @@ def _try(house: Household, operation: Any, route: str, headers: dict[str, str], 
     attempt()
 
 
-async def _rightly(house: Household, client: httpx2.AsyncClient, model: MessagesAPI) -> list[str]:
+async def _rightly(computer: Household, client: httpx2.AsyncClient, model: MessagesAPI) -> list[str]:
     """Use every route as it is meant to be; the routes that answered 200."""
     done: list[str] = []
 
@@ -127,22 +132,22 @@ async def _rightly(house: Household, client: httpx2.AsyncClient, model: Messages
     await call("POST /api/ask", {"prompt": "Is it late?"})
     for path in ("/api/events/dead-letters", "/api/hooks", "/api/hooks/errors"):
         await call(f"GET {path}")
-    await call_modules(house, call)
+    await call_modules(computer, call)
     made = await call("POST /api/workspaces", {"name": "A quiet place"})
     place = {"slug": made["workspace"]["slug"]}
     await call("GET /api/workspaces")
     await call("GET /api/workspaces/{slug}", **place)
     await call("PUT /api/workspaces/{slug}", {"description": "Very."}, **place)
     await call("DELETE /api/workspaces/{slug}", **place)
-    (house.folder / "server.py").write_text(plain(""))
-    server = {"name": "notes", "command": sys.executable, "args": [str(house.folder / "server.py")]}
+    (computer.folder / "server.py").write_text(plain(""))
+    server = {"name": "notes", "command": sys.executable, "args": [str(computer.folder / "server.py")]}
     await call("POST /api/mcps", server)
     await call("GET /api/mcps")
     await call("POST /api/mcps/{name}/test", name="notes")
     await call("GET /api/mcps/{name}/tools", name="notes")
     await call("DELETE /api/mcps/{name}", name="notes")
     await call("GET /api/sandbox/sessions/{session}", session=session)
-    adoptable = write(house.folder / ".claude", "/a", *said("/a"))
+    adoptable = write(computer.folder / ".claude", "/a", *said("/a"))
     for path in ("/recent", "/projects", "/sessions/{session}"):
         await call(f"GET /api/claude-code{path}", session=adoptable)
     done.append("GET /api/claude-code/sessions")

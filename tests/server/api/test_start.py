@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 import uvicorn
 
-from parachute.app import create
-from parachute.database import Database
-from parachute.sessions import migrations
-from parachute.settings.home import Home
-from parachute.settings.models import Settings
+from parachute.base.database import Database
+from parachute.chat.sessions import migrations
+from parachute.config.settings.home import Home
+from parachute.config.settings.models import Settings
+from parachute.server.app import create
 from parachute.supervisor.credentials import Credentials
 
 

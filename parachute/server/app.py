@@ -1,0 +1,183 @@
+"""The application: middleware, routes, and the start of every service in the order in which they need each other."""
+
+import contextlib
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import fields
+from typing import Any
+
+from fastapi import APIRouter, FastAPI
+
+from parachute import __version__
+from parachute.automation.suggestions.tools import AgentTools
+from parachute.base.addresses import is_loopback
+from parachute.base.errors import ParachuteError
+from parachute.base.services import ServiceRegistry
+from parachute.chat.runs.run import PersonsAgent
+from parachute.chat.sessions.models import AppListener
+from parachute.config.settings.home import Home
+from parachute.config.settings.models import Settings
+from parachute.modules.registry.models import RunningModules
+from parachute.modules.registry.service import Modules
+from parachute.modules.runtime.openapi import paths
+from parachute.modules.runtime.proxy import ALIASES, OWN, ModuleProxy
+from parachute.modules.runtime.service import Hosts
+from parachute.security.audit.decisions import Decisions
+from parachute.security.audit.middleware import AuditMiddleware
+from parachute.security.keys.cli_token import CliToken
+from parachute.security.keys.service import Keys
+from parachute.server.api_description import described
+from parachute.server.composition.automation import build_automation, build_suggestions
+from parachute.server.composition.chat import build_chat, build_sessions
+from parachute.server.composition.events import build_events
+from parachute.server.composition.kill_switch import build_kill_switch
+from parachute.server.composition.lifecycle import Lifecycle
+from parachute.server.composition.llm import build_llm
+from parachute.server.composition.modules import build_modules
+from parachute.server.composition.sandbox import build_sandbox
+from parachute.server.composition.storage import Installation, open_storage
+from parachute.server.status.api import router as status_routes
+from parachute.server.status.panic_api import router as panic_routes
+from parachute.supervisor.credentials import Credentials
+from parachute.web.access.access import AccessMiddleware
+from parachute.web.first_boot.service import FirstBoot
+from parachute.web.http.body_limit import LARGEST_KEPT, BodyLimitMiddleware
+from parachute.web.http.errors import install_error_handlers
+from parachute.web.http.late_routes import LateRoutes
+from parachute.web.http.startup import StartupMiddleware
+
+_BODY_LIMIT = 2 * 1024 * 1024
+"""Bytes; 100,000 characters of a message are up to 1.2 MB when every one is escaped."""
+
+_MESSAGE_LIMIT = LARGEST_KEPT
+"""Bytes of a message with its attachments, which travel as base64."""
+
+_UPLOAD_LIMIT = 512 * 1024 * 1024
+"""Bytes that a module may be sent, such as a long recording: they are passed on, never held."""
+
+_LIMITS = {
+    "/api": _UPLOAD_LIMIT,
+    **{f"/api/{name}": _BODY_LIMIT for name in OWN - ALIASES.keys()},
+    # Only the message itself; other bodies of a conversation have the limit of everything else.
+    "/api/chat": _MESSAGE_LIMIT,
+    "/api/chat/": _BODY_LIMIT,
+}
+
+
+class _Application(FastAPI):
+    """The application: `installation` is what its start builds the services from, `late_routes` reads most routes then.
+
+    Routes and middleware know of nothing but `app.state.services`.
+    """
+
+    def __init__(self, installation: Installation, services: ServiceRegistry) -> None:
+        super().__init__(
+            title="Parachute Computer",
+            version=__version__,
+            lifespan=_lifespan,
+            docs_url=None,
+            redoc_url=None,
+            # Nothing leaves this computer, whatever the environment says.
+            telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
+        )
+        self.installation = installation
+        self.services = self.state.services = services
+        self.include_router(status_routes)
+        # Not among the late routes: reading those takes descriptors, and there may be none when agents have to be stopped.
+        self.include_router(panic_routes)
+        self.late_routes = LateRoutes(self, _late_routers, self.router.default)
+        self.router.default = self.late_routes
+
+    def openapi(self) -> dict[str, Any]:
+        self.late_routes.read()
+        schema = super().openapi()
+        hosts = self.services.find(Hosts)
+        offered = paths(hosts.routes()) if hosts is not None else {}
+        # What modules offer changes; FastAPI keeps what it has made.
+        return described({**schema, "paths": {**schema["paths"], **offered}})
+
+
+def create(home: Home, settings: Settings, credentials: Credentials) -> FastAPI:
+    """The application for one installation; error: ParachuteError if it would be open to strangers."""
+    keys, modules = Keys(home.root), Modules(home, settings.vault)
+    first_boot = FirstBoot(home.root, keys)
+    services = ServiceRegistry(home, settings, credentials, keys, modules, first_boot)
+    installation = Installation(home=home, settings=settings, credentials=credentials, keys=keys, modules=modules)
+    app = _Application(installation, services)
+    install_error_handlers(app)
+    # The last one added is the outermost: nothing is read or recorded before it is known who asks. The first one keeps
+    # requests for modules from being compared with every route of the server.
+    app.add_middleware(ModuleProxy, services=services)
+    app.add_middleware(AuditMiddleware, services=services)
+    app.add_middleware(BodyLimitMiddleware, limit=_BODY_LIMIT, limits=_LIMITS)
+    app.add_middleware(StartupMiddleware, services=services)
+    app.add_middleware(
+        AccessMiddleware,
+        keys=keys,
+        cli_token=CliToken(home.root),
+        auth_mode=settings.auth_mode,
+        bind=settings.host,
+        hostnames=settings.hostnames,
+        origins=settings.origins,
+        trusted_proxies=settings.trusted_proxies,
+        awaits_set_up=_awaits_set_up(first_boot, settings.host),
+        refused=lambda address: _record_refusal(services, address),
+    )
+    return app
+
+
+def _record_refusal(services: ServiceRegistry, address: str) -> None:
+    if decisions := services.find(Decisions):
+        decisions.record(f"from {address}", "wrong_key")
+
+
+def _awaits_set_up(first_boot: FirstBoot, host: str) -> bool:
+    try:
+        return not is_loopback(host) and first_boot.is_open
+    except ParachuteError:
+        return False  # then the start fails where others could reach a computer without keys
+
+
+def _late_routers() -> Iterable[APIRouter]:
+    # A sixth of the processor time of the start, with what the routers import.
+    from parachute.server.routes import ROUTERS
+
+    return ROUTERS
+
+
+@contextlib.asynccontextmanager
+async def _lifespan(app: _Application) -> AsyncIterator[None]:
+    try:
+        async with contextlib.AsyncExitStack() as stack:
+            lifecycle = Lifecycle(stack)
+            await _start(app.installation, app.services, lifecycle)
+            await lifecycle.start(app.late_routes)
+            yield
+    except ParachuteError as error:
+        app.services.add_as(ParachuteError, error)
+        raise
+
+
+async def _start(installation: Installation, services: ServiceRegistry, lifecycle: Lifecycle) -> None:
+    """Build each wing from those below it; every service of a wing can be asked for by routes."""
+    lifecycle.finishing(installation.keys.close)
+    storage = await open_storage(installation, lifecycle)
+    refused = Decisions(storage.audit, "anonymous", "anonymous", "refused_key")
+    lifecycle.finishing(refused.flush)
+    events = await build_events(installation, storage, lifecycle)
+    sessions = await build_sessions(storage, events, lifecycle)
+    llm = build_llm(installation, storage, lifecycle)
+    sandbox = await build_sandbox(installation, storage, events, lifecycle)
+    modules = build_modules(installation, storage, events, sandbox)
+    suggestions = await build_suggestions(installation, storage, events, modules)
+    tools = AgentTools(modules.hosts, suggestions, sessions.trust.owner)
+    chat = await build_chat(installation, storage, events, llm, sandbox, modules, sessions, tools, lifecycle)
+    automation = await build_automation(
+        installation, storage, events, llm, sandbox, modules, sessions, suggestions, chat, lifecycle
+    )
+    switch = await build_kill_switch(installation.home, events, llm, sandbox, chat, lifecycle)
+    services.add_as(PersonsAgent, automation.maintenance)
+    services.add_as(AppListener, chat.prewarming)
+    services.add_as(RunningModules, modules.hosts)
+    services.add(storage.audit, storage.recovery, refused, sessions.sessions, suggestions, switch)
+    for wing in (events, llm, sandbox, modules, chat, automation):
+        services.add(*(getattr(wing, field.name) for field in fields(wing)))

@@ -1,0 +1,88 @@
+"""The wing `automation`: suggestions, agents of modules, scheduled agents, maintenance and triage."""
+
+from dataclasses import dataclass
+
+from parachute.automation.maintenance.service import Maintenance
+from parachute.automation.module_agents.conversations import ModuleConversations
+from parachute.automation.module_agents.service import ModuleAgents
+from parachute.automation.scheduled_agents.service import ScheduledAgents
+from parachute.automation.suggestions.own_settings import OwnSettings
+from parachute.automation.suggestions.service import Suggestions
+from parachute.automation.suggestions.store import SuggestionStore
+from parachute.automation.triage.service import Orchestrator
+from parachute.server.composition.chat import ChatServices, SessionServices
+from parachute.server.composition.events import EventServices
+from parachute.server.composition.lifecycle import Lifecycle
+from parachute.server.composition.llm import ModelServices
+from parachute.server.composition.modules import ModuleServices, serve_modules
+from parachute.server.composition.sandbox import SandboxServices
+from parachute.server.composition.storage import Installation, Storage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AutomationServices:
+    """Services that work without a person's message."""
+
+    maintenance: Maintenance
+    scheduled_agents: ScheduledAgents
+    triage: Orchestrator
+
+
+async def build_suggestions(
+    installation: Installation, storage: Storage, events: EventServices, modules: ModuleServices
+) -> Suggestions:
+    """Suggestions stand below conversations, whose agents make some."""
+    store = SuggestionStore(storage.suggestions)
+    suggestions = Suggestions(store, modules.hosts, OwnSettings(installation.home), events.events, storage.audit)
+    await suggestions.start()
+    return suggestions
+
+
+async def build_automation(
+    installation: Installation,
+    storage: Storage,
+    events: EventServices,
+    llm: ModelServices,
+    sandbox: SandboxServices,
+    modules: ModuleServices,
+    sessions: SessionServices,
+    suggestions: Suggestions,
+    chat: ChatServices,
+    lifecycle: Lifecycle,
+) -> AutomationServices:
+    """Start the modules with the agents that they may run, and then the jobs of every day."""
+    maintenance = Maintenance(chat.agents, installation.modules, suggestions, sessions.trust.owner)
+    await maintenance.start()
+    agents = ModuleAgents(chat.agents, chat.runs, sandbox.egress)
+    conversations = ModuleConversations(sessions.sessions, chat.runs)
+    serve_modules(installation, storage, events, modules, suggestions, agents, conversations, lifecycle)
+
+    def has_tools() -> bool:
+        return llm.gateway.upstream.provider.name != "offline"
+
+    scheduled_agents = await lifecycle.start(
+        ScheduledAgents(
+            installation.home,
+            storage.vault.root,
+            modules.hosts,
+            agents,
+            sessions.sessions,
+            events.events,
+            events.scheduler,
+            suggestions,
+            has_tools,
+        )
+    )
+    triage = await lifecycle.start(
+        Orchestrator(
+            installation.settings.orchestrator,
+            suggestions,
+            agents,
+            scheduled_agents.store,
+            sessions.sessions,
+            events.scheduler,
+            has_tools,
+        )
+    )
+    await lifecycle.start(events.scheduler)
+    return AutomationServices(maintenance=maintenance, scheduled_agents=scheduled_agents, triage=triage)

@@ -1,0 +1,114 @@
+"""The wing `chat`: sessions, workspaces, agent processes, MCP servers and runs."""
+
+from dataclasses import dataclass
+
+from parachute.chat.agent_processes.models import ModuleTools
+from parachute.chat.agent_processes.options import prepare_files
+from parachute.chat.agent_processes.pool import AgentPool
+from parachute.chat.claude_code_import.history import History
+from parachute.chat.claude_code_import.service import ClaudeCode
+from parachute.chat.knowledge.service import KnowledgeService
+from parachute.chat.mcp_servers.service import McpServers
+from parachute.chat.prompts.service import Prompts
+from parachute.chat.runs.admission import Admission
+from parachute.chat.runs.inspection import SandboxInspection
+from parachute.chat.runs.person_preparation import PersonPreparation
+from parachute.chat.runs.preparation import AgentServices
+from parachute.chat.runs.prewarming import Prewarming
+from parachute.chat.runs.service import Runs
+from parachute.chat.runs.store import RunStore
+from parachute.chat.runs.turn import TurnServices
+from parachute.chat.sessions.ending import SessionEnding
+from parachute.chat.sessions.rebuilding import Rebuilding
+from parachute.chat.sessions.service import Sessions
+from parachute.chat.sessions.store import SessionStore
+from parachute.chat.sessions.transcripts import Transcripts
+from parachute.chat.sessions.trust_store import TrustStore
+from parachute.chat.workspaces.service import Workspaces
+from parachute.chat.workspaces.store import WorkspaceStore
+from parachute.sandbox.engines.memory import TotalMemory
+from parachute.server.composition.events import EventServices
+from parachute.server.composition.lifecycle import Lifecycle
+from parachute.server.composition.llm import ModelServices
+from parachute.server.composition.modules import ModuleServices
+from parachute.server.composition.sandbox import SandboxServices
+from parachute.server.composition.storage import Installation, Storage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionServices:
+    """Sessions, and the stores that belong to them."""
+
+    sessions: Sessions
+    store: SessionStore
+    trust: TrustStore
+    workspaces: WorkspaceStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatServices:
+    """Everything of conversations that runs; `agents` prepare agents, also those of other wings."""
+
+    agents: AgentServices
+    runs: Runs
+    prewarming: Prewarming
+    workspaces: Workspaces
+    pool: AgentPool
+    mcp_servers: McpServers
+    inspection: SandboxInspection
+    claude_code: ClaudeCode
+
+
+async def build_sessions(storage: Storage, events: EventServices, lifecycle: Lifecycle) -> SessionServices:
+    """Read the sessions; a list that was lost is rebuilt from the transcripts while the server runs."""
+    store, trust, workspaces = SessionStore(storage.sessions), TrustStore(storage.trust), WorkspaceStore(storage.trust)
+    await workspaces.load()
+    sessions = Sessions(storage.vault, store, trust, Transcripts(storage.vault), events.events, workspaces)
+    await sessions.start()
+    if storage.sessions.path.name in storage.replaced or not await store.is_rebuilt():
+        await lifecycle.start(Rebuilding(sessions, store, trust))
+    return SessionServices(sessions=sessions, store=store, trust=trust, workspaces=workspaces)
+
+
+async def build_chat(
+    installation: Installation,
+    storage: Storage,
+    events: EventServices,
+    llm: ModelServices,
+    sandbox: SandboxServices,
+    modules: ModuleServices,
+    sessions: SessionServices,
+    tools: ModuleTools,
+    lifecycle: Lifecycle,
+) -> ChatServices:
+    """Start what answers messages; `tools` are those that modules offer to agents."""
+    home, settings, vault = installation.home, installation.settings, storage.vault
+    sandboxes = sandbox.sandboxes
+    declared = installation.modules.declared.all
+    workspaces = Workspaces(vault, sessions.workspaces, sessions.sessions, sandboxes.check_project, declared)
+    await workspaces.start()
+    knowledge = KnowledgeService(modules.interfaces, sandboxes.check_directory, vault.root)
+    lifecycle.closing(knowledge.close)
+    pool = AgentPool(settings.agents, prepare_files(home), tools, TotalMemory(home, settings.sandbox))
+    mcp_servers = await lifecycle.start(McpServers(home, settings, sandbox.egress, tools))
+    await lifecycle.start(pool)
+    prompts = Prompts(vault, modules.prompts.kind, modules.approved_prompts.is_approved)
+    agents = AgentServices(home, settings, vault, sessions.sessions, llm.gateway, sandboxes, prompts, tools)
+    preparation = PersonPreparation(agents, workspaces, knowledge, mcp_servers)
+    prewarming = Prewarming(agents, preparation, pool, knowledge)
+    admission = Admission(agents, workspaces, events.hooks)
+    turn = TurnServices(agents, preparation, pool, events.events, storage.audit)
+    runs = await lifecycle.start(Runs(turn, RunStore(storage.runs), admission, prewarming))
+    claude_code = ClaudeCode(History(), vault, sessions.sessions, sandboxes, events.hooks)
+    await claude_code.start()
+    await lifecycle.start(SessionEnding(sessions.store, events.events, settings.session_idle_minutes, runs.is_active))
+    return ChatServices(
+        agents=agents,
+        runs=runs,
+        prewarming=prewarming,
+        workspaces=workspaces,
+        pool=pool,
+        mcp_servers=mcp_servers,
+        inspection=SandboxInspection(agents, workspaces, runs),
+        claude_code=claude_code,
+    )

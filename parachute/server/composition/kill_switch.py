@@ -1,0 +1,54 @@
+"""The kill switch: what it stops, and what goes on when it is released."""
+
+import contextlib
+
+from parachute.base.errors import ParachuteError
+from parachute.config.settings.home import Home
+from parachute.sandbox.engines.service import Sandboxes
+from parachute.security.kill_switch.service import KillSwitchService
+from parachute.server.composition.chat import ChatServices
+from parachute.server.composition.events import EventServices
+from parachute.server.composition.lifecycle import Lifecycle
+from parachute.server.composition.llm import ModelServices
+from parachute.server.composition.sandbox import SandboxServices
+from parachute.supervisor import control
+
+
+async def build_kill_switch(
+    home: Home,
+    events: EventServices,
+    llm: ModelServices,
+    sandbox: SandboxServices,
+    chat: ChatServices,
+    lifecycle: Lifecycle,
+) -> KillSwitchService:
+    """Follow the kill switch, whoever uses it."""
+    switch = KillSwitchService(
+        events.switch,
+        # The runs first, so that each is known to be stopped before anything of it fails.
+        stops=(
+            chat.runs.stop_all,
+            llm.gateway.close_all,
+            sandbox.egress.cut,
+            chat.mcp_servers.end_all,
+            events.hooks.stop,
+            lambda: control.ask(home, "panic"),
+        ),
+        resumes=(lambda: _resume(home, sandbox.sandboxes), events.hooks.resume, events.scheduler.resume),
+        inherited=lambda: _who_stopped(home),
+    )
+    return await lifecycle.start(switch)
+
+
+async def _resume(home: Home, sandboxes: Sandboxes) -> None:
+    """The supervisor first: it opens again what starts Podman."""
+    await control.ask(home, "resume")
+    sandboxes.opened.tidy_containers()
+
+
+async def _who_stopped(home: Home) -> str | None:
+    """Who stopped all agents, where only the supervisor knows because no disk could be written."""
+    with contextlib.suppress(ParachuteError):
+        if panic := (await control.ask(home, "status")).get("panic"):
+            return str(panic["by"])
+    return None

@@ -1,0 +1,27 @@
+"""The wing `llm`: the model gateway and questions without a conversation."""
+
+from dataclasses import dataclass
+
+from parachute.llm.gateway.credentials import CredentialSource
+from parachute.llm.gateway.questions import Questions
+from parachute.llm.gateway.service import Gateway
+from parachute.llm.gateway.store import UsageStore
+from parachute.server.composition.lifecycle import Lifecycle
+from parachute.server.composition.storage import Installation, Storage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelServices:
+    """The model gateway, and what asks it without an agent."""
+
+    gateway: Gateway
+    questions: Questions
+
+
+def build_llm(installation: Installation, storage: Storage, lifecycle: Lifecycle) -> ModelServices:
+    """Build the gateway; it opens a model endpoint for each agent."""
+    home = installation.home
+    source = CredentialSource(home, installation.credentials)
+    gateway = Gateway(home, installation.settings, source, UsageStore(storage.trust), storage.audit)
+    lifecycle.closing(gateway.close_all)
+    return ModelServices(gateway=gateway, questions=Questions(gateway))

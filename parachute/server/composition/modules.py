@@ -1,0 +1,74 @@
+"""The wing `modules`: the hosts of modules, and what the server answers them."""
+
+from dataclasses import dataclass
+
+from parachute.automation.module_agents.conversations import ModuleConversations
+from parachute.automation.module_agents.module_prompts import ModulePrompts
+from parachute.automation.module_agents.service import ModuleAgents
+from parachute.automation.suggestions.service import Suggestions
+from parachute.events.file_watcher.service import VaultWatcher
+from parachute.modules.registry.reconcile_worker import ReconcileWorker
+from parachute.modules.runtime.core_api import CoreApi
+from parachute.modules.runtime.interfaces import Interfaces
+from parachute.modules.runtime.service import Hosts
+from parachute.modules.runtime.vault_changes import VaultChanges
+from parachute.security.approved_prompts import ApprovedPrompts
+from parachute.server.composition.events import EventServices
+from parachute.server.composition.lifecycle import Lifecycle
+from parachute.server.composition.sandbox import SandboxServices
+from parachute.server.composition.storage import Installation, Storage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModuleServices:
+    """Hosts of modules; they run when `serve_modules` was called."""
+
+    hosts: Hosts
+    interfaces: Interfaces
+    prompts: ModulePrompts
+    approved_prompts: ApprovedPrompts
+    declared: ReconcileWorker
+
+
+def build_modules(
+    installation: Installation, storage: Storage, events: EventServices, sandbox: SandboxServices
+) -> ModuleServices:
+    """Build what asks modules, for the wings above."""
+    hosts = Hosts(installation.home, installation.modules, events.events, sandbox.egress)
+    approved = ApprovedPrompts(installation.home.root)
+    return ModuleServices(
+        hosts=hosts,
+        interfaces=Interfaces(hosts),
+        prompts=ModulePrompts(hosts, storage.vault, approved),
+        approved_prompts=approved,
+        declared=ReconcileWorker(installation.modules),
+    )
+
+
+def serve_modules(
+    installation: Installation,
+    storage: Storage,
+    events: EventServices,
+    modules: ModuleServices,
+    suggestions: Suggestions,
+    agents: ModuleAgents,
+    conversations: ModuleConversations,
+    lifecycle: Lifecycle,
+) -> None:
+    """Open the sockets of all modules, and answer what they ask."""
+    watcher = VaultWatcher(storage.vault.root)
+    lifecycle.closing(watcher.close)
+    modules.hosts.after_changes.append(VaultChanges(modules.hosts, watcher).follow)
+    answering = CoreApi(
+        modules.hosts,
+        modules.interfaces,
+        events.events,
+        installation.modules.settings,
+        agents,
+        conversations,
+        suggestions,
+    )
+    modules.hosts.start(agents, answering.application)
+    lifecycle.closing(modules.hosts.close)
+    # It starts when the server is ready.
+    lifecycle.closing(modules.declared.close)

@@ -1,0 +1,44 @@
+"""The wing `sandbox`: engines, the image's builds, and the egress proxy."""
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from parachute.sandbox.egress.service import Egress
+from parachute.sandbox.engines.service import Sandboxes
+from parachute.sandbox.image.service import Builds
+from parachute.server.composition.events import EventServices
+from parachute.server.composition.lifecycle import Lifecycle
+from parachute.server.composition.storage import Installation, Storage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxServices:
+    """Sandboxes of sessions, their image, and their way out."""
+
+    sandboxes: Sandboxes
+    builds: Builds
+    egress: Egress
+
+
+async def build_sandbox(
+    installation: Installation, storage: Storage, events: EventServices, lifecycle: Lifecycle
+) -> SandboxServices:
+    """End the sandboxes of an earlier server, and build what opens new ones."""
+    home = installation.home
+    sandboxes = Sandboxes(home, installation.settings, storage.vault, agent_program())
+    lifecycle.closing(sandboxes.opened.stop)
+    await sandboxes.opened.start()
+    builds = Builds(home.root, sandboxes.attempt)
+    lifecycle.closing(builds.close)
+    egress = Egress(storage.audit, kill_switch=events.switch)
+    lifecycle.closing(egress.close_all)
+    return SandboxServices(sandboxes=sandboxes, builds=builds, egress=egress)
+
+
+def agent_program() -> Path:
+    """The program that the installed SDK brings, found without importing the SDK."""
+    found = find_spec("claude_agent_sdk")
+    assert found is not None
+    assert found.submodule_search_locations is not None
+    return Path(found.submodule_search_locations[0]) / "_bundled" / "claude"

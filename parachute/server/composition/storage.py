@@ -1,0 +1,95 @@
+"""The vault, the databases and the audit log: what every other part stores things in."""
+
+import asyncio
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from parachute.automation.suggestions import store as suggestion_store
+from parachute.base.database import Database
+from parachute.base.unfinished import remove_unfinished
+from parachute.chat.runs import store as run_store
+from parachute.chat.sessions import migrations
+from parachute.chat.workspaces.store import create_workspaces
+from parachute.config.settings.home import Home
+from parachute.config.settings.models import Settings
+from parachute.config.vault.service import Vault
+from parachute.events.bus import store as event_store
+from parachute.llm.gateway.store import create_usage
+from parachute.modules.registry.service import Modules
+from parachute.ops.recovery.service import Recovery
+from parachute.security.audit.service import Audit
+from parachute.security.keys.service import Keys
+from parachute.server.composition.lifecycle import Lifecycle
+from parachute.supervisor.credentials import Credentials
+
+_PAGE_SIZE = 1024
+"""Bytes; a turn changes a handful of small rows, and every changed page is written whole. Lists of very many sessions
+are slower with small pages, so that theirs are twice as large."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Installation:
+    """Everything known before anything is opened."""
+
+    home: Home
+    settings: Settings
+    credentials: Credentials
+    keys: Keys
+    modules: Modules
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Storage:
+    """Open databases; `replaced` are the names of those that were damaged or gone and begin anew."""
+
+    vault: Vault
+    audit: Audit
+    recovery: Recovery
+    sessions: Database
+    runs: Database
+    events: Database
+    suggestions: Database
+    trust: Database
+    replaced: frozenset[str]
+
+
+async def open_storage(installation: Installation, lifecycle: Lifecycle) -> Storage:
+    """Open the databases, whatever became of them; error: ParachuteError."""
+    home, keys = installation.home, installation.keys
+    vault = Vault(installation.settings.vault)
+    vault.prepare()
+    collecting = asyncio.create_task(
+        asyncio.to_thread(remove_unfinished, _written(home, vault), time.time()), name="unfinished files"
+    )
+    lifecycle.finishing(collecting.cancel)
+    audit = await lifecycle.start(Audit(vault.state / "audit"))
+    sessions = Database(vault.state / "sessions.db", migrations.ALL, page_size=2 * _PAGE_SIZE)
+    runs = Database(vault.state / "runs.db", run_store.ALL, page_size=run_store.PAGE_SIZE)
+    events = Database(vault.state / "events.db", event_store.ALL)
+    suggestions = Database(vault.state / "suggestions.db", suggestion_store.ALL)
+    trust = Database(home.trust_database, (create_usage, *migrations.TRUST, create_workspaces), page_size=_PAGE_SIZE)
+    databases = [sessions, runs, events, suggestions, trust]
+    recovery = Recovery(home.root)
+    lifecycle.closing(recovery.close)
+    for database in databases:
+        lifecycle.closing(database.close)
+    replaced = await recovery.open(databases)
+    recovery.start()
+    recovery.watch_keys(keys.store.path, are_gone=keys.are_gone)
+    return Storage(
+        vault=vault,
+        audit=audit,
+        recovery=recovery,
+        sessions=sessions,
+        runs=runs,
+        events=events,
+        suggestions=suggestions,
+        trust=trust,
+        replaced=frozenset(replaced),
+    )
+
+
+def _written(home: Home, vault: Vault) -> list[Path]:
+    """Folders in which only this computer's own programs write files by way of another name."""
+    return [home.root, vault.state, *(vault.root / name for name in ("Daily", "Brain", "Chat"))]

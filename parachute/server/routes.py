@@ -1,0 +1,46 @@
+"""Every route of the server but health, status, panic and resume: one table, which is read once the server has started."""
+
+from parachute.automation.module_agents.api import router as module_prompts
+from parachute.automation.scheduled_agents.api import router as scheduled_agents
+from parachute.automation.suggestions.api import router as suggestions
+from parachute.automation.triage.api import router as orchestrator
+from parachute.chat.claude_code_import.api import router as claude_code
+from parachute.chat.mcp_servers.api import router as mcp_servers
+from parachute.chat.runs.api import router as runs
+from parachute.chat.runs.api import sandbox_router as sandboxes
+from parachute.chat.sessions.api import router as sessions
+from parachute.chat.workspaces.api import router as workspaces
+from parachute.events.bus.api import router as events
+from parachute.events.hooks.api import router as hooks
+from parachute.llm.gateway.api import router as gateway
+from parachute.modules.registry.api import router as modules
+from parachute.modules.registry.official_api import router as official_modules
+from parachute.modules.runtime.api import router as hosts
+from parachute.sandbox.image.api import router as image
+from parachute.security.keys.api import router as keys
+from parachute.server.setup_page.api import router as setup_page
+from parachute.server.status.supervisor_api import router as supervisor
+
+# Of two routes that fit a request, the first one answers.
+ROUTERS = (
+    runs,
+    sessions,
+    workspaces,
+    mcp_servers,
+    claude_code,
+    keys,
+    gateway,
+    hooks,
+    events,
+    module_prompts,
+    official_modules,
+    modules,
+    hosts,
+    scheduled_agents,
+    orchestrator,
+    image,
+    sandboxes,
+    suggestions,
+    supervisor,
+    setup_page,
+)

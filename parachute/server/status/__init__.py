@@ -1,0 +1,1 @@
+"""Health for apps, status for people, panic and resume, `/supervisor/*`."""
