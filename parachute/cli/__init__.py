@@ -1,1 +1,1 @@
-"""The `parachute` command: what a person types, and nothing that another part needs."""
+"""The command line `parachute`: a table of commands, and a file in `commands/` for each group, imported when it is used."""

@@ -1,4 +1,4 @@
-"""Calls of the core API, as the owner of this installation.
+"""Calls of the server's API, as the owner of this installation.
 
 The standard library's client, because the others take longer to import than a call takes.
 """
@@ -9,9 +9,9 @@ import json
 import urllib.parse
 from typing import Any
 
-from parachute.errors import ParachuteError, Unavailable
-from parachute.keys.cli_token import CliToken
-from parachute.settings.home import Home
+from parachute.base.errors import ParachuteError, Unavailable
+from parachute.config.settings.home import Home
+from parachute.security.keys.cli_token import CliToken
 from parachute.supervisor import control
 
 _SECONDS = 30.0
@@ -27,7 +27,7 @@ class Refused(ParachuteError):
 
 
 class Api:
-    """One core API; a connection per call, so that a call can be made while a stream is read."""
+    """One server; a connection per call, so that a call can be made while a stream is read."""
 
     def __init__(self, host: str, port: int, token: str) -> None:
         self.host = _EVERY_ADDRESS.get(host, host)
@@ -35,28 +35,55 @@ class Api:
         self._token = token
 
     @classmethod
-    def find(cls, home: Home) -> "Api":
+    def find(cls, home: Home | None = None) -> "Api":
         """The API that this installation's supervisor runs; error: Unavailable if nothing runs, or core is down."""
-        return cls.of_status(home, asyncio.run(control.ask(home, "status", 10)))
+        home = home or Home.find()
+        return cls.of_status(home, ask_supervisor(home, "status", 10))
+
+    @classmethod
+    def if_running(cls, home: Home) -> "Api | None":
+        """The same, None if nothing runs; error: Unavailable if core is down."""
+        try:
+            return cls.find(home)
+        except Unavailable as error:
+            if error.key == "not_running":
+                return None
+            raise
+
+    @classmethod
+    def if_available(cls, home: Home) -> "Api | None":
+        """The same, None if nothing runs or core is down."""
+        try:
+            return cls.find(home)
+        except Unavailable:
+            return None
 
     @classmethod
     def of_status(cls, home: Home, status: dict[str, Any]) -> "Api":
-        """The API that the supervisor's `status` tells of; error: Unavailable if core is down, with the reason."""
+        """The API in the supervisor's `status`; error: Unavailable if core is down, with the reason."""
         core = next((unit for unit in status["units"] if unit["name"] == "core"), None)
         # While core starts again, the socket holds what comes in.
         if core is None or core["state"] not in ("running", "starting"):
             reason = (core and core["reason"]) or "The API is stopped."
             raise Unavailable(reason, "`parachute restart` starts it; `parachute logs core` shows what it said.")
-        return cls(status["main_server_host"], status["main_server_port"], CliToken(home.root).obtain())
+        try:
+            token = CliToken(home.root).obtain()
+        except OSError:  # a disk that takes no new one; on this machine everyday calls need none
+            token = ""
+        return cls(status["main_server_host"], status["main_server_port"], token)
 
     @property
     def url(self) -> str:
         """The address for a person."""
         return address(self.host, self.port)
 
-    def get(self, path: str, **query: str | int | bool) -> Any:
-        """The JSON that a GET answers; errors: Refused, Unavailable."""
-        given = {name: str(value).lower() if isinstance(value, bool) else value for name, value in query.items()}
+    def get(self, path: str, **query: str | int | bool | None) -> Any:
+        """The JSON that a GET answers; what is None or empty is not asked. Errors: Refused, Unavailable."""
+        given = {
+            name: str(value).lower() if isinstance(value, bool) else value
+            for name, value in query.items()
+            if value not in (None, "")
+        }
         return self._call("GET", f"{path}?{urllib.parse.urlencode(given)}" if given else path)
 
     def get_slowly(self, path: str) -> Any:
@@ -114,6 +141,11 @@ class Api:
         return response
 
 
+def ask_supervisor(home: Home, operation: str, seconds: float = 90) -> dict[str, Any]:
+    """The supervisor's answer; error: Unavailable if nothing runs."""
+    return asyncio.run(control.ask(home, operation, seconds))
+
+
 def address(host: str, port: int) -> str:
     """The URL of a host and a port."""
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
@@ -131,5 +163,5 @@ def _refusal(response: http.client.HTTPResponse) -> Refused:
         if isinstance(detail, str):
             return Refused(detail, str(hint) if hint else None, key=str(answer.get("key")), status=response.status)
     except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError, AttributeError):
-        pass  # an answer that is not of our API is told by its status alone
+        pass  # an answer that is not of our API has nothing but its status
     return Refused(f"The API answered {response.status} {response.reason}.", status=response.status)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from parachute.base.errors import InvalidInput
 from parachute.cli.output import size
-from parachute.errors import InvalidInput
 
 _MOST = 20
 _LIMIT = 20 * 1024 * 1024

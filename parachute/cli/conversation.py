@@ -3,29 +3,31 @@
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from queue import Empty
 from typing import Any
 
+from parachute.base.errors import ParachuteError
+from parachute.chat.runs.events import Done, Event, PermissionRequest, TypedError, UserQuestion
 from parachute.cli.api import Api, quoted
-from parachute.cli.event_stream import TERMINAL, EventStream, Interrupt
+from parachute.cli.asking import agrees
+from parachute.cli.event_stream import EventStream, Interrupt
 from parachute.cli.identifiers import short
 from parachute.cli.output import print_error, print_note
 from parachute.cli.printer import JsonPrinter, Printer, TextPrinter
-from parachute.cli.question import ask_for_direct, ask_permission, ask_user
-from parachute.errors import ParachuteError
+from parachute.cli.question import ask_permission, ask_user
 
 INTERRUPTED = 130
 _ABORT_SECONDS = 5.0
+_GO_DIRECT = "Run this conversation directly, with your own rights?"
 _ENDS = ("/exit", "/quit", "exit", "quit")
 _HELP_WORDS = ("/help", "/?", "?", "help")
 _HELP = """Type a message, and Enter sends it. Ctrl-C stops an answer, or clears the line.
 /help  this list
 /exit  end the conversation, as exit, quit and Ctrl-D do; it can be taken up again by its id
 Other words that begin with / go to the agent. `parachute chat --help` lists options such as --directory and --model."""
-_QUESTIONS = {"user_question": ask_user, "permission_request": ask_permission}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,28 +39,33 @@ class Outcome:
     without_sandbox: bool = False
 
 
-def run_turn(api: Api, body: dict[str, Any], printer: Printer, interactive: bool) -> Outcome:
+def run_turn(
+    api: Api, body: dict[str, Any], printer: Printer, interactive: bool, abort_seconds: float = _ABORT_SECONDS
+) -> Outcome:
     """Send a message and show its events until the run ends; errors: Refused, Unavailable.
 
-    Ctrl-C aborts the run and waits up to five seconds for its end; a second one does not wait. `interactive`: questions and
+    Ctrl-C aborts the run and waits up to `abort_seconds` for its end; a second one does not wait. `interactive`: questions and
     permission requests of the agent are put to the user, and where there is no sandbox the user is asked whether to go without.
     """
     stream = EventStream(api, {**body, "canAnswerPermissions": interactive})
     with _interrupts_to(stream):
         stream.start()
-        outcome = _Turn(api, stream, printer, interactive).run()
-    if outcome.without_sandbox and interactive and body.get("trustLevel") is None and ask_for_direct():
+        outcome = _Turn(api, stream, printer, interactive, abort_seconds).run()
+    if outcome.without_sandbox and interactive and body.get("trustLevel") is None and agrees(_GO_DIRECT):
         again = {**body, "sessionId": outcome.session or body["sessionId"], "trustLevel": "direct"}
-        return run_turn(api, again, printer, interactive)
+        return run_turn(api, again, printer, interactive, abort_seconds)
     return outcome
 
 
 class _Turn:
-    def __init__(self, api: Api, stream: EventStream, printer: Printer, interactive: bool) -> None:
+    def __init__(
+        self, api: Api, stream: EventStream, printer: Printer, interactive: bool, abort_seconds: float
+    ) -> None:
         self._api = api
         self._stream = stream
         self._printer = printer
         self._interactive = interactive
+        self._abort_seconds = abort_seconds
         self._deadline: float | None = None
         self._abort_sent = False
 
@@ -73,23 +80,24 @@ class _Turn:
             if isinstance(item, Interrupt):
                 if self._deadline is not None:
                     return self._outcome(INTERRUPTED)
-                self._deadline = time.monotonic() + _ABORT_SECONDS
+                self._deadline = time.monotonic() + self._abort_seconds
             elif isinstance(item, ParachuteError):
                 if self._deadline is not None:
                     return self._outcome(INTERRUPTED)
                 raise item
             else:
                 self._printer.show(item)
-                kind = str(item.get("type"))
-                if kind in TERMINAL:
-                    return replace(self._outcome(self._code(kind)), without_sandbox=item.get("key") == "no_sandbox")
-                if kind in _QUESTIONS and self._deadline is None:
-                    self._question(item, _QUESTIONS[kind])
+                event = item.event
+                if event is not None and event.is_terminal:
+                    without_sandbox = isinstance(event, TypedError) and event.key == "no_sandbox"
+                    return replace(self._outcome(self._code(event)), without_sandbox=without_sandbox)
+                if isinstance(event, UserQuestion | PermissionRequest) and self._deadline is None:
+                    self._question(event)
             # A new conversation has no id to abort by before its first event.
             if self._deadline is not None and not self._abort_sent and self._stream.session:
                 self._abort(self._stream.session)
 
-    def _question(self, event: dict[str, Any], ask: Callable[[Api, dict[str, Any]], None]) -> None:
+    def _question(self, event: UserQuestion | PermissionRequest) -> None:
         if not self._interactive:
             print_note("The agent asks something. Answer in the app; without an answer it goes on in five minutes.")
             return
@@ -97,7 +105,10 @@ class _Turn:
             # In here Ctrl-C must break off the input, instead of waiting on the queue behind it.
             previous = signal.signal(signal.SIGINT, signal.default_int_handler)
             try:
-                ask(self._api, event)
+                if isinstance(event, UserQuestion):
+                    ask_user(self._api, event)
+                else:
+                    ask_permission(self._api, event)
             finally:
                 signal.signal(signal.SIGINT, previous)
         except KeyboardInterrupt:
@@ -106,14 +117,14 @@ class _Turn:
     def _abort(self, session: str) -> None:
         self._abort_sent = True
         try:
-            self._api.post(f"/api/chat/{quoted(session)}/abort", seconds=_ABORT_SECONDS)
+            self._api.post(f"/api/chat/{quoted(session)}/abort", seconds=self._abort_seconds)
         except ParachuteError:
             pass  # it has ended already, or the server has: the stream tells
 
-    def _code(self, kind: str) -> int:
+    def _code(self, event: Event) -> int:
         if self._deadline is not None:
             return INTERRUPTED
-        return 0 if kind == "done" else 1
+        return 0 if isinstance(event, Done) else 1
 
     def _outcome(self, code: int) -> Outcome:
         return Outcome(code, self._stream.session)
@@ -130,7 +141,7 @@ def _interrupts_to(stream: EventStream) -> Iterator[None]:
 
 
 def at_terminal() -> bool:
-    """Whether a person sits at both ends."""
+    """True if a person sits at both ends."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
@@ -158,19 +169,23 @@ def converse(api: Api, body: dict[str, Any], as_json: bool) -> int:
         elif text:
             _say(api, body, text, as_json)
     if body["sessionId"] != "new":
-        tell_session(body["sessionId"])
+        print_resumption(body["sessionId"])
     return code
 
 
-def tell_session(session: str) -> None:
+def printer_for(as_json: bool) -> Printer:
+    """JSON for programs, text for people."""
+    return JsonPrinter() if as_json else TextPrinter()
+
+
+def print_resumption(session: str) -> None:
     """The id of a conversation, and how to go on with it."""
     print_note(f"Conversation {short(session)}; go on with: `parachute chat --session {short(session)}`, or --continue")
 
 
 def _say(api: Api, body: dict[str, Any], text: str, as_json: bool) -> None:
     try:
-        printer: Printer = JsonPrinter() if as_json else TextPrinter()
-        outcome = run_turn(api, {**body, "message": text}, printer, interactive=not as_json)
+        outcome = run_turn(api, {**body, "message": text}, printer_for(as_json), interactive=not as_json)
         body["sessionId"] = outcome.session or body["sessionId"]
         body.pop("attachments", None)  # they came with the first message
     except ParachuteError as error:

@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from parachute.errors import InvalidInput
+from parachute.base.errors import InvalidInput
 
 
 def written(words: list[str] | None, before: str) -> str:
@@ -18,7 +18,7 @@ def written(words: list[str] | None, before: str) -> str:
 
 
 def edited(text: str) -> str:
-    """What is in the file when $VISUAL or $EDITOR ends; error: InvalidInput without one, or when it fails."""
+    """The text as $VISUAL or $EDITOR leaves it; error: InvalidInput without one, or when it fails."""
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not editor:
         raise InvalidInput(

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any
 
+from parachute.base.errors import ParachuteError, Unavailable
+from parachute.chat.runs.events import Done, Event, Session, read
 from parachute.cli.api import Api, Refused, quoted
-from parachute.errors import ParachuteError, Unavailable
-
-TERMINAL = frozenset(("done", "error", "typed_error", "aborted"))
 
 _PREFIX = b"data:"
 _LINE_LIMIT = 32 * 1024 * 1024
@@ -24,8 +23,15 @@ class Interrupt:
     """The user pressed Ctrl-C."""
 
 
-Event = dict[str, Any]
-Item = Event | Interrupt | ParachuteError
+@dataclass(frozen=True, slots=True)
+class Received:
+    """An event as it came, and as this version reads it: None for a type that is not known here."""
+
+    document: dict[str, Any]
+    event: Event | None
+
+
+Item = Received | Interrupt | ParachuteError
 
 
 class EventStream:
@@ -86,25 +92,25 @@ class EventStream:
         with response:
             try:
                 for line in _lines(response):
-                    event = _event(line)
-                    if event is not None and self._take(event, after):
+                    document = _document(line)
+                    if document is not None and self._take(document, after):
                         return True
             except (OSError, http.client.HTTPException):
                 pass  # the same as an answer that simply ends
         return False
 
-    def _take(self, event: Event, after: int) -> bool:
-        sequence = event.get("seq")
+    def _take(self, document: dict[str, Any], after: int) -> bool:
+        sequence = document.get("seq")
         if isinstance(sequence, int):
             if sequence <= after:
                 return False
             self._sequence = max(self._sequence, sequence)
         self._failures = 0
-        identifier = event.get("sessionId")
-        if event.get("type") in ("session", "done") and isinstance(identifier, str) and identifier != "pending":
-            self.session = identifier or self.session
-        self.items.put(event)
-        return event.get("type") in TERMINAL
+        event = read(document)
+        if isinstance(event, Session | Done):
+            self.session = event.session_id or self.session
+        self.items.put(Received(document, event))
+        return event is not None and event.is_terminal
 
 
 def _lines(response: http.client.HTTPResponse) -> Iterator[bytes]:
@@ -119,12 +125,12 @@ def _lines(response: http.client.HTTPResponse) -> Iterator[bytes]:
             rest = last
 
 
-def _event(line: bytes) -> Event | None:
+def _document(line: bytes) -> dict[str, Any] | None:
     payload = line.removeprefix(_PREFIX).strip() if line.startswith(_PREFIX) else b""
     if not payload:
         return None  # a comment, which keeps the connection awake, or the end of an event
     try:
-        event = json.loads(payload)
+        document = json.loads(payload)
     except ValueError:
         return None
-    return event if isinstance(event, dict) else None
+    return document if isinstance(document, dict) else None

@@ -1,29 +1,68 @@
-"""How `--help` looks: commands in groups, descriptions that are not cut, and plain words for what is to be typed."""
+"""The table of commands, and `--help`: sections, uncut descriptions, plain words for what is to be typed."""
 
-from typing import Any
+import importlib
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, cast
 
+import typer.main
 from typer._click import Context, HelpFormatter
 from typer._click.exceptions import UsageError
+from typer._click.shell_completion import CompletionItem
 from typer.core import TyperGroup
 
-_GROUPS = {
-    "Start here": ("setup", "start", "stop", "restart", "status", "doctor", "logs"),
-    "Talk": ("chat", "ask", "sessions", "workspaces"),
-    "Journal and knowledge": ("daily", "brain", "suggestions"),
-    "Agents and what they may use": (
-        "agents",
-        "modules",
-        "mcp",
-        "hooks",
-        "prompts",
-        "events",
-        "sandbox",
-        "maintenance",
-    ),
-    "Stop everything": ("panic", "resume"),
-    "This computer": ("auth", "config", "vault", "keys", "first-boot", "backup", "service", "completion", "version"),
+SECTIONS = {
+    "Start here": {
+        "setup": "Install the journal, the knowledge base and their chats",
+        "start": "Start the computer in the background",
+        "stop": "End the computer and everything that it started",
+        "restart": "Stop and start the computer, with the settings and the environment as they are now",
+        "status": "Show what runs",
+        "doctor": "Look for what is wrong with this computer, also while it is down",
+        "logs": "Show the last lines of the logs",
+    },
+    "Talk": {
+        "chat": "Talk to an agent",
+        "ask": "Ask the model once: it has no tools, and nothing is kept",
+        "sessions": "List, search, show, rename, archive and delete conversations",
+        "workspaces": "Give conversations about one project a folder, a model and limits in common",
+    },
+    "Journal and knowledge": {
+        "daily": "Write and read the journal (module Daily)",
+        "brain": "Look up and write what is known (module Brain)",
+        "suggestions": "Review suggestions from modules and agents",
+    },
+    "Agents and what they may use": {
+        "agents": "List, approve and run the agents that work once a day",
+        "modules": "Install, approve and remove modules",
+        "mcp": "List, approve and try MCP servers: programs that offer tools to agents",
+        "hooks": "List, approve and try your own commands for events",
+        "prompts": "Approve files whose words steer conversations that run directly",
+        "events": "List events that failed, and deliver them again",
+        "sandbox": "Build and inspect the agents' sandbox",
+        "maintenance": "Have the maintenance agent look into something: it reads logs and code, mends data, and has no network",
+    },
+    "Stop everything": {
+        "panic": "Stop all agents, schedules, hooks and outgoing connections now, also when the API hangs",
+        "resume": "Let agents work again after `parachute panic`",
+    },
+    "This computer": {
+        "auth": "Connect Claude or another model, and show which credential is used",
+        "config": "Show and change the settings",
+        "vault": "Show or choose the folder that holds your data",
+        "keys": "Make, list and revoke the keys of your other devices",
+        "first-boot": "Make the key for the set-up page of a new computer, and show it with the page's address and a code to scan",
+        "backup": "Encrypted backups of the vault and, apart from it, of keys and approvals",
+        "service": "Run the computer as services of systemd, also after a boot",
+        "completion": "Print what completes this program's commands with the Tab key in bash, zsh or fish",
+        "version": "Show the version",
+    },
 }
-_OTHERS = "Further commands"
+"""The commands by section, each with its summary; the file in `commands/` that has one is imported when it is used."""
+
+_SUMMARIES = {name: summary for section in SECTIONS.values() for name, summary in section.items()}
+_FILES = {"start": "server", "stop": "server", "restart": "server", "resume": "panic", "version": "completion"}
+"""The files of commands that are not called as their file."""
 
 EXAMPLES = """\b
 Examples:
@@ -56,31 +95,72 @@ class Group(TyperGroup):
         return command
 
     def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
-        """Write the commands, each with what it does, up to the first full stop or semicolon."""
-        names = [name for name in self.list_commands(ctx) if not self.commands[name].hidden]
-        width = max(map(len, names), default=0)
-        for title, group in self._grouped(ctx, names):
-            with formatter.section(title):
-                formatter.write_dl([(f"{name:<{width}}", _summary(self.commands[name])) for name in group])
+        """Write the commands, each with its summary."""
+        shown = {name: command for name, command in self.commands.items() if not command.hidden}
+        _write(formatter, "Commands", {name: summary(command) for name, command in shown.items()})
+
+
+class Root(Group):
+    """`parachute`: its help needs the table alone."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands = cast(Any, _Commands())
+
+    def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
+        """Write the table."""
+        for title, section in SECTIONS.items():
+            _write(formatter, title, section)
+
+    def shell_complete(self, ctx: Context, incomplete: str) -> list[CompletionItem]:
+        """The names that begin so."""
+        return [CompletionItem(name, help=_SUMMARIES[name]) for name in _SUMMARIES if name.startswith(incomplete)]
 
     def resolve_command(self, ctx: Context, args: list[str]) -> Any:
         """The command that is meant; error: UsageError with what may have been meant."""
-        if ctx.parent is None and args and args[0] not in self.commands and args[0] in _ELSEWHERE:
+        if args and args[0] in _ELSEWHERE:
             raise UsageError(f"No such command {args[0]!r}. {_ELSEWHERE[args[0]]}", ctx)
         return super().resolve_command(ctx, args)
 
-    def _grouped(self, ctx: Context, names: list[str]) -> list[tuple[str, list[str]]]:
-        if ctx.parent is not None:
-            return [("Commands", names)] if names else []
-        known = {name for group in _GROUPS.values() for name in group}
-        groups = [(title, [name for name in group if name in names]) for title, group in _GROUPS.items()]
-        groups.append((_OTHERS, [name for name in names if name not in known]))
-        return [(title, group) for title, group in groups if group]
+
+class _Commands(Mapping[str, Any]):
+    """The commands by name; looking one up imports its file."""
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in _SUMMARIES:
+            raise KeyError(name)
+        return _load(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in _SUMMARIES
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_SUMMARIES)
+
+    def __len__(self) -> int:
+        return len(_SUMMARIES)
 
 
-def _summary(command: Any) -> str:
+@cache
+def _load(name: str) -> Any:
+    file = importlib.import_module(f"parachute.cli.commands.{_FILES.get(name, name.replace('-', '_'))}")
+    group = typer.main.get_group(file.app)
+    if name in group.commands:
+        return group.commands[name]
+    group.name, group.help = name, f"{_SUMMARIES[name]}."
+    return group
+
+
+def summary(command: Any) -> str:
+    """The description of a command, up to the first full stop or semicolon."""
     text = " ".join((command.help or "").split())
     return text.partition("; ")[0].partition(". ")[0].rstrip(".")
+
+
+def _write(formatter: HelpFormatter, title: str, commands: Mapping[str, str]) -> None:
+    width = max(map(len, commands if title == "Commands" else _SUMMARIES), default=0)
+    with formatter.section(title):
+        formatter.write_dl([(f"{name:<{width}}", text) for name, text in commands.items()])
 
 
 def _name_plainly(parameter: Any, context: Context) -> None:

@@ -8,15 +8,17 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
-from typing import Any, NoReturn
+from typing import NoReturn
 
+from parachute.base.errors import ParachuteError, Unavailable
+from parachute.base.files import locked
 from parachute.cli import log_files
+from parachute.cli.api import ask_supervisor
 from parachute.cli.output import styled
-from parachute.errors import ParachuteError, Unavailable
-from parachute.files import locked
-from parachute.settings.home import Home
+from parachute.config.settings.home import Home
 from parachute.supervisor import control
 from parachute.supervisor.credentials import Credentials
 
@@ -41,7 +43,7 @@ def one_at_a_time(home: Home) -> Iterator[None]:
 
 
 def is_running(home: Home) -> bool:
-    """Whether a supervisor holds the pid file; call it within `one_at_a_time`, since looking takes the lock shortly."""
+    """True if a supervisor holds the pid file; call it within `one_at_a_time`, since it takes the lock shortly."""
     try:
         descriptor = os.open(home.pid_file, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -53,11 +55,6 @@ def is_running(home: Home) -> bool:
     finally:
         os.close(descriptor)
     return False
-
-
-def ask(home: Home, operation: str, seconds: float = 90) -> dict[str, Any]:
-    """Ask the supervisor; errors: Unavailable."""
-    return asyncio.run(control.ask(home, operation, seconds))
 
 
 def start(home: Home, host: str, port: int, environment: dict[str, str]) -> None:
@@ -106,8 +103,8 @@ def stop(home: Home) -> list[str]:
     """End everything, wait until it is gone, and return the names of what ran; error: Unavailable if it does not end."""
     watched = _watch(_process(home))
     try:
-        units = ask(home, "status", 10)["units"]
-        ask(home, "shutdown", 10)
+        units = ask_supervisor(home, "status", 10)["units"]
+        ask_supervisor(home, "shutdown", 10)
     except Unavailable:
         # It is on its way up or down, or stuck: the signal asks for the same.
         units = []
@@ -187,8 +184,6 @@ def _spinner(text: str) -> Iterator[None]:
     if not sys.stderr.isatty():
         yield
         return
-    import threading
-
     done = threading.Event()
 
     def spin() -> None:

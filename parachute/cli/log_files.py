@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 from typing import BinaryIO
 
-from parachute.errors import NotFound
-from parachute.settings.home import Home
+from parachute.base.errors import NotFound
+from parachute.config.settings.home import Home
 from parachute.supervisor.logs import log_name, older, unread
 
 _LIMIT = 4 * 1024 * 1024

@@ -1,4 +1,4 @@
-"""Building the command, running it, and saying in a sentence what went wrong."""
+"""Run a command, and say in a sentence what went wrong."""
 
 import contextlib
 import os
@@ -6,8 +6,12 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
+from parachute import __version__
+
 if TYPE_CHECKING:
     import typer
+
+_INTERRUPTED = 130
 
 
 def main() -> None:
@@ -20,20 +24,21 @@ def main() -> None:
 
 def _run() -> int:
     # Everything costly is imported in here, so that Ctrl-C during the imports is as clean as later.
-    try:
-        return _invoke()
-    except KeyboardInterrupt:
-        # It ends already: one more Ctrl-C of somebody in a hurry does not make it another end. This call raises one that came
-        # just now, and has to be made again then.
+    with contextlib.suppress(KeyboardInterrupt):
+        code = _invoke()
+        if code != _INTERRUPTED:
+            return code
+    # It ends already: one more Ctrl-C of somebody in a hurry does not make it another end, not even while Python tears itself
+    # down. This call raises one that came just now, and has to be made again then.
+    for _ in range(2):
         with contextlib.suppress(KeyboardInterrupt):
             signal.signal(signal.SIGINT, signal.SIG_IGN)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        return 130
+    return _INTERRUPTED
 
 
 def _invoke() -> int:
+    from parachute.base.errors import ParachuteError
     from parachute.cli.output import print_error
-    from parachute.errors import ParachuteError
 
     try:
         application()(prog_name="parachute")
@@ -49,11 +54,10 @@ def _invoke() -> int:
 
 
 def application() -> "typer.Typer":
-    """The whole command with all its groups."""
+    """The whole command; the file of a group is imported when it is used."""
     import typer
 
-    from parachute.cli.commands import register_all
-    from parachute.cli.help import EXAMPLES, Group
+    from parachute.cli.help import EXAMPLES, Root
 
     if "_PARACHUTE_COMPLETE" in os.environ:
         from typer._completion_classes import completion_init
@@ -61,7 +65,7 @@ def application() -> "typer.Typer":
         completion_init()  # a shell asks, with the script of `parachute completion`
 
     app = typer.Typer(
-        cls=Group,
+        cls=Root,
         epilog=EXAMPLES,
         add_completion=False,
         rich_markup_mode=None,
@@ -73,8 +77,6 @@ def application() -> "typer.Typer":
 
     def show_version(wanted: bool) -> None:
         if wanted:
-            from parachute import __version__
-
             print(f"parachute {__version__}")
             raise typer.Exit
 
@@ -86,7 +88,6 @@ def application() -> "typer.Typer":
     ) -> None:
         pass
 
-    register_all(app)
     return app
 
 
@@ -94,8 +95,8 @@ def _kept(error: Exception) -> str | None:
     """Write the traceback to a file, and say where; a person at a terminal should not have to read it."""
     import traceback
 
-    from parachute.files import atomic_write
-    from parachute.settings.home import Home
+    from parachute.base.files import atomic_write
+    from parachute.config.settings.home import Home
 
     try:
         path = Home.find().logs / "cli.log"

@@ -1,8 +1,10 @@
-"""How things look: colours and tables on a terminal, plain text in a pipe."""
+"""Printing: colours and tables on a terminal, plain text in a pipe, or JSON."""
 
+import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from typing import Any, TextIO
 
 from parachute.cli.own_command import typed
@@ -34,20 +36,38 @@ def print_error(message: str, hint: str | None = None) -> None:
 
 
 def print_note(text: str) -> None:
-    """A remark beside the output: dim, on standard error."""
+    """A remark that is not output: dim, on standard error."""
     print(styled(typed(clean(text)), "2", sys.stderr), file=sys.stderr)
 
 
 def as_json(value: Any, indent: int | None = None) -> str:
     """A value as JSON in which no character drives a terminal: what JSON leaves as it is, is escaped here."""
-    import json
-
     return json.dumps(value, indent=indent, ensure_ascii=False).translate(_JSON_CONTROL)
 
 
 def print_json(value: Any) -> None:
     """A value as indented JSON."""
     print(as_json(value, indent=2))
+
+
+def print_answer(value: Any, as_json: bool, text: str) -> None:
+    """A value as JSON, or a sentence about it."""
+    if as_json:
+        print_json(value)
+    else:
+        print(clean(text))
+
+
+def print_rows(
+    found: Sequence[Any], as_json: bool, columns: Sequence[str], row: Callable[[Any], Sequence[str]], none: str
+) -> None:
+    """Several things as JSON or as a table with a row for each; `none` where there are none."""
+    if as_json:
+        print_json(found)
+    elif found:
+        print_table(columns, [row(each) for each in found])
+    else:
+        print_note(none)
 
 
 def print_facts(facts: Sequence[tuple[str, str]]) -> None:
@@ -65,9 +85,9 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         for row in (columns, *cells):
             print("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())
         return
+    # Rich takes as long to import as everything else together, and only a terminal needs it.
     from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for number, column in enumerate(columns):
@@ -75,8 +95,15 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         width = max((len(row[0]) for row in cells), default=0) if number == 0 else None
         table.add_column(column, min_width=width, no_wrap=number == 0)
     for row in cells:
-        table.add_row(*(Text(cell) for cell in row))
-    Console().print(table)
+        table.add_row(*row)
+    Console(markup=False, emoji=False, highlight=False).print(table)
+
+
+def as_text(value: Any) -> str:
+    """A value of a setting as it can be typed."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def duration(seconds: float, units: int = 2) -> str:
@@ -109,3 +136,24 @@ def size(count: int) -> str:
     while amount >= 999.5 and len(units) > 1:
         amount, units = amount / 1000, units[1:]
     return f"{amount:.1f} {units[0]}" if amount < 9.95 and units[0] != "kB" else f"{amount:.0f} {units[0]}"
+
+
+def local(moment: datetime | str | None, otherwise: str = "never") -> str:
+    """`2026-11-22 16:33` on the clock of this machine; `otherwise` for None, and a text that is no time as it stands."""
+    if not moment:
+        return otherwise
+    try:
+        found = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
+        return f"{found.astimezone():%Y-%m-%d %H:%M}"
+    except (ValueError, OverflowError):
+        return str(moment)
+
+
+def ago(moment: str) -> str:
+    """`2 min ago`, where it matters how long that is."""
+    try:
+        passed = int((datetime.now(UTC) - datetime.fromisoformat(moment)).total_seconds())
+    except (ValueError, TypeError):
+        return "at an unknown time"
+    # The largest unit alone: nobody asks for the seconds of an hour.
+    return f"{duration(max(0, passed), units=1)} ago"

@@ -21,7 +21,7 @@ def link() -> Path:
 
 
 def how() -> str:
-    """What to type in the place of `parachute`."""
+    """The words to type in the place of `parachute`."""
     own = program()
     if own is None or _is_found(own):
         return _NAME
@@ -37,7 +37,7 @@ def typed(text: str) -> str:
 
 
 def can_be_linked() -> bool:
-    """Whether a link would help: the shell does not find the program, and nothing else has its name."""
+    """True if a link would help: the shell does not find the program, and nothing else has its name."""
     own = program()
     return own is not None and not _is_found(own) and not os.path.lexists(link())
 

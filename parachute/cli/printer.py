@@ -1,12 +1,12 @@
 """The events of a run as a person reads them: the answer on standard output, all else dim on standard error."""
 
 import sys
-from typing import Any, Protocol
+from typing import Protocol
 
+from parachute.chat.runs import events
+from parachute.cli.event_stream import Received
 from parachute.cli.output import as_json, clean, print_error, print_note, styled
 from parachute.cli.wrapping import Wrapper
-
-Event = dict[str, Any]
 
 _ADVICE = {
     "retry": "Send the message again.",
@@ -17,22 +17,22 @@ _ADVICE = {
 _TOOL_FIELDS = ("command", "file_path", "path", "pattern", "url", "query", "description", "prompt")
 _TOOL_WIDTH = 100
 _NAMES = 5
-_SILENT = ("session", "prompt_metadata", "user_message", "model", "thinking")
+_SILENT = (events.Session, events.PromptMetadata, events.UserMessage, events.Model, events.Thinking)
 """Events that show nothing, before the first of which the agent is still thinking."""
 
 
 class Printer(Protocol):
-    """What shows events."""
+    """A view of a run's events."""
 
-    def show(self, event: Event) -> None:
+    def show(self, received: Received) -> None:
         """Show one event."""
 
 
 class JsonPrinter:
     """Each event as one line of JSON."""
 
-    def show(self, event: Event) -> None:
-        print(as_json(event), flush=True)
+    def show(self, received: Received) -> None:
+        print(as_json(received.document), flush=True)
 
 
 class TextPrinter:
@@ -47,38 +47,37 @@ class TextPrinter:
         self._is_thinking = False
         self._think()
 
-    def show(self, event: Event) -> None:
-        if event.get("type") not in _SILENT:
+    def show(self, received: Received) -> None:
+        event = received.event
+        if not isinstance(event, _SILENT):
             self._stop_thinking()
-        match event.get("type"):
-            case "prompt_metadata":
+        match event:
+            case events.PromptMetadata():
                 if known := _known(event):
                     self._stop_thinking()
                     self._note(f"Knows: {known}")
                     self._think()
-            case "user_question" | "permission_request":
+            case events.UserQuestion() | events.PermissionRequest() | events.Done():
                 self._end_line()
-            case "text":
-                self._text(str(event.get("content") or ""))
-            case "tool_use":
-                self._tool(event.get("tool") or {})
-            case "tool_result" if event.get("isError"):
-                self._note(f"  failed: {_first_line(str(event.get('content') or ''))}")
-            case "warning":
-                details = "".join(f"\n  {detail}" for detail in event.get("details") or [])
-                self._note(f"{event.get('title') or 'Warning'}: {event.get('message') or ''}{details}")
-            case "session_unavailable":
-                self._note(str(event.get("message") or event.get("reason") or "The conversation cannot be resumed."))
-            case "permission_denied":
-                self._note(f"  not allowed: {event.get('toolName') or 'a tool'}. {event.get('reason') or ''}".rstrip())
-            case "done":
+            case events.Text():
+                self._text(event.content)
+            case events.ToolUse():
+                self._tool(event.tool)
+            case events.ToolResult(is_error=True):
+                self._note(f"  failed: {_first_line(event.content)}")
+            case events.RunWarning():
+                details = "".join(f"\n  {detail}" for detail in event.details)
+                self._note(f"{event.title or 'Warning'}: {event.message}{details}")
+            case events.SessionUnavailable():
+                self._note(event.message or event.reason or "The conversation cannot be resumed.")
+            case events.PermissionDenied():
+                self._note(f"  not allowed: {event.tool_name or 'a tool'}. {event.reason}".rstrip())
+            case events.Aborted():
+                self._note(event.message or "The run was stopped.")
+            case events.InternalError():
                 self._end_line()
-            case "aborted":
-                self._note(str(event.get("message") or "The run was stopped."))
-            case "error":
-                self._end_line()
-                print_error(str(event.get("error") or "The run failed."))
-            case "typed_error":
+                print_error(event.error or "The run failed.")
+            case events.TypedError():
                 self._end_line()
                 print_error(_sentence(event), _advice(event))
 
@@ -97,12 +96,11 @@ class TextPrinter:
         self._block = content
         self._write(new)
 
-    def _tool(self, tool: Event) -> None:
+    def _tool(self, tool: events.Tool) -> None:
         # A tool ends the block; the next text is another one, even if it begins with the same words.
         self._block = ""
-        fields = tool.get("input") or {}
-        about = next((str(fields[name]) for name in _TOOL_FIELDS if fields.get(name)), "")
-        self._note(f"> {tool.get('name') or 'tool'} {_first_line(about)}".rstrip())
+        about = next((str(tool.input[name]) for name in _TOOL_FIELDS if tool.input.get(name)), "")
+        self._note(f"> {tool.name or 'tool'} {_first_line(about)}".rstrip())
 
     def _note(self, text: str) -> None:
         if sys.stdout.isatty():
@@ -139,13 +137,13 @@ class TextPrinter:
             self._write("\n")
 
 
-def _known(event: Event) -> str:
-    """What goes along with a message, as one line: the first names, and how much else."""
-    names = [str(name) for name in event.get("knownNames") or ()]
+def _known(event: events.PromptMetadata) -> str:
+    """The knowledge that goes along with a message, as one line: the first names, and how much else."""
+    names = [str(name) for name in event.known_names]
     shown = names[:_NAMES]
     if len(names) > _NAMES:
         shown.append(f"{len(names) - _NAMES} more")
-    if entries := int(event.get("knownEntries") or 0):
+    if entries := event.known_entries:
         shown.append("1 entry" if entries == 1 else f"{entries} entries")
     return ", ".join(shown)
 
@@ -162,12 +160,12 @@ def _first_line(text: str) -> str:
     return line if len(line) <= _TOOL_WIDTH else f"{line[: _TOOL_WIDTH - 3]}..."
 
 
-def _sentence(event: Event) -> str:
-    title, message = str(event.get("title") or ""), str(event.get("message") or "The run failed.")
+def _sentence(event: events.TypedError) -> str:
+    title, message = event.title, event.message or "The run failed."
     return message if not title or title == "Error" or message.startswith(title) else f"{title}: {message}"
 
 
-def _advice(event: Event) -> str | None:
-    actions = [action.get("action") for action in event.get("actions") or [] if isinstance(action, dict)]
+def _advice(event: events.TypedError) -> str | None:
+    actions = [action.get("action") for action in event.actions if isinstance(action, dict)]
     sentences = dict.fromkeys(_ADVICE[action] for action in actions if action in _ADVICE)
     return " ".join(sentences) or None

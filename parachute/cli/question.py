@@ -4,49 +4,44 @@ import json
 import sys
 from typing import Any
 
+from parachute.base.errors import ParachuteError
+from parachute.chat.runs.events import PermissionRequest, UserQuestion
 from parachute.cli.api import Api, quoted
+from parachute.cli.asking import ask
 from parachute.cli.output import clean, print_note
-from parachute.errors import ParachuteError
 
 _INPUT_WIDTH = 2000
 
 
-def ask_user(api: Api, event: dict[str, Any]) -> None:
-    """Show the questions of a `user_question` event, read the answers and send them; Ctrl-D leaves them empty."""
+def ask_user(api: Api, event: UserQuestion) -> None:
+    """Show the questions of the agent, read the answers and send them; Ctrl-D leaves them empty."""
     answers: dict[str, str | list[str]] = {}
-    for question in event.get("questions") or []:
+    for question in event.questions:
         answers[str(question["question"])] = _answer(question)
     try:
-        path = f"/api/chat/{quoted(str(event['sessionId']))}/answer"
-        api.post(path, {"request_id": event["requestId"], "answers": answers})
+        path = f"/api/chat/{quoted(event.session_id)}/answer"
+        api.post(path, {"request_id": event.request_id, "answers": answers})
     except ParachuteError as error:
         print_note(f"The answer did not arrive: {error.message}")
 
 
-def ask_permission(api: Api, event: dict[str, Any]) -> None:
-    """Show a `permission_request` event and send what the person says; anything but yes is no."""
-    grants = [str(grant) for grant in event.get("suggestedGrants") or []]
-    about = json.dumps(event.get("input"), ensure_ascii=False)[:_INPUT_WIDTH]
+def ask_permission(api: Api, event: PermissionRequest) -> None:
+    """Show what the agent asks for and send what the person says; anything but yes is no."""
+    grants = [str(grant) for grant in event.suggested_grants]
+    about = json.dumps(event.input, ensure_ascii=False)[:_INPUT_WIDTH]
     sys.stdout.flush()
-    print(f"\nThe agent asks to use {clean(str(event.get('toolName')))}: {clean(about)}", file=sys.stderr)
-    print(clean(str(event.get("reason") or "")), file=sys.stderr)
+    print(f"\nThe agent asks to use {clean(event.tool_name)}: {clean(about)}", file=sys.stderr)
+    print(clean(event.reason), file=sys.stderr)
     for number, grant in enumerate(grants, 1):
         print(clean(f"  {number}  yes, and for the rest of this conversation: {grant}"), file=sys.stderr)
-    said = _line(f"Yes{', a number,' if grants else ''} or no: ").lower()
+    said = (ask(f"Yes{', a number,' if grants else ''} or no:") or "").lower()
     chosen = _choice(said, grants) if said.isdigit() else None
     allow = chosen in grants or said in ("y", "yes")
     try:
-        path = f"/api/chat/{quoted(str(event['sessionId']))}/permissions/{quoted(str(event['requestId']))}"
+        path = f"/api/chat/{quoted(event.session_id)}/permissions/{quoted(event.request_id)}"
         api.post(path, {"allow": allow, "grant": chosen if chosen in grants else None})
     except ParachuteError as error:
         print_note(f"The answer did not arrive: {error.message}")
-
-
-def ask_for_direct() -> bool:
-    """Whether a conversation for which no sandbox works shall run with the user's own rights; anything but yes is no."""
-    sys.stdout.flush()
-    said = _line("Run this conversation directly, with your own rights? [y/N] ").lower()
-    return said in ("y", "yes")
 
 
 def _answer(question: dict[str, Any]) -> str | list[str]:
@@ -57,15 +52,10 @@ def _answer(question: dict[str, Any]) -> str | list[str]:
     for number, option in enumerate(question.get("options") or [], 1):
         about = f": {option['description']}" if option.get("description") else ""
         print(clean(f"  {number}  {option['label']}{about}"), file=sys.stderr)
-    line = _line("Numbers with commas between, or your own words: " if several else "A number, or your own words: ")
+    line = ask("Numbers with commas between, or your own words:" if several else "A number, or your own words:") or ""
     if not several:
         return _choice(line, options)
     return [_choice(part.strip(), options) for part in line.split(",") if part.strip()]
-
-
-def _line(prompt: str) -> str:
-    print(prompt, end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip()
 
 
 def _choice(text: str, options: list[str]) -> str:

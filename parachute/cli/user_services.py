@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from parachute.base.errors import Conflict, Unavailable
+from parachute.base.files import atomic_write
 from parachute.cli import lifecycle
-from parachute.errors import Conflict, Unavailable
-from parachute.files import atomic_write
-from parachute.settings.home import Home
+from parachute.config.settings.home import Home
 from parachute.supervisor import backup_units, hardening, installed
 
 _SECONDS = 240
@@ -20,7 +20,7 @@ _SECONDS = 240
 
 @dataclass(frozen=True, slots=True)
 class Linger:
-    """Whether services run while nobody is logged in; `problem` says in a sentence why not."""
+    """Services that run while nobody is logged in; `problem` says in a sentence why they do not."""
 
     on: bool
     by_us: bool
@@ -143,7 +143,7 @@ def remove_timers() -> list[Path]:
 
 
 def are_installed(home: Home) -> bool:
-    """Whether there are services of this user, from `install` or from the system's configuration, for this folder of trust."""
+    """True if there are services of this user, from `install` or from the system's configuration, for this state directory."""
     folder = installed.SYSTEM if _are_of_the_system() else installed.folder()
     return f"Environment={installed.environment_of(home)}" in _lines(folder / installed.SUPERVISOR)
 

@@ -17,7 +17,7 @@ class Wrapper:
         self._word = ""
 
     def feed(self, text: str) -> str:
-        """What can be shown of what came until now."""
+        """Add text; returns all of it that can be shown by now."""
         shown = []
         for part in _PARTS.findall(text):
             if part == "\n":

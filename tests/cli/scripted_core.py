@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from parachute.settings.home import Home
+from parachute.config.settings.home import Home
 from parachute.supervisor import control
 from tests.support.gate import DEADLINE, Gate
 
@@ -59,7 +59,7 @@ class ScriptedCore:
         self._failure: BaseException | None = None
 
     def paths(self) -> list[str]:
-        """What was called, as `METHOD /path`."""
+        """The calls, as `METHOD /path`."""
         return [f"{call.method} {call.path}" for call in self.calls]
 
     def __enter__(self) -> Self:

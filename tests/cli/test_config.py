@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from parachute.settings.home import Home
+from parachute.config.settings.home import Home
 from tests.support.terminal import Terminal
 
 from .scripted_core import ScriptedCore

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from parachute.settings.home import Home
+from parachute.config.settings.home import Home
 from tests.support.terminal import Terminal
 
 from .scripted_core import ScriptedCore

@@ -1,4 +1,4 @@
-"""What is offered after a start at a terminal, and how the program is called from then on."""
+"""Offers after a start at a terminal, and how the program is called from then on."""
 
 import fcntl
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from parachute.cli import own_command
-from parachute.settings.home import Home
+from parachute.config.settings.home import Home
 from tests.support.terminal import Terminal
 
 from .scripted_core import ScriptedCore

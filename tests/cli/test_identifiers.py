@@ -2,8 +2,8 @@
 
 import pytest
 
+from parachute.base.errors import InvalidInput, NotFound
 from parachute.cli.identifiers import short, whole
-from parachute.errors import InvalidInput, NotFound
 
 IDS = ["para:daily:abc", "para:daily:abcd", "0d6a3f0e-6c1d"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from parachute.settings.home import Home
+from parachute.config.settings.home import Home
 from tests.support.terminal import Terminal
 
 from .scripted_core import ScriptedCore

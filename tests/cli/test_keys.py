@@ -4,8 +4,8 @@ import json
 import time
 from pathlib import Path
 
-from parachute.keys.service import Keys
-from parachute.settings.home import Home
+from parachute.config.settings.home import Home
+from parachute.security.keys.service import Keys
 from tests.support.terminal import Terminal
 
 from .scripted_core import ScriptedCore
@@ -45,7 +45,7 @@ def test_the_last_key_with_admin_rights_goes_only_after_a_question(parachute: Te
     refused = parachute("keys", "revoke", "Phone")
     assert refused.code == 3
     assert "last key with admin rights" in refused.err
-    assert "say --yes" in refused.err
+    assert "`--yes`" in refused.err
     with parachute.screen("keys", "revoke", "Phone") as screen:
         screen.until("[y/N]")
         screen.type("n\n")

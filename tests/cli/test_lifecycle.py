@@ -13,14 +13,16 @@ from pathlib import Path
 import psutil
 import pytest
 
-from parachute.addresses import own_addresses
-from parachute.cli import lifecycle
-from parachute.settings.home import Home
+from parachute.base.addresses import own_addresses
+from parachute.cli.api import ask_supervisor
+from parachute.config.settings.home import Home
 from tests.support.terminal import Terminal
 
 from .scripted_core import ScriptedCore
 
-needs_core = pytest.mark.skipif(find_spec("parachute.serve") is None, reason="there is no core in this build")
+pytestmark = pytest.mark.long
+
+needs_core = pytest.mark.skipif(find_spec("parachute.server") is None, reason="there is no core in this build")
 SECRET = "sk-ant-" + "x" * 40
 
 
@@ -121,7 +123,7 @@ def test_in_the_foreground_ctrl_c_ends_everything(parachute: Terminal, port: int
             assert supervisor_of(parachute) == process.pid
             assert SECRET.encode() not in Path(f"/proc/{process.pid}/environ").read_bytes()
             assert "running already" in parachute.ok("start", "--foreground")
-            lifecycle.ask(Home(parachute.home), "start")
+            ask_supervisor(Home(parachute.home), "start")
             process.send_signal(signal.SIGINT)
             assert process.wait(20) == 0
         finally:

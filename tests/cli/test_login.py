@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from parachute.settings.home import Home
+from parachute.config.settings.home import Home
 from tests.support.messages_api import MessagesAPI
 from tests.support.replies import text
 from tests.support.terminal import Terminal

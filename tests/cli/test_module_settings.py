@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from parachute.settings.home import Home
-from tests.modules.building import write_module
+from parachute.config.settings.home import Home
+from tests.modules.registry.building import write_module
 from tests.support.terminal import Terminal
 
 from .scripted_core import ScriptedCore

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from parachute.settings.home import Home
-from tests.modules.building import Repository, names, needing, write_module, write_source_package, write_wheel
+from parachute.config.settings.home import Home
+from tests.modules.registry.building import Repository, names, needing, write_module, write_source_package, write_wheel
 from tests.support.terminal import Terminal
 
 from .scripted_core import ScriptedCore
+
+pytestmark = pytest.mark.long
 
 
 @pytest.fixture

@@ -5,8 +5,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from parachute.cli.output import counted, size
-from parachute.cli.times import ago, local
+from parachute.chat.runs.events import read
+from parachute.cli.event_stream import Received
+from parachute.cli.output import ago, counted, local, size
+from parachute.cli.printer import TextPrinter
+from parachute.cli.wrapping import Wrapper
 
 
 def test_a_time_is_local_and_short(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,3 +60,40 @@ def test_one_thing_is_not_several() -> None:
         "0.5 processors",
         "12,345 processors",
     ]
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+def test_lines_break_between_words(size: int) -> None:
+    words = "one two three fourteen\n  indented words\n日本語 日本語 an-extraordinarily-long-word x"
+    wrapper = Wrapper(10)
+    pieces = [words[at : at + size] for at in range(0, len(words), size)]
+    shown = "".join(map(wrapper.feed, pieces)) + wrapper.rest()
+    assert shown.splitlines() == [
+        "one two",
+        "three",
+        "fourteen",
+        "  indented",
+        "words",
+        "日本語",
+        "日本語",
+        "an-extraordinarily-long-word",
+        "x",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("texts", "shown"),
+    [
+        (["a\nb", "a\nc", "a\nc d"], "a\nb\nc d\n"),
+        (["one two", "one"], "one two\none\n"),
+        (["same", "same"], "same\n"),
+        (["", "x"], "x\n"),
+    ],
+)
+def test_text_that_changes_goes_on_from_the_changed_line(
+    capsys: pytest.CaptureFixture[str], texts: list[str], shown: str
+) -> None:
+    printer = TextPrinter()
+    for document in (*({"type": "text", "content": each} for each in texts), {"type": "done", "sessionId": "s"}):
+        printer.show(Received(document, read(document)))
+    assert capsys.readouterr().out == shown

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from parachute.image.models import Image
+from parachute.sandbox.image.models import Image
 from tests.support.terminal import Terminal
 
 

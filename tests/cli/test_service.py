@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from parachute.settings.home import Home
+from parachute.config.settings.home import Home
 from parachute.supervisor import installed
 from tests.support.terminal import Terminal
 

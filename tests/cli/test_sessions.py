@@ -2,8 +2,8 @@
 
 import json
 
-from parachute.keys.cli_token import CliToken
-from parachute.settings.home import Home
+from parachute.config.settings.home import Home
+from parachute.security.keys.cli_token import CliToken
 from tests.support.terminal import Terminal
 
 from .scripted_core import SESSION, ScriptedCore

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from parachute.settings.home import Home
+from parachute.config.settings.home import Home
 from tests.support.terminal import Terminal
 
 from .scripted_core import ScriptedCore

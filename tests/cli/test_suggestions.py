@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from parachute.settings.home import Home
+from parachute.config.settings.home import Home
 from tests.support.terminal import Terminal
 
 from .scripted_core import ScriptedCore
@@ -156,7 +156,7 @@ def test_an_id_leads_nowhere_else(parachute: Terminal, home: Home) -> None:
 
 
 def outcome(**changes: Any) -> dict[str, Any]:
-    """What the API says of a run of the orchestrator."""
+    """The answer of the API about a run of the orchestrator."""
     nothing: dict[str, Any] = {"dropped": [], "entries": [], "approved": [], "rejected": []}
     return {"status": "completed", "run": "r1", "error": None, "sessionId": "s1", **nothing, **changes}
 

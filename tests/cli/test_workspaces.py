@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from parachute.settings.home import Home
+from parachute.config.settings.home import Home
 from tests.support.terminal import Terminal
 
 from .scripted_core import DONE, START, ScriptedCore, text
@@ -44,7 +44,7 @@ def serve(core: ScriptedCore, found: dict[str, Any]) -> None:
 
 
 def sent(core: ScriptedCore) -> list[tuple[str, str, Any]]:
-    """What would change something."""
+    """The requests that change something."""
     return [(call.method, call.path, call.body) for call in core.calls if call.method != "GET"]
 
 

@@ -1,27 +1,30 @@
-"""The command groups. A file in this folder is a group: it has `register(app: typer.Typer) -> None`.
+"""The command groups: a file has `app`, a group or its commands, and is imported when one of them is used.
 
-`register` adds its commands with `app.command(...)`, or a group of its own with `app.add_typer(group(...))`. Files load at
-every start, `parachute --help` included, so at their top they import typer and what costs nothing; the rest inside of the
-commands. Commands raise ParachuteError for what a person has to know, and `typer.Exit(code)` for a code of their own.
+`parachute.cli.help` has the table. Imports stand at the top, but for those that cost 0.1 s, as pydantic does: a
+page of help does without. Commands raise ParachuteError for what a person has to know, and `typer.Exit(code)` for a code.
 """
 
-import importlib
-import pkgutil
+from collections.abc import Callable
+from typing import Any
 
 import typer
 
 from parachute.cli.help import Group
 
-NOT_ANSWERED = 3
-"""The exit code when somebody has to say yes, and nobody is there to ask."""
+JSON = typer.Option(False, "--json", help="Print JSON.")
+YES = typer.Option(False, "--yes", "-y", help="Answer yes to all questions.")
 
 
-def group(name: str, summary: str, bare: bool = False) -> typer.Typer:
-    """A group of commands; `bare` means that it also does something without one of them."""
-    return typer.Typer(cls=Group, name=name, help=summary, invoke_without_command=bare, no_args_is_help=not bare)
-
-
-def register_all(app: typer.Typer) -> None:
-    """Add every group in this folder, in the order of the file names."""
-    for module in sorted(pkgutil.iter_modules(__path__), key=lambda found: found.name):
-        importlib.import_module(f"{__name__}.{module.name}").register(app)
+def group(
+    *commands: Callable[..., None], bare: Callable[..., None] | None = None, dashes: Callable[..., None] | None = None
+) -> typer.Typer:
+    """The commands under the names of their functions; `bare` runs without one, a value of `dashes` may begin with a dash."""
+    app = typer.Typer(
+        cls=Group, invoke_without_command=bare is not None, no_args_is_help=bare is None, rich_markup_mode=None
+    )
+    if bare is not None:
+        app.callback()(bare)
+    for command in commands:
+        settings: dict[Any, Any] | None = {"ignore_unknown_options": True} if command is dashes else None
+        app.command(command.__name__.strip("_").replace("_", "-"), context_settings=settings)(command)
+    return app

@@ -1,38 +1,32 @@
 """`parachute agents`: agents of modules that work once a day."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import typer
 
-from parachute.cli.commands import NOT_ANSWERED, group
-
-if TYPE_CHECKING:
-    from parachute.cli.api import Api
+from parachute.base.errors import InvalidInput, NotFound
+from parachute.cli.api import Api, quoted
+from parachute.cli.asking import confirm_approval, print_approved
+from parachute.cli.commands import JSON, YES, group
+from parachute.cli.identifiers import short
+from parachute.cli.output import (
+    clean,
+    local,
+    print_answer,
+    print_error,
+    print_json,
+    print_note,
+    print_table,
+)
 
 _WAIT_SECONDS = 200.0
-
-_JSON = typer.Option(False, "--json", help="Print JSON.")
 _AGENT = typer.Argument(help="Module and agent, such as daily/reflection; the agent alone if only one is called so.")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the group."""
-    agents = group("agents", "List, approve and run the agents that work once a day.")
-    agents.command("list")(list_)
-    agents.command("approve")(approve)
-    agents.command("run")(run)
-    agents.command("undo")(undo)
-    agents.command("reset")(reset)
-    agents.command("log")(log)
-    app.add_typer(agents)
-
-
-def list_(as_json: bool = _JSON) -> None:
+def list_(as_json: bool = JSON) -> None:
     """List the agents of all modules, when they are due, and how they did last."""
-    from parachute.cli.output import print_error, print_json, print_note, print_table
-    from parachute.cli.times import local
-
-    found = _api().get("/api/scheduler")
+    found = Api.find().get("/api/scheduler")
     if as_json:
         print_json(found)
         return
@@ -60,53 +54,36 @@ def list_(as_json: bool = _JSON) -> None:
 
 def approve(
     agent: str = typer.Argument(None, help="Module and agent; all that wait if none."),
-    yes: bool = typer.Option(False, "--yes", "-y", help="Answer yes to all questions."),
-    as_json: bool = _JSON,
+    yes: bool = YES,
+    as_json: bool = JSON,
 ) -> None:
     """Let agents of your vault run, exactly as their files are now; a change of a file needs a new approval."""
-    import sys
-
-    from parachute.cli.output import clean, print_json, print_note
-    from parachute.errors import InvalidInput
-
-    api = _api()
+    api = Api.find()
     found = [_find(api, agent)] if agent else api.get("/api/scheduler")["agents"]
     if agent and found[0]["problem"]:
         raise InvalidInput(f"{found[0]['path']} cannot be approved. {found[0]['problem']}")
     # What is shown and what is approved come from one answer.
     waiting = [api.get(_path(each)) for each in found if each["status"] == "waits_for_approval"]
-    if waiting and not as_json:
-        for each in waiting:
-            print(clean(f"{_key(each)} ({each['path']}):\n{_indented(each['text'])}\n"))
-            if each["canSuggest"]:
-                print(clean(f"It can suggest changes in {', '.join(each['canSuggest'])}.\n"))
-    if waiting and not yes:
-        if as_json or not sys.stdin.isatty():
-            if as_json:
-                print_json({"approved": [], "waiting": [_key(each) for each in waiting]})
-            print_note("Nothing was approved. `--yes` approves without being asked.")
-            raise typer.Exit(NOT_ANSWERED)
-        if not typer.confirm("Let these run with what their modules may read?"):
-            raise typer.Exit(1)
+    for each in waiting if not as_json else ():
+        print(clean(f"{_key(each)} ({each['path']}):\n{_indented(each['text'])}\n"))
+        if each["canSuggest"]:
+            print(clean(f"It can suggest changes in {', '.join(each['canSuggest'])}.\n"))
+    confirm_approval(
+        [_key(each) for each in waiting], "Let these run with what their modules may read?", yes=yes, as_json=as_json
+    )
     for each in waiting:
         api.post(f"{_path(each)}/approve", {"hash": each["hash"]})
-    approved = [_key(each) for each in waiting]
-    if as_json:
-        print_json({"approved": approved, "waiting": []})
-    else:
-        print(f"Approved: {clean(', '.join(approved))}." if approved else "Nothing waits for approval.")
+    print_approved([_key(each) for each in waiting], as_json)
 
 
 def run(
     agent: str = _AGENT,
     date: str = typer.Option(None, "--date", help="The day that it is about, such as 2026-01-31."),
     force: bool = typer.Option(False, "--force", help="Replace what it wrote for that day before."),
-    as_json: bool = _JSON,
+    as_json: bool = JSON,
 ) -> None:
     """Run an agent now, and wait for it; the exit code is 1 if it fails."""
-    from parachute.cli.output import clean, print_json, print_note
-
-    api = _api()
+    api = Api.find()
     body: dict[str, Any] = {"force": force, **({"date": date} if date else {})}
     found = _find(api, agent)
     answer = api.post(f"{_path(found)}/run", body, _WAIT_SECONDS)
@@ -125,24 +102,17 @@ def run(
 def undo(
     agent: str = _AGENT,
     date: str = typer.Option(None, "--date", help="The day of the page; the last one that it wrote if none."),
-    as_json: bool = _JSON,
+    as_json: bool = JSON,
 ) -> None:
     """Take back what an agent wrote: the version before comes back, or the page is removed if there was none."""
-    from parachute.cli.output import clean, print_json
-
-    api = _api()
+    api = Api.find()
     done = api.post(f"{_path(_find(api, agent))}/undo", {"date": date} if date else {})
-    if as_json:
-        print_json(done)
-    else:
-        print(clean(f"{done['output_path']} is as it was before."))
+    print_answer(done, as_json, f"{done['output_path']} is as it was before.")
 
 
 def reset(agent: str = _AGENT) -> None:
     """Forget when an agent has run and what it said; what it wrote stays."""
-    from parachute.cli.output import clean
-
-    api = _api()
+    api = Api.find()
     found = _find(api, agent)
     api.post(f"{_path(found)}/reset")
     print(clean(f"{_key(found)} was reset."))
@@ -151,39 +121,33 @@ def reset(agent: str = _AGENT) -> None:
 def log(
     agent: str = _AGENT,
     count: int = typer.Option(5, "--limit", "-n", min=1, help="How many runs to show."),
-    as_json: bool = _JSON,
+    as_json: bool = JSON,
 ) -> None:
     """Show the last runs of an agent, the newest last, with what it did."""
-    from parachute.cli.identifiers import short
-    from parachute.cli.output import clean, print_json, print_note
-    from parachute.cli.times import local
-
-    api = _api()
+    api = Api.find()
     found = _find(api, agent)
     runs = api.get(f"{_path(found)}/runs")["runs"][:count]
+    print_runs(runs, as_json, lambda each: f"for {each['date']}", f"{_key(found)} has never run.")
+
+
+app = group(list_, approve, run, undo, reset, log)
+
+
+def print_runs(runs: Sequence[Any], as_json: bool, about: Callable[[Any], str], none: str) -> None:
+    """Runs of an agent, the newest last, with what it did."""
     if as_json:
         print_json(runs)
-        return
-    if not runs:
-        print_note(f"{_key(found)} has never run.")
-    for each in reversed(runs):
-        print(clean(f"{local(each['started'])}  {each['trigger']}, for {each['date']}: {each['status']}"))
-        for line in each["log"]:
-            print(clean(f"  {line}"))
+    elif not runs:
+        print_note(none)
+    for each in reversed(runs if not as_json else ()):
+        lines = [f"{local(each['started'])}  {each['trigger']}, {about(each)}: {each['status']}"]
+        lines += [f"  {line}" for line in each["log"]]
         if each["session"]:
-            print(clean(f"  conversation {short(each['session'])}"))
+            lines.append(f"  conversation {short(each['session'])}")
+        print(clean("\n".join(lines)))
 
 
-def _api() -> "Api":
-    from parachute.cli.api import Api
-    from parachute.settings.home import Home
-
-    return Api.find(Home.find())
-
-
-def _find(api: "Api", wanted: str) -> dict[str, Any]:
-    from parachute.errors import InvalidInput, NotFound
-
+def _find(api: Api, wanted: str) -> dict[str, Any]:
     agents = api.get("/api/scheduler")["agents"]
     fitting: list[dict[str, Any]] = [each for each in agents if wanted in (_key(each), each["name"])]
     if len(fitting) == 1:
@@ -195,8 +159,6 @@ def _find(api: "Api", wanted: str) -> dict[str, Any]:
 
 
 def _path(agent: dict[str, Any]) -> str:
-    from parachute.cli.api import quoted
-
     return f"/api/modules/{quoted(agent['module'])}/agents/{quoted(agent['name'])}"
 
 
@@ -216,8 +178,6 @@ def _state(agent: dict[str, Any]) -> str:
 
 
 def _when(agent: dict[str, Any]) -> str:
-    from parachute.cli.times import local
-
     if agent["retryAt"]:
         return f"again at {local(agent['retryAt'])}"
     return f"daily at {agent['schedule']['time']}" if agent["nextRunAt"] else ""

@@ -1,8 +1,14 @@
 """`parachute ask`: one question to the model, without a conversation."""
 
+import sys
 from typing import Any
 
 import typer
+
+from parachute.base.errors import InvalidInput
+from parachute.cli.api import Api
+from parachute.cli.commands import JSON, group
+from parachute.cli.output import clean, print_json, print_note
 
 MAXIMUM_CHARACTERS = 200_000
 """The longest question that the API takes."""
@@ -11,28 +17,19 @@ _SECONDS = 330.0
 """Longer than the server itself waits for the model."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("ask")(ask)
-
-
 def ask(
     words: list[str] = typer.Argument(
         None, metavar="[QUESTION]", help="The question; what is piped in is put below it."
     ),
-    system: str | None = typer.Option(None, "--system", help="What the model is told before the question."),
+    system: str | None = typer.Option(None, "--system", help="The system prompt."),
     max_tokens: int = typer.Option(1024, "--max-tokens", min=1, max=4096, help="How long the answer may be."),
-    as_json: bool = typer.Option(False, "--json", help="Print JSON."),
+    as_json: bool = JSON,
 ) -> None:
     """Ask the model once: it has no tools, and nothing is kept. For a conversation there is `parachute chat`."""
-    from parachute.cli.api import Api
-    from parachute.cli.output import clean, print_json, print_note
-    from parachute.settings.home import Home
-
     body: dict[str, Any] = {"prompt": _prompt(words or []), "max_tokens": max_tokens}
     if system is not None:
         body["system"] = system
-    answer = Api.find(Home.find()).post("/api/ask", body, _SECONDS)
+    answer = Api.find().post("/api/ask", body, _SECONDS)
     if as_json:
         print_json(answer)
         return
@@ -43,10 +40,6 @@ def ask(
 
 def _prompt(words: list[str]) -> str:
     """The question and what is piped in; errors: InvalidInput."""
-    import sys
-
-    from parachute.errors import InvalidInput
-
     parts = [" ".join(words)]
     if not sys.stdin.isatty():
         parts.append(sys.stdin.read(MAXIMUM_CHARACTERS + 1))
@@ -56,3 +49,6 @@ def _prompt(words: list[str]) -> str:
     if len(prompt) > MAXIMUM_CHARACTERS:
         raise InvalidInput(f"The question has more than {MAXIMUM_CHARACTERS:,} characters.", "Ask with less text.")
     return prompt
+
+
+app = group(ask)

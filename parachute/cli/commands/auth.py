@@ -1,23 +1,30 @@
 """`parachute auth`: logging in to the model's service, which credential pays for it, and who needs a key."""
 
+import os
+import sys
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from parachute.cli.commands import group
+from parachute.base.errors import InvalidInput, ParachuteError
+from parachute.cli.api import Api
+from parachute.cli.asking import secret as ask_secret
+from parachute.cli.commands import JSON, group
+from parachute.cli.commands.status import model_line
+from parachute.cli.installation import settings
+from parachute.cli.output import local, print_error, print_facts, print_json, print_note
+from parachute.config.settings.home import Home
+from parachute.llm.gateway.credentials import CredentialSource
+from parachute.supervisor.credentials import VARIABLES
 
 if TYPE_CHECKING:
-    from parachute.gateway.models import Credential
-    from parachute.settings.home import Home
+    from parachute.llm.gateway.models import Credential
 
+_WRONG = ("invalid_credentials", "expired_token", "billing_error")
+"""Errors of a test message for which the secret itself is the reason."""
 
-def register(app: typer.Typer) -> None:
-    """Add the group."""
-    auth = group("auth", "Connect Claude or another model, and show which credential is used.")
-    auth.command("login")(login)
-    auth.command("logout")(logout)
-    auth.command("status")(status)
-    app.add_typer(auth)
+_QUESTION = "API key, or token of `claude setup-token`"
 
 
 def login(
@@ -27,24 +34,18 @@ def login(
     model: str | None = typer.Option(None, "--model", "-m", help="The model to ask for on that server."),
 ) -> None:
     """Store an API key or a token of Claude, or connect a server such as Ollama; it holds at once."""
-    from parachute.cli.computer_status import model_line
-    from parachute.cli.login import ask_secret, log_in, problem_of_test
-    from parachute.cli.output import print_error, print_note
-    from parachute.errors import InvalidInput
-    from parachute.gateway.choice import ProviderChoice
-    from parachute.settings.home import Home
-
     home = Home.find()
     if model and not base_url:
         raise InvalidInput(
             "--model: name the server, too, with --base-url.", "`parachute config set model NAME` is Claude's."
         )
-    secret = ask_secret(base_url)
+    question = f"API key of {base_url} (Enter if it needs none)" if base_url else _QUESTION
+    secret = (ask_secret(question) if sys.stdin.isatty() else sys.stdin.readline()).strip() or None
     if not secret and not base_url:
         raise InvalidInput(
             "Nothing was entered.", "Make a key on console.anthropic.com, or a token with `claude setup-token`."
         )
-    provider = log_in(home, ProviderChoice("compatible" if base_url else "anthropic", secret, base_url, model))
+    provider = _log_in(home, secret, base_url, model)
     if secret:
         kind = "token" if secret.startswith("sk-ant-oat") else "API key"
         print(f"The {kind} is stored in {home.credentials}, which only you can read.")
@@ -52,71 +53,61 @@ def login(
         print_note("The computer is not running, so that it was not tried; `parachute start` starts it.")
         return
     print(f"Model  {model_line(provider)}")
-    if (problem := problem_of_test(home)) is None:
+    try:
+        Api.find(home).post("/api/ask", {"prompt": "Say OK.", "max_tokens": 1}, seconds=60)
+    except ParachuteError as error:
+        print_error(f"The test message failed: {error.message}", error.hint)
+        if error.key in _WRONG:
+            raise typer.Exit(1) from error
+        print_note("Whether the credential is right could not be seen.")
+    else:
         print("A test message was answered.")
-        return
-    error, is_wrong = problem
-    print_error(f"The test message failed: {error.message}", error.hint)
-    if is_wrong:
-        raise typer.Exit(1)
-    print_note("Whether the credential is right could not be seen.")
 
 
 def logout() -> None:
     """Forget the stored key, token or server; what the shell or `claude login` has is used as before."""
-    from parachute.cli.computer_status import model_line
-    from parachute.cli.login import log_out
-    from parachute.settings.home import Home
+    # pydantic
+    from parachute.llm.gateway.choice import forget_choice
 
-    provider = log_out(Home.find())
+    home = Home.find()
+    provider = None
+    if api := Api.if_running(home):
+        provider = api.delete("/api/provider")
+    else:
+        forget_choice(home)
     print("The stored credential is removed.")
     if provider is not None:
         print(f"Model  {model_line(provider)}")
 
 
-def status(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) -> None:
+def status(as_json: bool = JSON) -> None:
     """Show where the credential for the model comes from, never what it is."""
-    import os
-
-    from parachute.cli.output import print_facts, print_json, print_note
-    from parachute.errors import ParachuteError
-    from parachute.gateway.credentials import CredentialSource
-    from parachute.gateway.providers import choose
-    from parachute.keys.service import Keys
-    from parachute.settings.home import Home
-    from parachute.settings.store import load
-    from parachute.supervisor.credentials import VARIABLES
+    # pydantic and YAML
+    from parachute.llm.gateway.providers import choose
+    from parachute.security.keys.service import Keys
 
     home = Home.find()
-    settings = load(home)
+    mode = settings(home).auth_mode
     source = CredentialSource(home, {name: os.environ[name] for name in VARIABLES if os.environ.get(name)})
-    provider = choose(settings, source, home)
+    provider = choose(settings(home), source, home)
     credential = source.find(provider.other_server)
     server = _server_provider(home)
     problem = None
     try:
-        keys: int | None = len(Keys(home.root).list())
+        count: int | None = len(Keys(home.root).list())
     except ParachuteError as error:
-        keys, problem = None, error
+        count, problem = None, error
     if as_json:
-        print_json(
-            {
-                "provider": provider.name,
-                "because": provider.chosen_because,
-                "credential": _as_json(credential),
-                "server": server,
-                "auth_mode": settings.auth_mode,
-                "keys": keys,
-            }
-        )
+        found = {"provider": provider.name, "because": provider.chosen_because, "credential": _as_json(credential)}
+        print_json({**found, "server": server, "auth_mode": mode, "keys": count})
     else:
         who = {"remote": "callers from other machines need a key", "always": "everybody needs a key"}
         print_facts(
             [
                 ("Model", f"{provider.name}, because {provider.chosen_because}"),
                 ("Credential", _line(credential)),
-                ("Auth mode", f"{settings.auth_mode}: {who.get(settings.auth_mode, 'nobody needs a key')}"),
-                ("Keys", "cannot be read" if keys is None else str(keys)),
+                ("Auth mode", f"{mode}: {who.get(mode, 'nobody needs a key')}"),
+                ("Keys", "cannot be read" if count is None else str(count)),
             ]
         )
         if credential and credential.expired:
@@ -132,10 +123,27 @@ def status(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) ->
         raise problem
 
 
-def _server_provider(home: "Home") -> dict[str, Any] | None:
-    from parachute.cli.api import Api
-    from parachute.errors import ParachuteError
+app = group(login, logout, status)
 
+
+def _log_in(home: Home, secret: str | None, base_url: str | None, model: str | None) -> dict[str, Any] | None:
+    """Store the choice; the provider in force of the running computer, None if nothing runs.
+
+    Errors: those of `write_choice`, Refused, Unavailable.
+    """
+    # pydantic
+    from parachute.llm.gateway.choice import ProviderChoice, write_choice
+
+    choice = ProviderChoice("compatible" if base_url else "anthropic", secret, base_url, model)
+    api = Api.if_running(home)
+    if api is None:
+        write_choice(home, choice, CredentialSource(home, {}))
+        return None
+    given = {"provider": choice.provider, "secret": secret, "base_url": base_url, "model": model}
+    return dict(api.put("/api/provider", {name: value for name, value in given.items() if value}))
+
+
+def _server_provider(home: Home) -> dict[str, Any] | None:
     try:
         provider = Api.find(home).get("/api/status").get("provider")
     except ParachuteError:
@@ -159,15 +167,10 @@ def _line(credential: "Credential | None") -> str:
         return "none"
     if (moment := _moment(credential)) is None:
         return credential.source
-
-    from parachute.cli.times import local
-
     return f"{credential.source}, {'expired at' if credential.expired else 'valid until'} {local(moment)}"
 
 
 def _moment(credential: "Credential") -> str | None:
-    from datetime import UTC, datetime
-
     if credential.expires_at is None:
         return None
     return datetime.fromtimestamp(credential.expires_at, UTC).isoformat(timespec="seconds")

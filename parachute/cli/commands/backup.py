@@ -1,81 +1,86 @@
-"""`parachute backup`: make, look at and restore backups."""
+"""`parachute backup`: make, list and restore backups."""
 
+import shlex
+import sys
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from parachute.cli.commands import group
+from parachute.base.clock import as_text
+from parachute.base.errors import InvalidInput
+from parachute.cli.asking import agrees
+from parachute.cli.commands import JSON, group
+from parachute.cli.installation import settings
+from parachute.cli.output import (
+    clean,
+    counted,
+    local,
+    print_answer,
+    print_error,
+    print_facts,
+    print_json,
+    print_note,
+    print_rows,
+    size,
+)
+from parachute.config.settings.home import Home
+from parachute.ops.backup.access import Access
+from parachute.ops.backup.state import State
 
 if TYPE_CHECKING:
-    from parachute.backup.backups import Backup
-    from parachute.backup.models import Owner
+    from parachute.cli.backup import Backups
+    from parachute.ops.backup.backups import Backup
+    from parachute.ops.backup.create import Created
+    from parachute.ops.backup.restore import Restored
 
 INCOMPLETE = 3
 """The exit code of a backup that was made, but lacks files that could not be read, as restic has it."""
 
-_JSON = typer.Option(False, "--json", help="Print JSON.")
 _NAME = typer.Argument("latest", help="A backup of `parachute backup list`.")
+_SHOWN = 10
+_CALLED = {"vault": "Vault", "trust": "Keys, approvals, settings"}
+_NAMED = {
+    "unreadable": "could not be read and are missing in the backup",
+    "damaged": "are databases that SQLite cannot read; they are in the backup as they are",
+    "vanished": "vanished meanwhile",
+    "special": "are sockets, pipes or devices, which no backup holds",
+}
 
 
-def register(app: typer.Typer) -> None:
-    """Add the group."""
-    backup = group("backup", "Encrypted backups of the vault and, apart from it, of keys and approvals.")
-    for command in (init, create, list_, verify, restore, drill, prune, status):
-        backup.command(command.__name__.rstrip("_"))(command)
-    app.add_typer(backup)
-
-
-def init(as_json: bool = _JSON) -> None:
+def init(as_json: bool = JSON) -> None:
     """Make the repository that backup.repository names, and a password for it."""
-    from parachute.backup import making
-    from parachute.cli.backup_context import Context
-    from parachute.cli.output import print_json, print_note
-
-    context = Context.find()
-    made = making.make(context.places, context.repository)
-    path = context.access.password_file
+    backups = _backups()
+    made = backups.init()
+    repository, path = backups.access.shown, backups.access.password_file
     if as_json:
-        print_json({"repository": context.access.shown, "password_file": str(path), "password_made": made})
+        print_json({"repository": repository, "password_file": str(path), "password_made": made})
         return
-    print(f"The repository {context.access.shown} is ready.")
-    # Also of one that was there: who was killed between the two steps was not told.
+    print(f"The repository {repository} is ready.")
+    # Also of one that was there: who was killed between the two steps does not know it yet.
     print(f"Its password is in {path}. Keep a copy elsewhere, on paper or in a password manager:")
     print("without it nobody can read the backups, and it is in none of them.")
     print_note("`parachute backup create` makes a backup; `parachute service install` makes one each night.")
 
 
-def create(as_json: bool = _JSON) -> None:
+def create(as_json: bool = JSON) -> None:
     """Make a backup now; exit code 3 if it lacks files that could not be read."""
-    from dataclasses import asdict
-
-    from parachute.backup import create as making
-    from parachute.cli import backup_output
-    from parachute.cli.backup_context import Context
-    from parachute.cli.output import print_json
-
-    context = Context.find()
-    with context.progress() as progress:
-        made = making.create(context.places, context.repository, context.retention, progress)
+    made = _backups().create()
     if as_json:
         parts = {name: {**asdict(report), "complete": report.is_complete} for name, report in made.reports.items()}
-        told = {"id": made.id, "complete": made.is_complete, "parts": parts}
-        print_json(backup_output.plain({**told, "removed": made.removed, "not_removed": made.not_removed}))
+        found = {"id": made.id, "complete": made.is_complete, "parts": parts}
+        print_json(_plain({**found, "removed": made.removed, "not_removed": made.not_removed}))
     else:
-        backup_output.print_created(made)
+        _print_created(made)
     if not made.is_complete:
         raise typer.Exit(INCOMPLETE)
 
 
-def list_(as_json: bool = _JSON) -> None:
+def list_(as_json: bool = JSON) -> None:
     """Show the backups in the repository, newest last."""
-    from parachute.backup import backups
-    from parachute.cli.backup_context import Context
-    from parachute.cli.output import print_json, print_table
-    from parachute.clock import as_text
-
-    context = Context.find()
-    found, owner = backups.grouped(context.repository.snapshots()), context.places.owner
+    backups = _backups()
+    found, own = backups.all(), backups.places.installation
     if as_json:
         print_json(
             [
@@ -83,14 +88,14 @@ def list_(as_json: bool = _JSON) -> None:
                     "id": each.id,
                     "made_at": as_text(each.made_at),
                     "computer": each.computer,
-                    "own": each.is_of(owner),
+                    "own": each.is_of(own),
                     "finished": each.is_finished,
                 }
                 for each in found
             ]
         )
     elif found:
-        print_table(["Backup", "Made", "Computer", "State"], [_row(each, owner) for each in found])
+        _print_backups(found, own)
     else:
         print("There is no backup in the repository yet.")
 
@@ -98,24 +103,15 @@ def list_(as_json: bool = _JSON) -> None:
 def verify(
     name: str = _NAME,
     quick: bool = typer.Option(False, "--quick", help="Check the repository's structure; read no files."),
-    as_json: bool = _JSON,
+    as_json: bool = JSON,
 ) -> None:
-    """Read a backup from the repository, and compare every file with the manifest."""
-    from parachute.backup import verify as verifying
-    from parachute.cli.backup_context import Context
-    from parachute.cli.backup_output import held
-    from parachute.cli.output import print_json
-
-    context = Context.find()
-    found = context.chosen(name)
-    with context.progress() as progress:
-        result = verifying.verify(context.places, context.repository, found, progress, quick=quick)
-    if as_json:
-        print_json({"id": result.id, "quick": quick, "files": result.files, "bytes": result.bytes})
-    elif quick:
-        print("The repository is sound, as far as can be told without reading its files.")
-    else:
-        print(f"The backup {result.id} is what was backed up: {held(result.files, result.bytes)}.")
+    """Read every file of a backup from the repository, and compare it with what was written."""
+    result = _backups().verify(name, quick=quick)
+    sentence = f"The backup {result.id} is what was backed up: {_held(result.files, result.bytes)}."
+    if quick:
+        sentence = "The repository is sound, as far as can be told without reading its files."
+    found = {"id": result.id, "quick": quick, "files": result.files, "bytes": result.bytes}
+    print_answer(found, as_json, sentence)
 
 
 def restore(
@@ -123,121 +119,157 @@ def restore(
     trust: bool = typer.Option(False, "--trust", help="Restore keys, approvals and settings (~/.parachute) as well."),
     to: Path | None = typer.Option(None, "--to", help="Restore into this empty folder, and change nothing else."),
     yes: bool = typer.Option(False, "--yes", "-y", help="Do not ask."),
-    as_json: bool = _JSON,
+    as_json: bool = JSON,
 ) -> None:
     """Put a backup in the place of the vault, which is kept beside it; the computer must not run."""
-    from dataclasses import asdict
-
-    from parachute.backup import restore as restoring
-    from parachute.cli import backup_output
-    from parachute.cli.backup_context import Context
-    from parachute.cli.output import print_json
-    from parachute.errors import InvalidInput
-
-    context = Context.find()
-    if to is None:
-        with context.not_running():
-            pass
-    else:
-        to = to.expanduser().absolute()
-        restoring.check_empty(to)
-        if trust and to.resolve().is_relative_to(context.places.vault.resolve()):
-            raise InvalidInput(
-                f"{to} lies in the vault, where agents could read the keys.", "Name a folder outside of it."
-            )
-    found = context.chosen(name)
+    backups = _backups()
+    to = backups.check_target(to, trust)
+    found = backups.chosen(name)
     if to is None and not yes:
-        backup_output.confirm_restore(found, context.places, trust)
-    with context.progress() as progress:
-        if to is not None:
-            result = restoring.restore_into(context.repository, found, to, progress, trust=trust)
-        else:
-            result = restoring.restore(
-                context.places, context.repository, found, context.not_running, progress, trust=trust
-            )
+        _confirm_restore(found, backups, trust)
+    result = backups.restore(found, to, trust=trust)
     if as_json:
         print_json(asdict(result))
     else:
-        backup_output.print_restored(result)
+        _print_restored(result)
 
 
 def drill(
     place: Path | None = typer.Option(None, "--place", help="A folder on a disk with room for all of it."),
-    as_json: bool = _JSON,
+    as_json: bool = JSON,
 ) -> None:
     """Restore the newest backup into a place of its own, compare it, open its databases, and remove it again."""
-    from dataclasses import asdict
-
-    from parachute.backup import drill as drilling
-    from parachute.cli.backup_context import Context
-    from parachute.cli.backup_output import held
-    from parachute.cli.output import counted, print_json
-
-    context = Context.find()
-    with context.progress() as progress:
-        result = drilling.drill(
-            context.places, context.repository, progress, place=place.expanduser() if place else None
-        )
-    if as_json:
-        print_json(asdict(result))
-    else:
-        print(
-            f"The backup {result.id} can be restored: {held(result.files, result.bytes)}, "
-            f"{counted(result.databases, 'sound database')}."
-        )
+    result = _backups().drill(place)
+    held = f"{_held(result.files, result.bytes)}, {counted(result.databases, 'sound database')}"
+    print_answer(asdict(result), as_json, f"The backup {result.id} can be restored: {held}.")
 
 
 def prune(
     dry_run: bool = typer.Option(False, "--dry-run", help="Show what would go, and remove nothing."),
-    as_json: bool = _JSON,
+    as_json: bool = JSON,
 ) -> None:
     """Remove the backups that backup.keep_daily, keep_weekly and keep_monthly do not keep."""
-    from parachute.backup import create as making
-    from parachute.cli.backup_context import Context
-    from parachute.cli.output import print_json, print_table
-
-    context = Context.find()
-    found = making.prune(context.places, context.repository, context.keeping, really=not dry_run)
+    backups = _backups()
+    found = backups.prune(really=not dry_run)
+    ids = [each.id for each in found]
     if as_json:
-        print_json(
-            {"removed": [] if dry_run else [each.id for each in found], "removable": [each.id for each in found]}
-        )
+        print_json({"removed": [] if dry_run else ids, "removable": ids})
     elif found:
         print("These backups would go:" if dry_run else "These backups are gone:")
-        owner = context.places.owner
-        print_table(["Backup", "Made", "Computer", "State"], [_row(each, owner) for each in found])
+        _print_backups(found, backups.places.installation)
     else:
         print("Every backup is to be kept.")
 
 
-def status(as_json: bool = _JSON) -> None:
+def status(as_json: bool = JSON) -> None:
     """Show how the last backup, verification and drill have ended; exit code 1 if somebody should look at it."""
-    from parachute.backup.state import State
-    from parachute.cli import backup_output
-    from parachute.cli.output import print_json
-    from parachute.settings.home import Home
-    from parachute.settings.store import load
-
     home = Home.find()
     state = State.read(home.root)
-    repository = load(home).backup.repository
+    repository = settings(home).backup.repository
     concerns = state.concerns() if repository else ["No place for backups is set."]
     if as_json:
-        told = {"configured": repository is not None, "concerns": concerns}
-        print_json({**told, **{name: dict(entry) for name, entry in state.operations.items()}})
-    else:
-        backup_output.print_status(repository, state, concerns)
+        found: dict[str, Any] = {"configured": repository is not None, "concerns": concerns}
+        print_json({**found, **{name: dict(entry) for name, entry in state.operations.items()}})
+    elif repository:
+        facts = [("Repository", Access(repository, Path()).shown)]
+        for name, called in (("create", "Last backup"), ("verify", "Last verification"), ("drill", "Last drill")):
+            entry = state.operations.get(name)
+            about = f" ({entry['backup']})" if entry and entry.get("backup") else ""
+            facts.append((called, f"{local(entry['at'])}: {entry['result']}{about}" if entry else "never"))
+        print_facts(facts)
+    for concern in concerns if not as_json else ():
+        print_error(concern)
+    if not repository and not as_json:
+        print_note(
+            "`parachute config set backup.repository /media/usb/backup` names one, then `parachute backup init`."
+        )
     if concerns:
         raise typer.Exit(1)
 
 
-def _row(backup: "Backup", owner: "Owner") -> list[str]:
-    from parachute.cli.times import local
+app = group(init, create, list_, verify, restore, drill, prune, status)
 
-    states = {"unfinished": not backup.is_finished, "of another installation": not backup.is_of(owner)}
-    return [
-        backup.id,
-        local(backup.made_at),
-        backup.computer,
-        ", ".join(name for name, holds in states.items() if holds),
+
+def _backups() -> "Backups":
+    # pydantic
+    from parachute.cli.backup import Backups
+
+    return Backups()
+
+
+def _plain(value: Any) -> Any:
+    """A value for JSON: names that are no text get a question mark."""
+    if isinstance(value, str):
+        return value.encode(errors="replace").decode()
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, list) else value
+
+
+def _held(files: int, count: int) -> str:
+    return f"{counted(files, 'file')}, {size(count)}"
+
+
+def _print_backups(found: "list[Backup]", installation: str) -> None:
+    def row(backup: "Backup") -> tuple[str, ...]:
+        states = {"unfinished": not backup.is_finished, "of another installation": not backup.is_of(installation)}
+        state = ", ".join(name for name, holds in states.items() if holds)
+        return backup.id, local(backup.made_at), backup.computer, state
+
+    print_rows(found, False, ["Backup", "Made", "Computer", "State"], row, "")
+
+
+def _print_created(made: "Created") -> None:
+    """Print what is in a new backup, and on standard error what is not."""
+    print(f"The backup {made.id} is made.")
+    facts = [
+        (_CALLED[name], f"{_held(report.files, report.bytes)}, {counted(report.databases, 'database')}")
+        for name, report in made.reports.items()
     ]
+    print_facts(facts)
+    if made.removed:
+        print_facts([("Removed", counted(made.removed, "older backup"))])
+    for name, report in made.reports.items():
+        for field, what in _NAMED.items():
+            if paths := getattr(report, field):
+                shown = ", ".join(_plain(repr(path)) for path in paths[:_SHOWN])
+                more = f" and {len(paths) - _SHOWN:,} more" if len(paths) > _SHOWN else ""
+                show = print_error if field in ("unreadable", "damaged") else print_note
+                show(f"{_CALLED[name]}: these {what}: {shown}{more}.")
+    if made.not_removed:
+        print_note(f"Old backups were not removed: {made.not_removed}")
+
+
+def _confirm_restore(backup: "Backup", backups: "Backups", trust: bool) -> None:
+    """Say what will be replaced, and ask; error: InvalidInput where nobody can answer. Exit code 1 for a no."""
+    what = [f"the vault {backups.places.vault}"]
+    if trust:
+        what.append(f"keys, approvals, settings and modules in {backups.places.home}")
+    made = f"{local(backup.made_at)} by the computer {clean(backup.computer)}"
+    print(f"The backup {backup.id}, made {made}, will replace {' and '.join(what)}.")
+    print("What is there now is kept beside it.")
+    if trust:
+        print(
+            "Keys and approvals that were withdrawn since then count again: look at `parachute keys list` afterwards."
+        )
+    if not sys.stdin.isatty():
+        raise InvalidInput("Nobody is there to confirm it.", "`--yes` restores without asking.")
+    if not agrees("Restore it?"):
+        print_note("Nothing was restored.")
+        raise typer.Exit(1)
+
+
+def _print_restored(result: "Restored") -> None:
+    """Where everything is now, and how to undo it."""
+    if result.recovered:
+        print_note(result.recovered)
+    print(f"The backup {result.id} is restored, and every file of it verified.")
+    print_facts([(_CALLED[name], place) for name, place in result.places.items()])
+    if kept := {name: path for name, path in result.kept.items() if path}:
+        print("What was there before is kept. To undo it, stop the computer, and for each:")
+        for name, path in kept.items():
+            place = result.places[name]
+            now, aside, before = map(shlex.quote, (place, f"{place}.restored", path))
+            print(clean(f"  mv {now} {aside} && mv {before} {now}"))
+    if "vault" in result.kept:
+        print_note("Every conversation starts in the sandbox unless this computer itself holds your approval for it.")

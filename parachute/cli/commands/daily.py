@@ -1,111 +1,81 @@
 """`parachute daily`: the journal, from a terminal."""
 
-from typing import TYPE_CHECKING, Any
+import datetime
+import re
+import sys
+import uuid
+from typing import Any
 
 import typer
 
-from parachute.cli.commands import NOT_ANSWERED, group
+from parachute.base.errors import InvalidInput, ParachuteError
+from parachute.cli.api import Api, quoted
+from parachute.cli.asking import confirm
+from parachute.cli.commands import JSON, group
+from parachute.cli.editor import written
+from parachute.cli.identifiers import short, whole
+from parachute.cli.output import clean, print_answer, print_json, print_note, print_rows, styled
 
-if TYPE_CHECKING:
-    from parachute.cli.api import Api
-
-_JSON = typer.Option(False, "--json", help="Print JSON.")
 _ID = typer.Argument(metavar="ID", help="Id of the entry, or its beginning.")
 _WORDS = typer.Argument(None, metavar="[TEXT]", help="The text; without one, $EDITOR opens, or standard input is read.")
 _TITLE = typer.Option(None, "--title", "-t", help="Title of the entry.")
 _NEWEST = 1000
 """Among so many entries an id that is not whole is looked for."""
 
-
-def register(app: typer.Typer) -> None:
-    """Add the group."""
-    daily = group("daily", "Write and read the journal (module Daily).")
-    daily.command("add")(add)
-    daily.command("today")(today)
-    daily.command("list")(list_)
-    daily.command("show")(show)
-    daily.command("edit")(edit)
-    daily.command("delete")(delete)
-    daily.command("search")(search)
-    app.add_typer(daily)
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_CHARACTERS = 70
 
 
-def add(words: list[str] = _WORDS, title: str | None = _TITLE, as_json: bool = _JSON) -> None:
+def add(words: list[str] = _WORDS, title: str | None = _TITLE, as_json: bool = JSON) -> None:
     """Write an entry of today."""
-    import uuid
-
-    from parachute.cli.editor import written
-    from parachute.cli.entry_output import shown_links
-    from parachute.cli.output import print_json
-    from parachute.errors import InvalidInput, ParachuteError
-
     text = written(words, "")
     if not text.strip():
         raise InvalidInput("There is nothing to write.", "parachute daily add Today I …")
     # Sent again after a lost answer, it is still one entry.
     body = {"content": text, "title": title or "", "idempotency_key": str(uuid.uuid4())}
-    api = _api()
+    api = Api.find()
     entry = api.post("/api/daily/entries", body)
     links: dict[str, Any] = {}
     try:
         links = api.post(f"{_path(entry['id'])}/links")
     except ParachuteError:
         pass  # the entry is written, and it is linked as soon as Brain answers again
-    if as_json:
-        print_json({**entry, **links})
-        return
-    typer.echo(f"Written: {entry['id']}")
-    for line in shown_links(links):
-        typer.echo(line)
+    print_answer({**entry, **links}, as_json, "\n".join([f"Written: {entry['id']}", *_links(links)]))
 
 
-def today(as_json: bool = _JSON) -> None:
+def today(as_json: bool = JSON) -> None:
     """Show the entries of today."""
-    _print(_api().get("/api/daily/today")["entries"], as_json, "There is no entry of today.")
+    _print(Api.find().get("/api/daily/today")["entries"], as_json, "There is no entry of today.")
 
 
 def list_(
     limit: int = typer.Option(20, "--limit", "-n", min=1, max=_NEWEST, help="How many, the newest first."),
     first: str = typer.Option("", "--from", help="The first day, such as 2026-01-31."),
     last: str = typer.Option("", "--to", help="The last day."),
-    as_json: bool = _JSON,
+    as_json: bool = JSON,
 ) -> None:
     """List the newest entries."""
-    from parachute.cli.entry_output import row
-    from parachute.cli.output import print_json, print_note, print_table
-
-    bounds = {name: day for name, day in (("from", first), ("to", last)) if day}
-    found = _api().get("/api/daily/entries", limit=limit, **bounds)["entries"]
-    if as_json:
-        print_json(found)
-    elif found:
-        print_table(["Id", "When", "Entry"], [row(each) for each in found])
-    else:
-        print_note("There are no entries.")
+    bounds = {"from": first, "to": last}
+    found = Api.find().get("/api/daily/entries", limit=limit, **bounds)["entries"]
+    print_rows(found, as_json, ["Id", "When", "Entry"], _row, "There are no entries.")
 
 
 def show(
     what: str = typer.Argument(metavar="DAY|ID", help="A day (2026-01-31, today, yesterday), or the id of an entry."),
-    as_json: bool = _JSON,
+    as_json: bool = JSON,
 ) -> None:
     """Show one entry, or all of a day."""
-    from parachute.cli.entry_output import day_of
-
-    api = _api()
-    if day := day_of(what):
+    api = Api.find()
+    if day := _day(what):
         found = api.get("/api/daily/entries", date=day, limit=_NEWEST)["entries"]
     else:
         found = [_entry(api, what)]
     _print(found, as_json, f"There is no entry of {day}.")
 
 
-def edit(identifier: str = _ID, words: list[str] = _WORDS, title: str | None = _TITLE, as_json: bool = _JSON) -> None:
+def edit(identifier: str = _ID, words: list[str] = _WORDS, title: str | None = _TITLE, as_json: bool = JSON) -> None:
     """Change the text of an entry, or its title; the version before is kept."""
-    from parachute.cli.editor import written
-    from parachute.cli.output import print_json
-    from parachute.errors import InvalidInput
-
-    api = _api()
+    api = Api.find()
     entry = _entry(api, identifier)
     body: dict[str, Any] = {} if title is None else {"title": title}
     if words or title is None:
@@ -114,71 +84,44 @@ def edit(identifier: str = _ID, words: list[str] = _WORDS, title: str | None = _
             raise InvalidInput("There is nothing to write.", "`parachute daily delete` takes an entry out.")
         body["content"] = text
     changed = api.put(_path(entry["id"]), body)
-    if as_json:
-        print_json(changed)
-    else:
-        typer.echo(f"Written: {changed['id']}")
+    print_answer(changed, as_json, f"Written: {changed['id']}")
 
 
 def delete(
     identifier: str = _ID,
     yes: bool = typer.Option(False, "--yes", "-y", help="Do not ask."),
-    as_json: bool = _JSON,
+    as_json: bool = JSON,
 ) -> None:
     """Take an entry out of the journal; the version before of its day is kept."""
-    import sys
-
-    from parachute.cli.entry_output import shown
-    from parachute.cli.output import print_json, print_note
-
-    api = _api()
+    api = Api.find()
     entry = _entry(api, identifier)
-    if not yes:
-        if not as_json:
-            typer.echo(shown(entry))
-        if as_json or not sys.stdin.isatty():
-            print_note("Nothing was deleted. `--yes` deletes without being asked.")
-            raise typer.Exit(NOT_ANSWERED)
-        if not typer.confirm("Delete this entry?"):
-            print_note("Nothing was deleted.")
-            raise typer.Exit(1)
-    done = api.delete(_path(entry["id"]))
-    if as_json:
-        print_json(done)
-    else:
-        typer.echo(f"Deleted: {entry['id']}")
+    if not yes and not as_json:
+        print(_shown(entry))
+    confirm("Delete this entry?", "Nothing was deleted.", yes=yes, as_json=as_json)
+    print_answer(api.delete(_path(entry["id"])), as_json, f"Deleted: {entry['id']}")
 
 
 def search(
     words: list[str] = typer.Argument(help="What to look for."),
     limit: int = typer.Option(20, "--limit", min=1, max=200, help="How many at the most."),
-    as_json: bool = _JSON,
+    as_json: bool = JSON,
 ) -> None:
     """Find entries by words."""
     text = " ".join(words)
-    found = _api().get("/api/daily/search", q=text, limit=limit)
+    found = Api.find().get("/api/daily/search", q=text, limit=limit)
     _print(found["entries"], as_json, f'Nothing found for "{text}".')
 
 
-def _api() -> "Api":
-    from parachute.cli.api import Api
-    from parachute.settings.home import Home
-
-    return Api.find(Home.find())
+app = group(add, today, list_, show, edit, delete, search)
 
 
 def _path(identifier: str) -> str:
-    from parachute.cli.api import quoted
-
     return f"/api/daily/entries/{quoted(identifier)}"
 
 
-def _entry(api: "Api", typed: str) -> dict[str, Any]:
-    from parachute.cli.identifiers import whole
-
+def _entry(api: Api, typed: str) -> dict[str, Any]:
     if typed.startswith("para:"):
-        found: dict[str, Any] = api.get(_path(typed))
-        return found
+        return dict(api.get(_path(typed)))
     newest = {each["id"]: each for each in api.get("/api/daily/entries", limit=_NEWEST)["entries"] if each["id"]}
     hint = (
         f"`parachute daily list` shows ids; one that is not whole is looked for among the newest {_NEWEST:,} entries."
@@ -187,13 +130,54 @@ def _entry(api: "Api", typed: str) -> dict[str, Any]:
 
 
 def _print(entries: list[dict[str, Any]], as_json: bool, none: str) -> None:
-    from parachute.cli.entry_output import shown
-    from parachute.cli.output import print_json, print_note
-
     if as_json:
         print_json(entries)
     elif not entries:
         print_note(none)
     else:
         for entry in entries:
-            typer.echo(f"{shown(entry)}\n")
+            print(f"{_shown(entry)}\n")
+
+
+def _shown(entry: dict[str, Any]) -> str:
+    """An entry with its id: its text, or of one that was found the part that fits."""
+    heading = styled(clean(" · ".join(filter(None, (_when(entry), _title(entry))))), "1", sys.stdout)
+    identifier = styled(f"  {short(str(entry['id']))}", "2", sys.stdout) if entry.get("id") else ""
+    snippet = str(entry.get("snippet") or "")
+    # What was found in the title stands there already.
+    text = snippet if snippet and snippet != entry.get("title") else str(entry.get("content") or "")
+    return f"{heading}{identifier}\n{clean(text)}".rstrip()
+
+
+def _row(entry: dict[str, Any]) -> tuple[str, str, str]:
+    text = " ".join(filter(None, (_title(entry), " ".join(str(entry.get("content") or "").split()))))
+    beginning = text if len(text) <= _CHARACTERS else f"{text[: _CHARACTERS - 1]}…"
+    return short(str(entry.get("id") or "")), _when(entry), beginning
+
+
+def _links(links: dict[str, Any]) -> list[str]:
+    """The names that an entry was linked with, and those that were proposed, a line each."""
+    lines = []
+    if names := ", ".join(each["name"] for each in links.get("linked") or ()):
+        lines.append(f"Linked: {names}")
+    if names := ", ".join(f"{each['type']} {each['name']}" for each in links.get("proposed") or ()):
+        lines.append(f"Proposed: {names}. `parachute suggestions list` shows what waits for you.")
+    return lines
+
+
+def _day(text: str) -> str | None:
+    """The day that a person names; None for what is no day."""
+    today = datetime.date.today()
+    days = {"today": today, "yesterday": today - datetime.timedelta(days=1)}
+    if text in days:
+        return days[text].isoformat()
+    return text if _DAY.fullmatch(text) else None
+
+
+def _when(entry: dict[str, Any]) -> str:
+    return " ".join(str(entry.get(field) or "") for field in ("date", "time")).strip()
+
+
+def _title(entry: dict[str, Any]) -> str:
+    # An entry that was given no title has its time in the place of one.
+    return "" if entry.get("title") == entry.get("time") else str(entry.get("title") or "")

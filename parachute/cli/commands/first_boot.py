@@ -1,35 +1,30 @@
 """`parachute first-boot`: the key with which a new computer is set up, shown where its owner stands."""
 
-from typing import TYPE_CHECKING
+import asyncio
+import os
+import sys
 
 import typer
 
-if TYPE_CHECKING:
-    from parachute.first_boot.screen import Welcome
-    from parachute.settings.home import Home
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("first-boot")(first_boot)
+from parachute.base.errors import InvalidInput, ParachuteError
+from parachute.cli.api import ask_supervisor
+from parachute.cli.commands import JSON, group
+from parachute.cli.installation import settings
+from parachute.cli.output import print_facts, print_json, print_note
+from parachute.config.settings.home import Home
+from parachute.security.keys.service import Keys
+from parachute.web.discovery.avahi import announced_name
+from parachute.web.first_boot.addresses import page_addresses
+from parachute.web.first_boot.screen import Welcome, code_lines, console_lines
+from parachute.web.first_boot.service import FirstBoot, current_boot
 
 
 def first_boot(
     console: bool = typer.Option(False, "--console", help="Fill a console of 80 columns, also if it is no terminal."),
     again: bool = typer.Option(False, "--again", help="Begin anew, also after set-up: a new key, a new page."),
-    as_json: bool = typer.Option(False, "--json", help="Print JSON."),
+    as_json: bool = JSON,
 ) -> None:
     """Make the key for the set-up page of a new computer, and show it with the page's address and a code to scan."""
-    import asyncio
-
-    from parachute.cli.output import print_json, print_note
-    from parachute.discovery.avahi import announced_name
-    from parachute.first_boot.addresses import page_addresses
-    from parachute.first_boot.screen import Welcome
-    from parachute.first_boot.service import FirstBoot, current_boot
-    from parachute.keys.service import Keys
-    from parachute.settings.home import Home
-
     _refuse_journal()
     home = Home.find()
     host, port = listening(home)
@@ -38,16 +33,8 @@ def first_boot(
     invitation = FirstBoot(home.root, Keys(home.root)).invite(again=again, boot=current_boot())
     welcome = Welcome(urls, invitation.secret) if invitation.secret and urls else None
     if as_json:
-        print_json(
-            {
-                "done": invitation.is_done,
-                "reason": invitation.reason,
-                "name": name,
-                "urls": urls,
-                "key": invitation.secret,
-                "link": welcome.link if welcome else None,
-            }
-        )
+        state = {"done": invitation.is_done, "reason": invitation.reason, "name": name, "urls": urls}
+        print_json({**state, "key": invitation.secret, "link": welcome.link if welcome else None})
         return
     if invitation.secret is None:
         print(invitation.reason)
@@ -61,12 +48,20 @@ def first_boot(
         )
 
 
-def _show(welcome: "Welcome | None", secret: str, console: bool) -> None:
-    import sys
+app = group(first_boot)
 
-    from parachute.cli.output import print_facts
-    from parachute.first_boot.screen import code_lines, console_lines
 
+def listening(home: Home) -> tuple[str, int]:
+    """Where the running server listens, or else where it will."""
+    try:
+        status = ask_supervisor(home, "status", 10)
+        return str(status["main_server_host"]), int(status["main_server_port"])
+    except ParachuteError:
+        found = settings(home)
+        return found.host, found.port
+
+
+def _show(welcome: Welcome | None, secret: str, console: bool) -> None:
     if welcome is None:
         print_facts([("Key", secret)])
         return
@@ -84,29 +79,8 @@ def _show(welcome: "Welcome | None", secret: str, console: bool) -> None:
         print(f"{begin}{line}{end}")
 
 
-def listening(home: "Home") -> tuple[str, int]:
-    """Where the running server listens, or else where it will."""
-    import asyncio
-
-    from parachute.errors import ParachuteError
-    from parachute.settings.store import load
-    from parachute.supervisor import control
-
-    try:
-        status = asyncio.run(control.ask(home, "status", 10))
-        return str(status["main_server_host"]), int(status["main_server_port"])
-    except ParachuteError:
-        settings = load(home)
-        return settings.host, settings.port
-
-
 def _refuse_journal() -> None:
     """See that the key does not go to the journal, which keeps everything; error: InvalidInput."""
-    import os
-    import sys
-
-    from parachute.errors import InvalidInput
-
     status = os.fstat(sys.stdout.fileno())
     # systemd names the journal's end of the pipe by its device and inode, systemd.exec(5).
     if os.environ.get("JOURNAL_STREAM") == f"{status.st_dev}:{status.st_ino}":

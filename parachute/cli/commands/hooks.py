@@ -1,39 +1,28 @@
 """`parachute hooks`: your own commands that run when something happens."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import asyncio
 
 import typer
 
-from parachute.cli.commands import NOT_ANSWERED, group
-
-if TYPE_CHECKING:
-    from parachute.hooks.service import Hooks, Listed, Tested
-
-_JSON = typer.Option(False, "--json", help="Print JSON.")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the group."""
-    hooks = group("hooks", "List, approve and try your own commands for events.")
-    hooks.command("list")(list_)
-    hooks.command("approve")(approve)
-    hooks.command("test")(try_)
-    hooks.command("errors")(errors)
-    app.add_typer(hooks)
+from parachute.base.errors import InvalidInput, NotFound
+from parachute.cli.api import Api
+from parachute.cli.asking import confirm_approval, print_approved
+from parachute.cli.commands import JSON, YES, group
+from parachute.cli.installation import settings
+from parachute.cli.modules import print_changes
+from parachute.cli.output import clean, local, print_error, print_json, print_note, print_rows, print_table, size
+from parachute.config.settings.home import Home
+from parachute.events.hooks.service import Hooks, Listed, Tested
+from parachute.events.hooks.service import as_json as as_json_of
+from parachute.modules.registry.changes import text_change
 
 
-def list_(as_json: bool = _JSON) -> None:
+def list_(as_json: bool = JSON) -> None:
     """List all hooks of hooks.yaml and of the folder hooks, and whether they may run."""
-    import asyncio
-
-    from parachute.cli.output import print_error, print_json, print_note, print_table
-    from parachute.hooks.listing import as_json as in_json
-
     hooks = _hooks()
     listed = asyncio.run(hooks.list())
     if as_json:
-        print_json({"hooks": in_json(listed), "problems": list(hooks.problems())})
+        print_json({"hooks": as_json_of(listed), "problems": list(hooks.problems())})
         return
     for problem in hooks.problems():
         print_error(problem)
@@ -56,16 +45,10 @@ def list_(as_json: bool = _JSON) -> None:
 
 def approve(
     name: list[str] = typer.Argument(None, help="Names of hooks; all that wait if none."),
-    yes: bool = typer.Option(False, "--yes", "-y", help="Answer yes to all questions."),
-    as_json: bool = _JSON,
+    yes: bool = YES,
+    as_json: bool = JSON,
 ) -> None:
     """Let hooks run, exactly as they are now; a change of the command or of a file in it needs a new approval."""
-    import asyncio
-    import sys
-
-    from parachute.cli.output import clean, print_json, print_note
-    from parachute.errors import InvalidInput, NotFound
-
     hooks = _hooks()
     listed = asyncio.run(hooks.list())
     if missing := set(name or ()) - {each.hook.name for each in listed}:
@@ -75,37 +58,19 @@ def approve(
         if each.command is None and name:
             raise InvalidInput(f"{each.hook.name} cannot be approved. {each.problem}")
     waiting = [each for each in wanted if each.command is not None and not each.is_approved]
-    if waiting and not as_json:
-        for each in waiting:
-            _show(hooks, each)
-    if waiting and not yes:
-        if as_json or not sys.stdin.isatty():
-            if as_json:
-                print_json({"approved": [], "waiting": [each.hook.name for each in waiting]})
-            print_note("Nothing was approved. `--yes` approves without being asked.")
-            raise typer.Exit(NOT_ANSWERED)
-        if not typer.confirm("Let these run with all your rights?"):
-            raise typer.Exit(1)
+    for each in waiting if not as_json else ():
+        _show(hooks, each)
+    names = [each.hook.name for each in waiting]
+    confirm_approval(names, "Let these run with all your rights?", yes=yes, as_json=as_json)
     asyncio.run(hooks.approve(waiting))
-    approved = [each.hook.name for each in waiting]
-    if as_json:
-        print_json({"approved": approved, "waiting": []})
-    else:
-        print(f"Approved: {clean(', '.join(approved))}." if approved else "Nothing waits for approval.")
+    print_approved(names, as_json)
 
 
-def try_(
-    event: str = typer.Argument(help="Name of an event, such as session.end."),
-    as_json: bool = _JSON,
-) -> None:
+def _test(event: str = typer.Argument(help="Name of an event, such as session.end."), as_json: bool = JSON) -> None:
     """Run all hooks of an event now, with example data, and show what they say; the exit code is 1 if one fails."""
-    import asyncio
-
-    from parachute.cli.output import print_json, print_note
-
     tested = asyncio.run(_hooks().test(event))
     if as_json:
-        print_json([_test_as_json(each) for each in tested])
+        print_json([_as_json(each) for each in tested])
     elif not tested:
         print_note(f"No hook is for {event}.")
     else:
@@ -115,33 +80,26 @@ def try_(
         raise typer.Exit(1)
 
 
-def errors(as_json: bool = _JSON) -> None:
+def errors(as_json: bool = JSON) -> None:
     """Show what went wrong with hooks since the computer was started."""
-    from parachute.cli.api import Api
-    from parachute.cli.output import print_json, print_note, print_table
-    from parachute.cli.times import local
-    from parachute.settings.home import Home
-
-    found = Api.find(Home.find()).get("/api/hooks/errors")["errors"]
-    if as_json:
-        print_json(found)
-    elif not found:
-        print_note("No hook has failed.")
-    else:
-        rows = [(local(each["timestamp"]), each["hook"], each["event"], each["message"]) for each in found]
-        print_table(["Time", "Hook", "Event", "What happened"], rows)
+    print_rows(
+        Api.find().get("/api/hooks/errors")["errors"],
+        as_json,
+        ["Time", "Hook", "Event", "What happened"],
+        lambda each: (local(each["timestamp"]), each["hook"], each["event"], each["message"]),
+        "No hook has failed.",
+    )
 
 
-def _hooks() -> "Hooks":
-    from parachute.hooks.service import Hooks
-    from parachute.settings.home import Home
-    from parachute.settings.store import load
+app = group(list_, approve, _test, errors)
 
+
+def _hooks() -> Hooks:
     home = Home.find()
-    return Hooks(home, load(home).vault)
+    return Hooks(home, settings(home).vault)
 
 
-def _state(listed: "Listed") -> str:
+def _state(listed: Listed) -> str:
     if listed.command is None:
         return "cannot"
     if listed.command.is_built_in:
@@ -149,12 +107,8 @@ def _state(listed: "Listed") -> str:
     return "yes" if listed.is_approved else "not approved"
 
 
-def _show(hooks: "Hooks", listed: "Listed") -> None:
+def _show(hooks: Hooks, listed: Listed) -> None:
     """Print what would run: the command, and every file that it names, or what has changed in it."""
-    from parachute.cli.module_output import print_changes
-    from parachute.cli.output import clean, size
-    from parachute.modules.changes import text_change
-
     assert listed.command is not None
     print(clean(f"{listed.hook.name} ({listed.hook.source}), at {listed.hook.event}:\n  {listed.hook.command}"))
     before = hooks.before(listed.command)
@@ -165,7 +119,7 @@ def _show(hooks: "Hooks", listed: "Listed") -> None:
             print_changes([text_change(path, old, file.content, is_whole=True)])
 
 
-def _test_as_json(tested: "Tested") -> dict[str, object]:
+def _as_json(tested: Tested) -> dict[str, object]:
     ran = tested.ran
     return {
         "name": tested.hook.name,
@@ -179,16 +133,13 @@ def _test_as_json(tested: "Tested") -> dict[str, object]:
     }
 
 
-def _print_test(tested: "Tested") -> None:
-    from parachute.cli.output import clean
-
+def _print_test(tested: Tested) -> None:
     ran = tested.ran
     if ran is None:
         print(clean(f"{tested.hook.name}: not run. {tested.problem}"))
         return
     ended = f"ended after {tested.hook.timeout:g} s" if ran.exit_code is None else f"exit code {ran.exit_code}"
     print(clean(f"{tested.hook.name}: {ended}, {ran.duration_ms} ms"))
-    said: Sequence[tuple[str, str]] = (("output", ran.stdout), ("errors", ran.stderr))
-    for label, text in said:
+    for label, text in (("output", ran.stdout), ("errors", ran.stderr)):
         for line in text.splitlines():
             print(clean(f"  {label}: {line}"))

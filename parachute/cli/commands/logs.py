@@ -1,19 +1,17 @@
 """`parachute logs`: what the processes said."""
 
-from typing import TYPE_CHECKING
+import sys
+import time
 
 import typer
 
-if TYPE_CHECKING:
-    from parachute.cli.log_files import Follower
-    from parachute.settings.home import Home
+from parachute.cli import log_files
+from parachute.cli.commands import group
+from parachute.cli.log_files import Follower
+from parachute.cli.output import clean, print_note
+from parachute.config.settings.home import Home
 
-_LOOK_SECONDS = 0.2
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("logs")(logs)
+_POLL_SECONDS = 0.2
 
 
 def logs(
@@ -22,10 +20,6 @@ def logs(
     follow: bool = typer.Option(False, "--follow", "-f", help="Follow the log until Ctrl-C."),
 ) -> None:
     """Show the last lines of the logs."""
-    from parachute.cli import log_files
-    from parachute.cli.output import print_note
-    from parachute.settings.home import Home
-
     home = Home.find()
     if name:
         name = log_files.find(home, name)
@@ -37,7 +31,7 @@ def logs(
         path = home.logs / f"{each}.log"
         until = None
         if follow:
-            followers[each] = log_files.Follower(path, at_end=True)
+            followers[each] = Follower(path, at_end=True)
             until = followers[each].position
         if not name:
             print(f"{'' if number == 0 else chr(10)}==> {each} <==")
@@ -49,27 +43,23 @@ def logs(
             pass  # whoever read it has gone
 
 
-def _follow(home: "Home", name: str, followers: dict[str, "Follower"], shown: str) -> None:
-    import sys
-    import time
+app = group(logs)
 
-    from parachute.cli import log_files
 
+def _follow(home: Home, name: str, followers: dict[str, Follower], shown: str) -> None:
     while True:
         for each in [name] if name else log_files.names(home):
             if each not in followers:
-                followers[each] = log_files.Follower(home.logs / f"{each}.log", at_end=False)
+                followers[each] = Follower(home.logs / f"{each}.log", at_end=False)
             found = followers[each].lines()
             if found and each != shown:
                 print(f"\n==> {each} <==")
                 shown = each
             _show(found)
         sys.stdout.flush()
-        time.sleep(_LOOK_SECONDS)
+        time.sleep(_POLL_SECONDS)
 
 
 def _show(lines: list[str]) -> None:
-    from parachute.cli.output import clean
-
     for line in lines:
         print(clean(line))

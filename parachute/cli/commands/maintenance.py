@@ -2,40 +2,34 @@
 
 import typer
 
+from parachute.cli.api import Api
+from parachute.cli.commands import group
+from parachute.cli.commands.chat import message_of
+from parachute.cli.conversation import printer_for, run_turn
+from parachute.cli.identifiers import short, whole_session
+from parachute.cli.output import print_note
+
 MAXIMUM_CHARACTERS = 99_000
 """A little less than the longest message, for the word that calls the agent."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("maintenance")(maintenance)
-
-
 def maintenance(
     words: list[str] = typer.Argument(..., metavar="TEXT", help="What to look after; - reads it from standard input."),
-    session: str = typer.Option("new", "--session", "-s", help="Id of a conversation with this agent to go on with."),
+    session: str = typer.Option(
+        "new", "--session", "-s", help="Id of a conversation with this agent to go on with; its beginning is enough."
+    ),
     as_json: bool = typer.Option(False, "--json", help="Print each event as a line of JSON."),
 ) -> None:
     """Have the maintenance agent look into something: it reads logs and code, mends data, and has no network."""
-    import sys
-
-    from parachute.cli.api import Api
-    from parachute.cli.conversation import run_turn
-    from parachute.cli.output import print_note
-    from parachute.cli.printer import JsonPrinter, Printer, TextPrinter
-    from parachute.errors import InvalidInput
-    from parachute.settings.home import Home
-
-    text = sys.stdin.read(MAXIMUM_CHARACTERS + 1).strip() if words == ["-"] else " ".join(words)
-    if not text.strip():
-        raise InvalidInput("The message is empty.", "Say what to look after.")
-    if len(text) > MAXIMUM_CHARACTERS:
-        raise InvalidInput(f"The message has more than {MAXIMUM_CHARACTERS:,} characters.", "Send it in parts.")
-    body = {"message": f"/maintenance {text}", "sessionId": session, "module": "chat"}
-    printer: Printer = JsonPrinter() if as_json else TextPrinter()
-    outcome = run_turn(Api.find(Home.find()), body, printer, interactive=False)
+    text = message_of(words, MAXIMUM_CHARACTERS)
+    api = Api.find()
+    identifier = session if session == "new" else whole_session(api, session)
+    body = {"message": f"/maintenance {text}", "sessionId": identifier, "module": "chat"}
+    outcome = run_turn(api, body, printer_for(as_json), interactive=False)
     if outcome.session and not as_json:
-        print_note(
-            f"Conversation {outcome.session}; go on with: parachute maintenance --session {outcome.session} TEXT"
-        )
+        known = short(outcome.session)
+        print_note(f"Conversation {known}; go on with: `parachute maintenance --session {known} TEXT`")
     raise typer.Exit(outcome.code)
+
+
+app = group(maintenance)

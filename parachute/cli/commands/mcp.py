@@ -1,67 +1,67 @@
 """`parachute mcp`: programs of other people that offer tools to agents."""
 
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import typer
 
-from parachute.cli.commands import group
+from parachute.base.errors import InvalidInput, ParachuteError
+from parachute.cli.api import Api, quoted
+from parachute.cli.asking import confirm
+from parachute.cli.asking import secret as typed_secret
+from parachute.cli.commands import JSON, YES, group
+from parachute.cli.installation import settings
+from parachute.cli.output import (
+    clean,
+    local,
+    print_answer,
+    print_error,
+    print_facts,
+    print_json,
+    print_note,
+    print_table,
+    size,
+)
+from parachute.config.settings.home import Home
 
-_JSON = typer.Option(False, "--json", help="Print JSON.")
+if TYPE_CHECKING:
+    from parachute.chat.mcp_servers.catalog import Catalog, Listed, Review
+
 _NAME = typer.Argument(metavar="NAME", help="Name of the server, as `list` shows it.")
-_YES = typer.Option(False, "--yes", "-y", help="Answer yes to all questions.")
+_SECRET = typer.Argument(metavar="NAME", help="Name of the secret.")
 _HOST = typer.Option(None, "--host", help="A host of the internet that it may reach; again for more, none for none.")
 _READ = typer.Option(None, "--read", help="A folder that it may read, such as its program's; again for more, or none.")
+_RUNS = {"approved": "yes", "waiting": "not approved", "invalid": "cannot"}
+_SECRET_LIMIT = 64 * 1024
 
 
-def register(app: typer.Typer) -> None:
-    """Add the group."""
-    servers = group("mcp", "List, approve and try MCP servers: programs that offer tools to agents.")
-    servers.command("list")(list_)
-    servers.command("show")(show)
-    servers.command("add")(add)
-    servers.command("approve")(approve)
-    servers.command("remove")(remove)
-    servers.command("test")(try_)
-    servers.command("tools")(tools)
-    secrets = group("secret", "Keep secrets that servers are given, and that .mcp.json only names.")
-    secrets.command("set")(set_secret)
-    secrets.command("list")(list_secrets)
-    secrets.command("remove")(remove_secret)
-    servers.add_typer(secrets)
-    app.add_typer(servers)
-
-
-def list_(as_json: bool = _JSON) -> None:
+def list_(as_json: bool = JSON) -> None:
     """List the servers of .mcp.json, and whether they may run."""
-    from parachute.cli.mcp_output import RUNS, catalog, facts_as_json
-    from parachute.cli.output import print_error, print_json, print_note, print_table
-
-    found = catalog()
+    found = _catalog()
     listed = found.listed()
     if as_json:
-        print_json({"servers": [facts_as_json(each) for each in listed], "problem": found.problem()})
+        print_json({"servers": [_as_json(each) for each in listed], "problem": found.problem()})
         return
     if problem := found.problem():
         print_error(problem)
     elif not listed:
         print_note("There are no MCP servers. `parachute mcp add NAME COMMAND` adds one.")
         return
-    print_table(
-        ["Name", "Runs", "Command"], [(each.server.name, RUNS[each.state], each.server.shown) for each in listed]
-    )
+    rows = [(each.server.name, _RUNS[each.state], each.server.shown) for each in listed]
+    print_table(["Name", "Runs", "Command"], rows)
     for each in listed:
         for problem in each.problems:
             print_note(f"{each.server.name}: {problem}")
 
 
-def show(name: str = _NAME, as_json: bool = _JSON) -> None:
+def show(name: str = _NAME, as_json: bool = JSON) -> None:
     """Show a server: what it runs, and what it was allowed."""
-    from parachute.cli.mcp_output import catalog, facts, facts_as_json
-    from parachute.cli.output import print_facts, print_json
-
-    listed = catalog().get(name)
+    listed = _catalog().get(name)
     if as_json:
-        print_json(facts_as_json(listed))
+        print_json(_as_json(listed))
     else:
-        print_facts(facts(listed))
+        print_facts(_facts(listed))
 
 
 def add(
@@ -72,59 +72,45 @@ def add(
     env: list[str] = typer.Option(None, "--env", help="NAME=VALUE for it; ${secret:NAME} stands for a kept secret."),
     host: list[str] = _HOST,
     read: list[str] = _READ,
-    yes: bool = _YES,
-    as_json: bool = _JSON,
+    yes: bool = YES,
+    as_json: bool = JSON,
 ) -> None:
     """Add a server to .mcp.json, and approve it."""
-    from parachute.cli.mcp_output import catalog, let_run
-    from parachute.errors import InvalidInput, ParachuteError
-
     fields: dict[str, object] = {"command": command[0], "args": command[1:]}
     pairs = [text.partition("=") for text in env or ()]
     if wrong := [name for name, equals, _ in pairs if not equals]:
         raise InvalidInput(f"--env: expected NAME=VALUE, not {wrong[0][:60]!r}.")
     if pairs:
         fields["env"] = {variable: value for variable, _, value in pairs}
-    found = catalog()
+    found = _catalog()
     found.add(name, fields)
     try:
-        let_run(found, name, host, read, yes=yes, as_json=as_json)
+        _let_run(found, name, host, read, yes, as_json)
     except ParachuteError:
         found.remove(name)
         raise
 
 
 def approve(
-    name: str = _NAME, host: list[str] = _HOST, read: list[str] = _READ, yes: bool = _YES, as_json: bool = _JSON
+    name: str = _NAME, host: list[str] = _HOST, read: list[str] = _READ, yes: bool = YES, as_json: bool = JSON
 ) -> None:
     """Let a server run, exactly as it is now; without --host and --read it keeps what it was allowed before."""
-    from parachute.cli.mcp_output import catalog, let_run
-
-    let_run(catalog(), name, host, read, yes=yes, as_json=as_json)
+    _let_run(_catalog(), name, host, read, yes, as_json)
 
 
 def remove(
     name: str = _NAME,
     purge: bool = typer.Option(False, "--purge", help="Remove what it has written, too."),
-    as_json: bool = _JSON,
+    as_json: bool = JSON,
 ) -> None:
     """Take a server out of .mcp.json and its approval back; what it has written stays."""
-    from parachute.cli.mcp_output import catalog
-    from parachute.cli.output import clean, print_json
-
-    catalog().remove(name, purge=purge)
-    if as_json:
-        print_json({"removed": name})
-    else:
-        print(clean(f"The MCP server {name} is removed."))
+    _catalog().remove(name, purge=purge)
+    print_answer({"removed": name}, as_json, f"The MCP server {name} is removed.")
 
 
-def try_(name: str = _NAME, as_json: bool = _JSON) -> None:
+def _test(name: str = _NAME, as_json: bool = JSON) -> None:
     """Start a server that is approved, and see whether it answers; the exit code is 1 if not."""
-    from parachute.cli.mcp_output import api, path
-    from parachute.cli.output import clean, print_error, print_json
-
-    said = api().post(f"{path(name)}/test")
+    said = Api.find().post(f"/api/mcps/{quoted(name)}/test")
     if as_json:
         print_json(said)
     elif said["status"] == "ok":
@@ -135,12 +121,9 @@ def try_(name: str = _NAME, as_json: bool = _JSON) -> None:
         raise typer.Exit(1)
 
 
-def tools(name: str = _NAME, as_json: bool = _JSON) -> None:
+def tools(name: str = _NAME, as_json: bool = JSON) -> None:
     """List the tools that a server offers to agents."""
-    from parachute.cli.mcp_output import api, path
-    from parachute.cli.output import print_error, print_json, print_table
-
-    said = api().get(f"{path(name)}/tools")
+    said = Api.find().get(f"/api/mcps/{quoted(name)}/tools")
     if as_json:
         print_json(said)
     elif not said.get("error"):
@@ -151,39 +134,121 @@ def tools(name: str = _NAME, as_json: bool = _JSON) -> None:
         raise typer.Exit(1)
 
 
-def set_secret(name: str = typer.Argument(metavar="NAME", help="What .mcp.json calls it: ${secret:NAME}.")) -> None:
+def _set_secret(name: str = typer.Argument(metavar="NAME", help="What .mcp.json calls it: ${secret:NAME}.")) -> None:
     """Keep a secret, asked for without being shown, or read from standard input."""
-    import sys
-
-    from parachute.cli.mcp_output import catalog
-    from parachute.cli.output import clean
-
-    if sys.stdin.isatty():
-        value = str(typer.prompt("Secret", hide_input=True))
-    else:
-        value = sys.stdin.read(64 * 1024).removesuffix("\n")
-    catalog().secrets.set(name, value)
+    value = typed_secret("Secret") if sys.stdin.isatty() else sys.stdin.read(_SECRET_LIMIT).removesuffix("\n")
+    _catalog().secrets.set(name, value)
     print(clean(f"The secret {name} is kept. Servers that use it get it when they start next."))
 
 
-def list_secrets(as_json: bool = _JSON) -> None:
+def _list_secrets(as_json: bool = JSON) -> None:
     """List the names of all secrets."""
-    from parachute.cli.mcp_output import catalog
-    from parachute.cli.output import clean, print_json, print_note
-
-    names = catalog().secrets.names()
-    if as_json:
-        print_json(names)
-    elif not names:
-        print_note("There are no secrets. `parachute mcp secret set NAME` keeps one.")
+    names = _catalog().secrets.names()
+    if as_json or names:
+        print_answer(names, as_json, "\n".join(names))
     else:
-        print(clean("\n".join(names)))
+        print_note("There are no secrets. `parachute mcp secret set NAME` keeps one.")
 
 
-def remove_secret(name: str = typer.Argument(metavar="NAME", help="Name of the secret.")) -> None:
+def _remove_secret(name: str = _SECRET) -> None:
     """Forget a secret."""
-    from parachute.cli.mcp_output import catalog
-    from parachute.cli.output import clean
-
-    catalog().secrets.remove(name)
+    _catalog().secrets.remove(name)
     print(clean(f"The secret {name} is removed."))
+
+
+app = group(list_, show, add, approve, remove, _test, tools)
+_secrets = group()
+_secrets.command("set")(_set_secret)
+_secrets.command("list")(_list_secrets)
+_secrets.command("remove")(_remove_secret)
+app.add_typer(_secrets, name="secret", help="Keep secrets that servers are given, and that .mcp.json only names.")
+
+
+def _catalog() -> "Catalog":
+    """The servers of this installation, whether or not it runs."""
+    # YAML
+    from parachute.chat.mcp_servers.catalog import Catalog
+
+    home = Home.find()
+    return Catalog(home, settings(home).vault, settings(home).project_folders)
+
+
+def _facts(listed: "Listed") -> list[tuple[str, str]]:
+    """A server for a person; its variables as the file has them, which holds names of secrets only."""
+    server, approval = listed.server, listed.approval
+    rows = [("Name", server.name), ("Runs", _RUNS[listed.state]), ("Command", server.shown)]
+    rows += [("Variable", f"{name}={value}") for name, value in server.env]
+    if listed.runnable is not None and approval is not None:
+        rows += [("Copy of", f"{path} (sha256 {sha256[:16]}…)") for path, sha256 in listed.runnable.files.items()]
+        rows += [("Reads", folder) for folder in approval.folders]
+        rows += [("Reaches", ", ".join(approval.hosts) or "nothing"), ("Approved", local(approval.approved_at))]
+    return [*rows, *(("Problem", problem) for problem in listed.problems)]
+
+
+def _as_json(listed: "Listed") -> dict[str, Any]:
+    server, approval = listed.server, listed.approval if listed.runnable else None
+    return {
+        "name": server.name,
+        "type": server.kind,
+        "command": server.command,
+        "args": list(server.args),
+        "env": dict(server.env),
+        "url": server.url,
+        "state": listed.state,
+        "problems": list(listed.problems),
+        "files": dict(listed.runnable.files) if listed.runnable else {},
+        "hosts": list(approval.hosts) if approval else [],
+        "folders": list(approval.folders) if approval else [],
+        "approved_at": approval.approved_at if approval else None,
+    }
+
+
+def _let_run(
+    found: "Catalog", name: str, hosts: Sequence[str] | None, folders: Sequence[str] | None, yes: bool, as_json: bool
+) -> None:
+    """Show what an approval covers, ask, and approve that; what is not given is as it was approved before."""
+    before = found.get(name).approval
+    review = found.review(
+        name, _chosen(hosts, before.hosts if before else ()), _chosen(folders, before.folders if before else ())
+    )
+    if not as_json:
+        print(clean(_shown(review)))
+    elif not yes:
+        print_json(_as_json(found.get(name)))
+    question = "Let it run in a sandbox of its own, and agents use its tools?"
+    confirm(question, f"{name} was not approved.", yes=yes, as_json=as_json)
+    found.approve(review)
+    listed = found.get(name)
+    print_answer(_as_json(listed), as_json, f"{name} is approved.")
+    if not as_json:
+        for problem in listed.problems:
+            print_note(problem)
+        _print_who_gets(name)
+
+
+def _print_who_gets(name: str) -> None:
+    """How conversations get the tools, where the settings do not give them to all."""
+    chosen = settings().default_capabilities.mcps
+    if chosen == "all" or name in chosen:
+        return
+    names = [*([] if isinstance(chosen, str) else chosen), name]
+    print_note(
+        f"Conversations in a workspace that names it get its tools. For all others: "
+        f"parachute config set default_capabilities.mcps '[{', '.join(names)}]'"
+    )
+
+
+def _chosen(given: Sequence[str] | None, before: Sequence[str]) -> Sequence[str]:
+    if not given:
+        return before
+    return [] if list(given) == ["none"] else given
+
+
+def _shown(review: "Review") -> str:
+    lines = [f"{review.server.name}:", f"  runs    {review.server.shown}"]
+    lines += [f"  with    {name}={value}" for name, value in review.server.env]
+    lines += [f"  copies  {file.path}  {size(len(file.content))}, sha256 {file.sha256[:16]}…" for file in review.files]
+    lines += [f"  reads   {folder}" for folder in review.folders]
+    lines.append(f"  reaches {', '.join(review.hosts) or 'no network'}")
+    lines.append("  It sees nothing of the vault, and writes to a folder of its own only.")
+    return "\n".join(lines)

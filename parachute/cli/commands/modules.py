@@ -1,73 +1,60 @@
 """`parachute modules`: install, approve and remove what extends this computer."""
 
+import sys
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from parachute.cli.commands import NOT_ANSWERED, group
+from parachute.base.errors import InvalidInput
+from parachute.cli.api import Api, quoted
+from parachute.cli.asking import agrees, can_ask, confirm, secret
+from parachute.cli.commands import JSON, YES, group
+from parachute.cli.installation import modules as installed
+from parachute.cli.modules import (
+    print_changes,
+    print_installed,
+    print_module,
+    print_modules,
+    print_states,
+    put_in_place,
+    reload_server,
+    shown_steps,
+    with_units,
+)
+from parachute.cli.output import as_text, clean, print_error, print_json, print_note, print_rows
+from parachute.config.settings.home import Home
+from parachute.modules.registry.new import create_module
 
 if TYPE_CHECKING:
-    from parachute.modules.service import Modules
-    from parachute.settings.home import Home
+    from parachute.modules.manifest import Setting
+    from parachute.modules.registry.service import Modules
 
-_JSON = typer.Option(False, "--json", help="Print JSON.")
-_YES = typer.Option(False, "--yes", "-y", help="Answer yes to all questions.")
 _NAME = typer.Argument(help="Name of the module.")
 _SETTING = typer.Argument(help="Name of the setting.")
+_LONGEST = 1024 * 1024
 
 
-def register(app: typer.Typer) -> None:
-    """Add the group."""
-    modules = group("modules", "Install, approve and remove modules.")
-    modules.command("list")(list_)
-    modules.command("status")(status)
-    modules.command("install")(install)
-    modules.command("diff")(diff)
-    modules.command("approve")(approve)
-    modules.command("enable")(enable)
-    modules.command("disable")(disable)
-    modules.command("restart")(restart)
-    modules.command("remove")(remove)
-    modules.command("uninstall", hidden=True)(remove)
-    modules.command("apply")(apply)
-    modules.command("settings")(settings)
-    # A negative number is a value, and no option.
-    modules.command("set", context_settings={"ignore_unknown_options": True})(set_)
-    modules.command("unset")(unset)
-    modules.command("check")(check)
-    modules.command("new")(new)
-    app.add_typer(modules)
-
-
-def list_(as_json: bool = _JSON) -> None:
+def list_(as_json: bool = JSON) -> None:
     """List the modules, and what runs of them."""
-    from parachute.cli.module_output import print_modules, rows_as_json
-    from parachute.cli.module_states import with_units
-    from parachute.cli.output import print_json
-
     home, modules = _modules()
     found = with_units(home, modules.list())
     if as_json:
-        print_json(rows_as_json(found))
+        print_json([status.as_json() for status in found])
     else:
         print_modules(found)
 
 
-def status(name: str = typer.Argument("", help="Name of a module; all if none."), as_json: bool = _JSON) -> None:
+def status(name: str = typer.Argument("", help="Name of a module; all if none."), as_json: bool = JSON) -> None:
     """Show what modules do, whether they may start, and why not."""
-    from parachute.cli.module_output import print_module, print_states, rows_as_json
-    from parachute.cli.module_states import with_units
-    from parachute.cli.output import print_json
-
     home, modules = _modules()
     found = with_units(home, [modules.status(name)] if name else modules.list())
-    if name and as_json:
-        print_json(found[0].as_json())
+    if as_json:
+        rows = [status.as_json() for status in found]
+        print_json(rows[0] if name else rows)
     elif name:
         print_module(found[0])
-    elif as_json:
-        print_json(rows_as_json(found))
     else:
         print_states(found)
 
@@ -77,66 +64,34 @@ def install(
     path: str | None = typer.Option(None, "--path", help="Folder of the module inside of the source."),
     dev: bool = typer.Option(False, "--dev", help="Run it in place, from a folder outside of the vault."),
     untrusted: bool = typer.Option(False, "--untrusted", help="Shut it in: no network, and only its own folder."),
-    yes: bool = _YES,
-    as_json: bool = _JSON,
+    yes: bool = YES,
+    as_json: bool = JSON,
 ) -> None:
     """Install a module, or bring it up to date from where it came; nothing of it runs before you say yes."""
-    from parachute.cli.module_installing import print_installed, put_in_place
-    from parachute.cli.module_output import Steps
-    from parachute.cli.output import print_note
-
     home, modules = _modules()
-    steps = Steps(as_json)
-    try:
-        with modules.installing(
+    with (
+        shown_steps(as_json) as steps,
+        modules.installing(
             source, subfolder=path, dev=dev, untrusted=untrusted, folder=Path.cwd(), progress=steps
-        ) as installation:
-            changed = put_in_place(installation, yes, as_json)
-    finally:
-        steps.close()
+        ) as installation,
+    ):
+        changed = put_in_place(installation, yes, as_json)
+    name = installation.module.name
     what = "updated and approved" if installation.previous else "installed and approved"
-    print_installed(home, modules, installation.module.name, what if changed else "up to date", as_json)
+    print_installed(home, modules, name, what if changed else "up to date", as_json)
     if dev and not as_json:
-        print_note(
-            f"It runs from {installation.module.dev}. After a change: parachute modules restart {installation.module.name}"
-        )
+        print_note(f"It runs from {installation.module.dev}. After a change: parachute modules restart {name}")
 
 
-def approve(name: str = _NAME, yes: bool = _YES, as_json: bool = _JSON) -> None:
-    """Approve the changes of a module, after a look at them."""
-    from parachute.cli.module_installing import print_installed, put_in_place
-    from parachute.cli.module_output import Steps, print_changes
-
-    home, modules = _modules()
-    steps = Steps(as_json)
-    try:
-        with modules.approving(name, steps, modules.limits.wait_seconds) as installation:
-            if not as_json:
-                # Again, and of what is staged: what is in the vault may not be what `diff` showed.
-                print_changes(installation.changes())
-            changed = put_in_place(installation, yes, as_json)
-    finally:
-        steps.close()
-    print_installed(home, modules, name, "approved" if changed else "approved already", as_json)
-
-
-def diff(name: str = _NAME, as_json: bool = _JSON) -> None:
+def diff(name: str = _NAME, as_json: bool = JSON) -> None:
     """Show what changed in a module since it was approved: files, and what it may do."""
-    from parachute.cli.module_output import print_changes
-    from parachute.cli.output import clean, print_json, print_note
-
     modules = _modules()[1]
     changes = modules.changes(name)
     permissions, problem = modules.permission_changes(name) if changes else (None, None)
     if as_json:
-        print_json(
-            {
-                "name": name,
-                "files": [change.as_json() for change in changes],
-                "permissions": permissions.as_json() if permissions else None,
-                "problem": problem,
-            }
-        )
+        files = [change.as_json() for change in changes]
+        allowed = permissions.as_json() if permissions else None
+        print_json({"name": name, "files": files, "permissions": allowed, "problem": problem})
         return
     print_changes(changes)
     if not changes:
@@ -147,51 +102,52 @@ def diff(name: str = _NAME, as_json: bool = _JSON) -> None:
         print("\nWhat it may do changes:", *map(clean, permissions.as_text()), sep="\n")
 
 
+def approve(name: str = _NAME, yes: bool = YES, as_json: bool = JSON) -> None:
+    """Approve the changes of a module, after a look at them."""
+    home, modules = _modules()
+    with (
+        shown_steps(as_json) as steps,
+        modules.approving(name, steps, modules.limits.wait_seconds) as installation,
+    ):
+        if not as_json:
+            # Again, and of what is staged: what is in the vault may not be what `diff` showed.
+            print_changes(installation.changes())
+        changed = put_in_place(installation, yes, as_json)
+    print_installed(home, modules, name, "approved" if changed else "approved already", as_json)
+
+
 def enable(name: str = _NAME) -> None:
     """Let a module start again, also one that stays down after failures."""
-    from parachute.cli.api import Api, quoted
-    from parachute.errors import Unavailable
-
     home, modules = _modules()
-    try:
-        api = Api.find(home)
-    except Unavailable:
-        found = modules.enable(name)
-    else:
-        # Core forgets the failures of the module as well.
+    if api := Api.if_available(home):
+        # The server forgets the failures of the module as well.
         api.post(f"/api/modules/{quoted(name)}/enable")
         found = modules.status(name)
+    else:
+        found = modules.enable(name)
     print(f"The module {name} is enabled.{f' {found.reason}' if found.reason else ''}")
 
 
 def disable(name: str = _NAME) -> None:
     """Keep a module from starting, and end it if it runs."""
-    from parachute.cli.module_output import tell_core
-
     home, modules = _modules()
     modules.disable(name)
-    tell_core(home)
+    reload_server(home)
     print(f"The module {name} is disabled.")
 
 
 def restart(name: str = _NAME) -> None:
     """End a module's process; the next request starts it again, with its files as they are then."""
-    from parachute.cli.api import Api, quoted
-
-    home, _ = _modules()
-    Api.find(home).post(f"/api/modules/{quoted(name)}/restart")
+    Api.find().post(f"/api/modules/{quoted(name)}/restart")
     print(f"The module {name} was ended. The next request starts it.")
 
 
 def remove(
     name: str = _NAME,
     purge: bool = typer.Option(False, "--purge", help="Remove its private data and settings too."),
-    yes: bool = _YES,
+    yes: bool = YES,
 ) -> None:
     """Remove a module; what it wrote into the vault stays."""
-    from parachute.cli.module_output import ask, can_ask, tell_core
-    from parachute.cli.output import print_note
-
     home, modules = _modules()
     found = modules.status(name)
     private = " and ".join(map(str, modules.private(name)))
@@ -199,38 +155,54 @@ def remove(
         print_note(f"What the module {name} wrote into the vault stays.")
         if not (found.module and found.module.dev):
             print_note(f"The folder {found.folder} is deleted.")
-        if private and (purge or not can_ask(False)):
+        if private and (purge or not can_ask()):
             print_note(f"Its private data in {private} {'is deleted' if purge else 'stays'}.")
         if found.pending_hash:
             print_note("There are changes in that folder which were never approved; they are lost.")
-        if not can_ask(False):
-            print_note("Nothing was removed: say --yes.")
-            raise typer.Exit(NOT_ANSWERED)
-        if not ask(f"Remove the module {name}?"):
-            raise typer.Exit(1)
-        purge = purge or (bool(private) and ask(f"Delete its private data in {private}, too?"))
+        confirm(f"Remove the module {name}?", "Nothing was removed.", yes=False)
+        purge = purge or (bool(private) and agrees(f"Delete its private data in {private}, too?"))
     with modules.removing(name, purge, modules.limits.wait_seconds):
         # What runs of it ends before its files go.
-        tell_core(home)
+        reload_server(home)
     print(f"The module {name} is removed.")
     if private and not purge:
         print_note(f"Its private data is still in {private}.")
 
 
-def apply(as_json: bool = _JSON) -> None:
+def apply(as_json: bool = JSON) -> None:
     """Install, update and remove modules as the system's configuration declares; nothing is asked."""
-    from parachute.cli.module_applying import apply_declared
+    # pydantic
+    from parachute.modules.registry.reconcile import reconcile
 
     home, modules = _modules()
-    if not apply_declared(home, modules, as_json):
+    # A computer that was never started has no vault yet.
+    modules.places.vault.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with shown_steps(as_json) as steps:
+        outcomes = reconcile(modules, steps, lambda: reload_server(home))
+    if as_json:
+        print_json([outcome.as_json() for outcome in outcomes])
+    elif not outcomes:
+        print_note("Nothing is declared of modules on this computer.")
+    for outcome in outcomes if not as_json else ():
+        if outcome.problem:
+            print_error(f"The module {outcome.name} is not as declared: {outcome.problem}")
+        else:
+            print(clean(f"The module {outcome.name} is {outcome.done or 'as declared'}."))
+    if any(outcome.problem for outcome in outcomes):
         raise typer.Exit(1)
 
 
-def settings(name: str = _NAME, as_json: bool = _JSON) -> None:
+def settings(name: str = _NAME, as_json: bool = JSON) -> None:
     """Show the settings of a module; of secrets only whether they are set."""
-    from parachute.cli.module_settings import show
-
-    show(_modules()[1], name, as_json)
+    modules = _modules()[1]
+    rows = modules.settings.shown(name, modules.manifest(name))
+    print_rows(
+        [{"name": setting, **row} for setting, row in rows.items()],
+        as_json,
+        ["Name", "Value", "From", "Type", "Meaning"],
+        lambda row: (row["name"], _value(row), _source(row), _type(row), row["description"]),
+        f"The module {name} has no settings.",
+    )
 
 
 def set_(
@@ -239,35 +211,39 @@ def set_(
     value: str | None = typer.Argument(None, help="Its value; - reads it, and a secret is asked for."),
 ) -> None:
     """Change one setting of a module."""
-    from parachute.cli.module_output import tell_core
-    from parachute.cli.module_settings import change
+    # pydantic
+    from parachute.modules.registry.settings import from_text, setting_of
 
     home, modules = _modules()
-    change(modules, name, setting, value)
-    tell_core(home)
+    manifest = modules.manifest(name)
+    found = setting_of(manifest, setting)
+    if found.type == "secret" and value not in (None, "-"):
+        raise InvalidInput(
+            f"{setting} is a secret, and what stands on a command line is seen by other programs and kept by the shell.",
+            f"Leave the value out to be asked for it, or pipe it: parachute modules set {name} {setting} -",
+        )
+    text = _asked(name, found) if value is None else _from_input() if value == "-" else value
+    modules.settings.set(name, manifest, setting, from_text(found, text))
+    _print_setting(home, modules, name, setting)
 
 
 def unset(name: str = _NAME, setting: str = _SETTING) -> None:
     """Go back to the default of one setting of a module."""
-    from parachute.cli.module_output import tell_core
-    from parachute.cli.module_settings import reset
-
     home, modules = _modules()
-    reset(modules, name, setting)
-    tell_core(home)
+    modules.settings.delete(name, modules.manifest(name), setting)
+    _print_setting(home, modules, name, setting)
 
 
-def check(path: Path = typer.Argument(Path(), help="Folder of the module."), as_json: bool = _JSON) -> None:
+def check(path: Path = typer.Argument(Path(), help="Folder of the module."), as_json: bool = JSON) -> None:
     """Look whether a module can be installed; nothing of it runs."""
-    from parachute.cli.output import clean, print_json
-    from parachute.modules.check import check_folder
+    # pydantic
+    from parachute.modules.registry.check import check_folder
 
     report = check_folder(path.absolute())
     if as_json:
         print_json({"name": report.name, "version": report.version, "hash": report.hash, "problems": report.problems})
     elif report.problems:
-        for problem in report.problems:
-            print(clean(problem))
+        print(clean("\n".join(report.problems)))
     else:
         print(f"The module {report.name} {report.version} can be installed.")
         print(f"Its hash is {report.hash}.")
@@ -280,11 +256,6 @@ def new(
     folder: Path | None = typer.Option(None, "--into", help="Folder to make it in; the present one if none."),
 ) -> None:
     """Write a new module that works, with tests."""
-    import sys
-    from importlib.util import find_spec
-
-    from parachute.modules.new import create_module
-
     made = create_module(name, (folder or Path()).absolute())
     print(f"The module is in {made}.")
     print(f"Test it:     cd {made} && {sys.executable} -m pytest")
@@ -293,10 +264,75 @@ def new(
     print(f"Install it:  parachute modules install {made}")
 
 
-def _modules() -> "tuple[Home, Modules]":
-    from parachute.modules.service import Modules
-    from parachute.settings.home import Home
-    from parachute.settings.store import load
+# A negative number is a value, and no option.
+app = group(
+    *(
+        list_,
+        status,
+        install,
+        diff,
+        approve,
+        enable,
+        disable,
+        restart,
+        remove,
+        apply,
+        settings,
+        set_,
+        unset,
+        check,
+        new,
+    ),
+    dashes=set_,
+)
+app.command("uninstall", hidden=True)(remove)
 
+
+def _modules() -> "tuple[Home, Modules]":
     home = Home.find()
-    return home, Modules(home, load(home).vault)
+    return home, installed(home)
+
+
+def _print_setting(home: Home, modules: "Modules", name: str, setting: str) -> None:
+    row = modules.settings.shown(name, modules.manifest(name))[setting]
+    is_now = f"now {_value(row) or 'empty'}" if "value" in row else _value(row)
+    print(clean(f"{setting} of {name} is {is_now}."))
+    reload_server(home)
+
+
+def _asked(name: str, setting: "Setting") -> str:
+    if setting.type != "secret":
+        expected = f"one of {', '.join(setting.choices)}" if setting.choices else f"of type {setting.type}"
+        raise InvalidInput(
+            f"{setting.name}: a value is expected, {expected}.", f"parachute modules set {name} {setting.name} VALUE"
+        )
+    if not can_ask():
+        raise InvalidInput(
+            f"{setting.name} is a secret, and there is no terminal to ask at.",
+            f"Pipe it: parachute modules set {name} {setting.name} -",
+        )
+    return secret(f"{setting.name} of {name}")
+
+
+def _from_input() -> str:
+    data = sys.stdin.buffer.read(_LONGEST)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise InvalidInput("What came in is not UTF-8 text.") from error
+    # The end of the line belongs to the program that wrote it.
+    return text.removesuffix("\n").removesuffix("\r")
+
+
+def _value(row: dict[str, Any]) -> str:
+    return as_text(row["value"]) if "value" in row else "set" if row["is_set"] else "not set"
+
+
+def _source(row: dict[str, Any]) -> str:
+    if row.get("declared"):
+        return "declared"
+    return "you" if row["is_set"] else "default" if "value" in row else ""
+
+
+def _type(row: dict[str, Any]) -> str:
+    return " | ".join(row["choices"]) if row["choices"] else str(row["type"])

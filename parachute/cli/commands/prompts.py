@@ -1,82 +1,128 @@
 """`parachute prompts`: files whose words steer conversations that run directly."""
 
+from dataclasses import dataclass
+from pathlib import Path
+
 import typer
 
-from parachute.cli.commands import NOT_ANSWERED, group
+from parachute.base.errors import NotFound, ParachuteError
+from parachute.base.files import read_regular
+from parachute.cli.asking import confirm_approval, print_approved
+from parachute.cli.commands import JSON, YES, group
+from parachute.cli.installation import settings
+from parachute.cli.modules import print_changes
+from parachute.cli.output import clean, print_rows
+from parachute.config.settings.home import Home
+from parachute.config.vault.service import Vault
+from parachute.events.hooks import memory
+from parachute.modules.registry.changes import text_change
+from parachute.security.approved_prompts import LIMIT, ApprovedPrompts, shown_name
 
-_JSON = typer.Option(False, "--json", help="Print JSON.")
 
-
-def register(app: typer.Typer) -> None:
-    """Add the group."""
-    prompts = group("prompts", "Approve files whose words steer conversations that run directly.")
-    prompts.command("list")(list_)
-    prompts.command("approve")(approve)
-    prompts.command("withdraw")(withdraw)
-    app.add_typer(prompts)
-
-
-def list_(as_json: bool = _JSON) -> None:
+def list_(as_json: bool = JSON) -> None:
     """List what was approved, and whether it is still as it was then."""
-    from parachute.cli.approving import Prompt, found_prompts
-    from parachute.cli.output import print_json, print_note, print_table
-
-    def state(prompt: Prompt) -> str:
-        return "gone" if prompt.text is None else "approved" if prompt.is_approved else "changed, not approved"
-
-    rows = [(prompt.name, state(prompt)) for prompt in found_prompts()]
-    if as_json:
-        print_json([{"file": name, "state": word} for name, word in rows])
-    elif rows:
-        print_table(["File", "State"], rows)
-    else:
-        print_note("Nothing is approved. `parachute prompts approve FILE` shows a file, and asks.")
+    home = Home.find()
+    vault, approvals = Vault(settings(home).vault), ApprovedPrompts(home.root)
+    found = [_prompt(name, vault, approvals) for name in approvals.names()]
+    print_rows(
+        [{"file": prompt.name, "state": prompt.state} for prompt in found],
+        as_json,
+        ["File", "State"],
+        lambda row: (row["file"], row["state"]),
+        "Nothing is approved. `parachute prompts approve FILE` shows a file, and asks.",
+    )
 
 
 def approve(
     file: list[str] = typer.Argument(help="Files, such as AGENTS.md in the vault."),
-    yes: bool = typer.Option(False, "--yes", "-y", help="Answer yes to all questions."),
-    as_json: bool = _JSON,
+    yes: bool = YES,
+    as_json: bool = JSON,
 ) -> None:
     """Let the words of a file steer conversations that run directly, as they are now; a change needs a new approval."""
-    from parachute.cli.approving import prompt_named
-    from parachute.cli.module_output import ask, can_ask, print_changes
-    from parachute.cli.output import clean, print_json, print_note
-    from parachute.errors import NotFound
-    from parachute.modules.changes import text_change
-
-    found = [prompt_named(word) for word in file]
+    found = [_named(word) for word in file]
     for prompt in found:
         if prompt.text is None:
             raise NotFound(f"There is no text in {prompt.name}.", "Name a file in the vault, or one by its whole path.")
     waiting = [prompt for prompt in found if not prompt.is_approved]
-    if not as_json:
-        for prompt in waiting:
-            print_changes([text_change(prompt.name, prompt.before, prompt.content, is_whole=True)])
-    if waiting and not yes:
-        if not can_ask(as_json):
-            if as_json:
-                print_json({"approved": [], "waiting": [prompt.name for prompt in waiting]})
-            print_note("Nothing was approved. `--yes` approves without being asked.")
-            raise typer.Exit(NOT_ANSWERED)
-        if not ask("Let these words steer conversations that have all your rights?"):
-            raise typer.Exit(1)
+    for prompt in waiting if not as_json else ():
+        print_changes([text_change(prompt.name, prompt.before, prompt.content, is_whole=True)])
+    names = [prompt.name for prompt in waiting]
+    question = "Let these words steer conversations that have all your rights?"
+    confirm_approval(names, question, yes=yes, as_json=as_json)
     for prompt in waiting:
         prompt.approve()
-    names = [prompt.name for prompt in waiting]
-    if as_json:
-        print_json({"approved": names, "waiting": []})
-    else:
-        print(f"Approved: {clean(', '.join(names))}." if names else "It is approved already.")
+    print_approved(names, as_json, "It is approved already.")
 
 
 def withdraw(file: str = typer.Argument(help="A file that was approved.")) -> None:
     """Let a file steer conversations that run directly no more."""
-    from parachute.cli.approving import prompt_named
-    from parachute.cli.output import clean
-    from parachute.errors import NotFound
-
-    prompt = prompt_named(file)
-    if not prompt.withdraw():
+    prompt = _named(file)
+    if prompt.name not in prompt.approvals.names():
         raise NotFound(f"{prompt.name} is not approved.", "`parachute prompts list` shows what is.")
+    prompt.approvals.withdraw(prompt.name)
     print(f"{clean(prompt.name)} is not approved any more.")
+
+
+app = group(list_, approve, withdraw)
+
+
+@dataclass(frozen=True, slots=True)
+class _Prompt:
+    """One file with its words as they are now, None if there are none to read; what is shown and approved is these."""
+
+    name: str
+    text: str | None
+    approvals: ApprovedPrompts
+
+    @property
+    def content(self) -> bytes:
+        """The words, as a file would hold them."""
+        return f"{self.text}\n".encode(errors="replace")
+
+    @property
+    def before(self) -> bytes | None:
+        """The words that were approved last."""
+        found = self.approvals.before(self.name)
+        return None if found is None else found + b"\n"
+
+    @property
+    def is_approved(self) -> bool:
+        """True if these words are approved, of the memory every entry."""
+        if self.text is not None and self.name == memory.NAME:
+            parts = memory.entries(self.text)
+            return self.approvals.approved_parts(self.name, parts) == parts
+        return self.text is not None and self.approvals.is_approved(self.name, self.text)
+
+    @property
+    def state(self) -> str:
+        """The state in a word or two."""
+        return "gone" if self.text is None else "approved" if self.is_approved else "changed, not approved"
+
+    def approve(self) -> None:
+        """Approve these words."""
+        assert self.text is not None
+        if self.name == memory.NAME:
+            memory.approve(self.approvals, self.text)
+        else:
+            self.approvals.approve(self.name, self.text)
+
+
+def _named(word: str) -> _Prompt:
+    """The file that is meant: one of the vault, or else one from where one stands."""
+    home = Home.find()
+    vault = Vault(settings(home).vault)
+    path = vault.absolute(word)
+    if not path.exists() and Path(word).exists():
+        path = Path(word).absolute()
+    return _prompt(shown_name(vault.root, path), vault, ApprovedPrompts(home.root))
+
+
+def _prompt(name: str, vault: Vault, approvals: ApprovedPrompts) -> _Prompt:
+    try:
+        if name == memory.NAME:
+            text = memory.newest(vault.root)
+        else:
+            text = read_regular(vault.absolute(name), LIMIT).decode(errors="replace").strip()
+    except (OSError, ParachuteError):
+        text = ""
+    return _Prompt(name, text or None, approvals)

@@ -1,29 +1,34 @@
 """`parachute start`, `stop` and `restart`."""
 
-from typing import TYPE_CHECKING
+import os
 
 import typer
 
-if TYPE_CHECKING:
-    from parachute.settings.home import Home
+from parachute.base import swap
+from parachute.base.errors import Conflict, ParachuteError, Unavailable
+from parachute.cli import lifecycle, own_command, user_services
+from parachute.cli.api import Api, address, ask_supervisor
+from parachute.cli.commands import group
+from parachute.cli.commands.setup import offer
+from parachute.cli.commands.status import address_facts, model_line
+from parachute.cli.installation import settings
+from parachute.cli.output import print_facts, print_note
+from parachute.config.settings.home import Home
+from parachute.security.keys.service import Keys
+from parachute.supervisor.credentials import Credentials
+from parachute.web.access.exposure import check_exposure
 
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command("start")(start)
-    app.command("stop")(stop)
-    app.command("restart")(restart)
+_PORT = typer.Option(None, "--port", "-p", min=1, max=65535, help="Port to listen on.")
+_HOST = typer.Option(None, "--host", help="Address to listen on; loopback unless you say otherwise.")
 
 
 def start(
-    port: int | None = typer.Option(None, "--port", "-p", min=1, max=65535, help="Port to listen on."),
-    host: str | None = typer.Option(None, "--host", help="Address to listen on; loopback unless you say otherwise."),
+    port: int | None = _PORT,
+    host: str | None = _HOST,
     foreground: bool = typer.Option(False, "--foreground", "-f", help="Stay in this terminal; Ctrl-C ends it."),
 ) -> None:
     """Start the computer in the background."""
-    from parachute.cli import first_start, lifecycle
-    from parachute.settings.home import Home
-
+    _finish_restore()
     home = Home.find()
     with lifecycle.one_at_a_time(home):
         runs_already = _runs_already(home)
@@ -34,42 +39,33 @@ def start(
             target = _target(home, host, port)
     if runs_already:
         if not foreground:
-            first_start.offer(home)
+            offer(home)
         return
     if foreground:
-        typer.echo(f"Starting on {_address(target[0], target[1])}; Ctrl-C ends it.", err=True)
+        typer.echo(f"Starting on {address(target[0], target[1])}; Ctrl-C ends it.", err=True)
         lifecycle.run_in_foreground(home, *target)
     _print_running(home)
-    first_start.offer(home)
+    offer(home)
     _print_next(home)
 
 
 def stop() -> None:
     """End the computer and everything that it started."""
-    from parachute.cli import lifecycle
-    from parachute.settings.home import Home
-
     home = Home.find()
     with lifecycle.one_at_a_time(home):
         if not lifecycle.is_running(home):
-            typer.echo("The computer is not running.")
+            print("The computer is not running.")
             return
         ended = lifecycle.stop(home)
-    sandboxes = sum(name.startswith("sandbox@") for name in ended)
     names = ["supervisor", *(name for name in ended if not name.startswith("sandbox@"))]
-    if sandboxes:
+    if sandboxes := sum(name.startswith("sandbox@") for name in ended):
         names.append(f"{sandboxes} sandbox{'es' if sandboxes > 1 else ''}")
-    typer.echo(f"The computer has ended: {', '.join(names)}.")
+    print(f"The computer has ended: {', '.join(names)}.")
 
 
-def restart(
-    port: int | None = typer.Option(None, "--port", "-p", min=1, max=65535, help="Port to listen on."),
-    host: str | None = typer.Option(None, "--host", help="Address to listen on; loopback unless you say otherwise."),
-) -> None:
+def restart(port: int | None = _PORT, host: str | None = _HOST) -> None:
     """Stop and start the computer, with the settings and the environment as they are now."""
-    from parachute.cli import lifecycle
-    from parachute.settings.home import Home
-
+    _finish_restore()
     home = Home.find()
     with lifecycle.one_at_a_time(home):
         _check_start(home, host, port)  # a mistake in the settings must not end what runs well
@@ -80,11 +76,16 @@ def restart(
     _print_next(home)
 
 
-def _start(home: "Home", host: str | None, port: int | None) -> None:
-    from parachute.cli import lifecycle, user_services
-    from parachute.cli.output import print_note
-    from parachute.supervisor.credentials import Credentials
+app = group(start, stop, restart)
 
+
+def _finish_restore() -> None:
+    """Complete a restore that was cut off, before an empty folder takes the place of one that it moved; error: Conflict."""
+    if said := swap.recover(Home.named().root):
+        print_note(said)
+
+
+def _start(home: Home, host: str | None, port: int | None) -> None:
     if host is not None or port is not None:
         _refuse_beside_services(home)
     if not user_services.are_installed(home):
@@ -95,10 +96,7 @@ def _start(home: "Home", host: str | None, port: int | None) -> None:
     user_services.start()
 
 
-def _refuse_beside_services(home: "Home") -> None:
-    from parachute.cli import user_services
-    from parachute.errors import Conflict
-
+def _refuse_beside_services(home: Home) -> None:
     if user_services.are_installed(home):
         raise Conflict(
             "The computer is installed as services, which are started as they were installed.",
@@ -107,65 +105,40 @@ def _refuse_beside_services(home: "Home") -> None:
         )
 
 
-def _runs_already(home: "Home") -> bool:
-    from parachute.cli import lifecycle
-    from parachute.errors import Unavailable
-
+def _runs_already(home: Home) -> bool:
     if not lifecycle.is_running(home):
         return False
     try:
-        status = lifecycle.ask(home, "status", 10)
-        where = f" on {_address(status['main_server_host'], status['main_server_port'])}"
+        status = ask_supervisor(home, "status", 10)
+        where = f" on {address(status['main_server_host'], status['main_server_port'])}"
     except Unavailable:
         where = ""  # started by somebody else a moment ago
-    typer.echo(
-        f"The computer is running already{where}. `parachute status` shows it, `parachute restart` starts it anew."
-    )
+    print(f"The computer is running already{where}. `parachute status` shows it, `parachute restart` starts it anew.")
     return True
 
 
-def _check_start(home: "Home", host: str | None, port: int | None) -> None:
+def _check_start(home: Home, host: str | None, port: int | None) -> None:
     """Errors: ConfigError, NotSafe. Services know by themselves whether they wait for their first key."""
-    from parachute.cli import user_services
-    from parachute.settings.store import load
-
     if user_services.are_installed(home):
-        load(home)
+        settings(home)
     else:
         _target(home, host, port)
 
 
-def _target(home: "Home", host: str | None, port: int | None) -> tuple[str, int, dict[str, str]]:
+def _target(home: Home, host: str | None, port: int | None) -> tuple[str, int, dict[str, str]]:
     """Host, port and further variables of the supervisor; errors: ConfigError, NotSafe."""
-    import os
-
-    from parachute.keys.service import Keys
-    from parachute.settings.store import load
-    from parachute.web.exposure import check_exposure
-
-    settings = load(home)
-    chosen = settings.host if host is None else host
-    check_exposure(settings.auth_mode, chosen, Keys(home.root))
+    found = settings(home)
+    chosen = found.host if host is None else host
+    check_exposure(found.auth_mode, chosen, Keys(home.root))
     # The supervisor runs in another folder, where a relative path would name something else.
-    paths = {"PARACHUTE_VAULT": settings.vault, "PARACHUTE_OFFLINE__MODEL": settings.offline.model}
+    paths = {"PARACHUTE_VAULT": found.vault, "PARACHUTE_OFFLINE__MODEL": found.offline.model}
     absolute = {name: str(path) for name, path in paths.items() if name in os.environ and path}
-    return chosen, port or settings.port, absolute
+    return chosen, port or found.port, absolute
 
 
-def _address(host: str, port: int) -> str:
-    from parachute.cli.api import address
-
-    return address(host, port)
-
-
-def _print_running(home: "Home") -> None:
-    from parachute.cli.api import Api
-    from parachute.cli.computer_status import address_facts, model_line
-    from parachute.cli.output import print_facts, print_note
-    from parachute.errors import ParachuteError
-
+def _print_running(home: Home) -> None:
     api = Api.find(home)
-    facts = address_facts(*_listening(home))
+    facts = address_facts(ask_supervisor(home, "status", 10))
     try:
         status = api.get("/api/status")
         facts += [("Vault", str(status["vault"])), ("Model", model_line(status["provider"]))]
@@ -175,20 +148,6 @@ def _print_running(home: "Home") -> None:
     print_facts(facts)
 
 
-def _print_next(home: "Home") -> None:
-    from parachute.cli import own_command
-    from parachute.cli.api import Api
-    from parachute.cli.output import print_facts
-
-    facts = [
-        ("Next", f'{own_command.how()} chat "hello"'),
-        ("", f"or connect the Parachute app to {Api.find(home).url}"),
-    ]
-    print_facts(facts)
-
-
-def _listening(home: "Home") -> tuple[str, int]:
-    from parachute.cli import lifecycle
-
-    status = lifecycle.ask(home, "status", 10)
-    return str(status["main_server_host"]), int(status["main_server_port"])
+def _print_next(home: Home) -> None:
+    connect = f"or connect the Parachute app to {Api.find(home).url}"
+    print_facts([("Next", f'{own_command.how()} chat "hello"'), ("", connect)])

@@ -1,69 +1,43 @@
 """`parachute service`: the computer as services of this user, which are there after a boot, and as others find it."""
 
-from typing import Any
-
-import typer
-
-from parachute.cli.commands import group
-
-
-def register(app: typer.Typer) -> None:
-    """Add the group."""
-    service = group("service", "Run the computer as services of systemd, also after a boot.")
-    service.command("install")(install)
-    service.command("uninstall")(uninstall)
-    service.command("avahi")(avahi)
-    app.add_typer(service)
+from parachute.cli import lifecycle, user_services
+from parachute.cli.commands import JSON, group
+from parachute.cli.installation import settings
+from parachute.cli.output import print_json, print_note
+from parachute.config.settings.home import Home
+from parachute.security.keys.service import Keys
+from parachute.supervisor import backup_units
+from parachute.web.access.exposure import check_exposure
+from parachute.web.discovery.announcement import service_file
 
 
-def install(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) -> None:
+def install(as_json: bool = JSON) -> None:
     """Write the units, start them, and keep them running while nobody is logged in."""
-    from parachute.cli import lifecycle, user_services
-    from parachute.cli.output import print_json, print_note
-    from parachute.keys.service import Keys
-    from parachute.settings.home import Home
-    from parachute.settings.store import load
-    from parachute.supervisor import backup_units
-    from parachute.web.exposure import check_exposure
-
     home = Home.find()
-    settings = load(home)
-    check_exposure(settings.auth_mode, settings.host, Keys(home.root))
+    found = settings(home)
+    check_exposure(found.auth_mode, found.host, Keys(home.root))
     with lifecycle.one_at_a_time(home):
         user_services.check_possible(home)
         linger = user_services.linger()
         free = user_services.not_held_back()
-        files = user_services.install(home, settings.host, settings.port, linger, confined=free is None)
-        backup = settings.backup
+        files = user_services.install(home, found.host, found.port, linger, confined=free is None)
+        backup = found.backup
         timers = backup_units.render(home, backup.time, backup.drill) if backup.repository else {}
         files += user_services.install_timers(timers)
-    result: dict[str, Any] = {
-        "installed": [str(file) for file in files],
-        "lingers": linger.on,
-        "problem": linger.problem,
-        "not_held_back": free,
-    }
     if as_json:
-        print_json(result)
+        state = {"lingers": linger.on, "problem": linger.problem, "not_held_back": free}
+        print_json({"installed": [str(file) for file in files], **state})
         return
     for file in files:
         print(file)
-    print(
-        "The computer runs as a service, and starts with the machine."
-        if linger.on
-        else "The computer runs as a service."
-    )
+    print(f"The computer runs as a service{', and starts with the machine' if linger.on else ''}.")
     for problem in (linger.problem, free):
         if problem:
             print_note(problem)
 
 
-def uninstall(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) -> None:
+def uninstall(as_json: bool = JSON) -> None:
     """Stop the services and remove their units; data and settings stay."""
-    from parachute.cli import lifecycle, user_services
-    from parachute.cli.output import print_json
-    from parachute.settings.home import Home
-
     home = Home.find()
     with lifecycle.one_at_a_time(home):
         files = user_services.uninstall(home)
@@ -80,8 +54,7 @@ def uninstall(as_json: bool = typer.Option(False, "--json", help="Print JSON."))
 
 def avahi() -> None:
     """Print the file with which Avahi announces the computer on the local network, for /etc/avahi/services."""
-    from parachute.discovery.announcement import service_file
-    from parachute.settings.home import Home
-    from parachute.settings.store import load
+    print(service_file(settings().port), end="")
 
-    print(service_file(load(Home.find()).port), end="")
+
+app = group(install, uninstall, avahi)

@@ -1,50 +1,36 @@
 """`parachute status`: what runs."""
 
-from typing import TYPE_CHECKING
+import asyncio
+from typing import Any
 
 import typer
 
-if TYPE_CHECKING:
-    from parachute.settings.home import Home
+from parachute.base.addresses import is_loopback
+from parachute.base.errors import ParachuteError, Unavailable
+from parachute.cli.api import Api, ask_supervisor
+from parachute.cli.commands import JSON, group
+from parachute.cli.output import counted, duration, money, print_error, print_facts, print_json, print_note, print_table
+from parachute.config.settings.home import Home
+from parachute.ops.backup.state import State
+from parachute.security.kill_switch.switch import KillSwitch, Panic
+from parachute.web.discovery.avahi import announced_name
+from parachute.web.first_boot.addresses import addresses
 
 NOT_RUNNING = 3
 """The exit code of systemctl for a unit that is not active."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("status")(status)
-
-
 def status(
-    verbose: bool = typer.Option(False, "--verbose", "-v", help="Show each process, too."),
-    as_json: bool = typer.Option(False, "--json", help="Print JSON."),
+    verbose: bool = typer.Option(False, "--verbose", "-v", help="Show each process, too."), as_json: bool = JSON
 ) -> None:
     """Show what runs; exit code 3 if the computer, or its API, does not."""
-    from parachute.cli import lifecycle
-    from parachute.cli.api import Api
-    from parachute.cli.computer_status import address_facts, facts_of, unit_rows
-    from parachute.cli.output import duration, print_error, print_facts, print_json, print_note, print_table
-    from parachute.errors import ParachuteError, Unavailable
-    from parachute.panic.brake import Brake
-    from parachute.settings.home import Home
-
     home = Home.find()
     try:
-        supervisor = lifecycle.ask(home, "status", 10)
+        supervisor = ask_supervisor(home, "status", 10)
     except Unavailable as error:
         if error.key != "not_running":
             raise
-        if as_json:
-            panic = Brake(home.root).panic
-            stopped = {"running": False, "panic": panic.as_json() if panic else None, "problem": error.message}
-            print_json({**stopped, "supervisor": None, "units": [], "core": None, "backup": _backup(home)})
-        else:
-            print(error.message)
-            if panic := Brake(home.root).panic:
-                print(panic.refusal().message)
-            print_note(error.hint or "")
-            _print_backup(home)
+        _print_stopped(home, error, as_json)
         raise typer.Exit(NOT_RUNNING) from error
     units = supervisor.pop("units")
     core, problem = None, None
@@ -55,27 +41,15 @@ def status(
     except ParachuteError as error:
         problem = error
     if as_json:
-        panic = Brake(home.root).panic
-        state = {"running": running, "panic": panic.as_json() if panic else None, "supervisor": supervisor}
+        state = {"running": running, "panic": supervisor.get("panic"), "supervisor": supervisor}
         state.update({"units": units, "core": core, "backup": _backup(home)})
         print_json({**state, "problem": str(problem) if problem else None})
     else:
-        if running:
-            since = duration(supervisor["main_server_uptime_seconds"] or 0)
-            print(
-                f"The computer is running on {_url(supervisor)} for {since}, version {supervisor['main_server_version']}."
-            )
-        else:
-            print(f"The supervisor is running, but the API on {_url(supervisor)} is not.")
-            if panic := Brake(home.root).panic:
-                print(panic.refusal().message)
-        network = address_facts(str(supervisor["main_server_host"]), int(supervisor["main_server_port"]))[1:]
-        print_facts([*network, *(facts_of(core) if core else [])])
-        if failed := [unit for unit in units if unit["state"] == "failed"]:
-            units = units if verbose else failed
+        _print_running(supervisor, core)
+        failed = [unit for unit in units if unit["state"] == "failed"]
         if verbose or failed:
             print()
-            print_table(["Unit", "State", "Process", "Since", "Restarts", "Reason"], unit_rows(units))
+            _print_units(units if verbose else failed)
         _print_backup(home)
         if problem:
             print_error(problem.message, problem.hint)
@@ -85,22 +59,108 @@ def status(
         raise typer.Exit(1)
 
 
-def _backup(home: "Home") -> list[str]:
-    """What somebody should know about the backups; nothing where none was ever made."""
-    from parachute.backup.state import State
+app = group(status)
 
+
+def model_line(provider: dict[str, Any]) -> str:
+    """Which model provider is in force, and why."""
+    because = provider.get("because")
+    return f"{provider['provider']}, because {because}" if because else str(provider["provider"])
+
+
+def address_facts(supervisor: dict[str, Any]) -> list[tuple[str, str]]:
+    """The address on this machine, and those to type on others where they reach it."""
+    host, port = str(supervisor["main_server_host"]), int(supervisor["main_server_port"])
+    facts = [("Address", Api(host, port, "").url)]
+    if not is_loopback(host):
+        facts += [("Network", url) for url in addresses(host, port, asyncio.run(announced_name()))]
+    return facts
+
+
+def _print_stopped(home: Home, error: Unavailable, as_json: bool) -> None:
+    panic = KillSwitch(home.root).panic
+    if as_json:
+        stopped = {"running": False, "panic": panic.as_json() if panic else None, "problem": error.message}
+        print_json({**stopped, "supervisor": None, "units": [], "core": None, "backup": _backup(home)})
+        return
+    print(error.message)
+    if panic:
+        print(panic.refusal().message)
+    print_note(error.hint or "")
+    _print_backup(home)
+
+
+def _print_running(supervisor: dict[str, Any], core: dict[str, Any] | None) -> None:
+    local, *network = address_facts(supervisor)
+    if supervisor["main_server_healthy"]:
+        since = duration(supervisor["main_server_uptime_seconds"] or 0)
+        print(f"The computer is running on {local[1]} for {since}, version {supervisor['main_server_version']}.")
+    else:
+        print(f"The supervisor is running, but the API on {local[1]} is not.")
+        if panic := supervisor.get("panic"):
+            print(Panic(**panic).refusal().message)
+    print_facts([*network, *(_facts(core) if core else [])])
+
+
+def _facts(core: dict[str, Any]) -> list[tuple[str, str]]:
+    """Lines about what `GET /api/status` answers."""
+    facts = [("Vault", str(core["vault"]))]
+    if panic := core.get("panic"):
+        facts.insert(0, ("Stopped", f"all agents, since {panic['since']} by {panic['by']}; `parachute resume`"))
+    facts += [("Lost", notice["message"]) for notice in core.get("recovery") or ()]
+    if provider := core.get("provider"):
+        facts += [("Model", model_line(provider)), ("Spending", _spending(provider))]
+    if sandbox := core.get("sandbox"):
+        facts.append(("Sandbox", _sandbox(sandbox)))
+    if declared := core.get("declared_modules"):
+        if name := declared["installing"]:
+            facts.append(("Modules", f"installing {name}, which is declared"))
+        facts += [("Modules", f"{name} is not as declared: {said}") for name, said in declared["problems"].items()]
+    if sessions := core.get("sessions"):
+        facts.append(("Sessions", f"{sessions['total']}, {sessions['active']} active"))
+    if agents := core.get("agents"):
+        facts.append(("Agents", f"{agents['warm']} warm, {1 if agents['spare'] else 0} prewarmed"))
+    return facts + [("Waiting", _waiting(kind, count)) for kind, count in core.get("waiting", {}).items() if count]
+
+
+def _waiting(kind: str, count: int) -> str:
+    what = "your decision" if kind == "suggestions" else "your approval"
+    return f"{counted(count, kind.removesuffix('s'))} for {what}: `parachute {kind} list`"
+
+
+def _print_units(units: list[dict[str, Any]]) -> None:
+    rows = [
+        (
+            unit["name"],
+            unit["state"],
+            str(unit["process"] or ""),
+            duration(unit["seconds"]),
+            str(unit["restarts"]),
+            unit["reason"] or "",
+        )
+        for unit in units
+    ]
+    print_table(["Unit", "State", "Process", "Since", "Restarts", "Reason"], rows)
+
+
+def _spending(provider: dict[str, Any]) -> str:
+    spent, limit = money(provider.get("spent_today") or 0), provider.get("daily_spending_limit")
+    return f"{spent} today, without a limit" if limit is None else f"{spent} of {money(limit)} today"
+
+
+def _sandbox(sandbox: dict[str, Any]) -> str:
+    required = "; required" if sandbox.get("required") else ""
+    if sandbox.get("engine"):
+        return f"{sandbox['engine']}{required}"
+    return f"none{required}: {sandbox.get('reason') or 'no engine works here'}"
+
+
+def _backup(home: Home) -> list[str]:
+    """Concerns about the backups; nothing where none was ever made."""
     state = State.read(home.root)
     return state.concerns() if state.operations else []
 
 
-def _print_backup(home: "Home") -> None:
-    from parachute.cli.output import print_error
-
+def _print_backup(home: Home) -> None:
     for concern in _backup(home):
         print_error(concern, "`parachute backup status` shows more.")
-
-
-def _url(supervisor: dict[str, object]) -> str:
-    from parachute.cli.api import Api
-
-    return Api(str(supervisor["main_server_host"]), int(str(supervisor["main_server_port"])), "").url

@@ -1,17 +1,24 @@
 """`parachute workspaces`: what conversations about one project have in common."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import typer
 
-from parachute.cli.commands import NOT_ANSWERED, group
+from parachute.base.errors import InvalidInput
+from parachute.cli.api import Api, quoted
+from parachute.cli.asking import confirm
+from parachute.cli.commands import JSON, YES, group
+from parachute.cli.output import clean, print_facts, print_json, print_rows
+from parachute.security.trust_levels import normalize_trust_level
 
-if TYPE_CHECKING:
-    from parachute.cli.api import Api
+_PATH = "/api/workspaces"
+_CAPABILITIES = ("mcps", "skills", "agents", "plugins")
+_NUMBERS = {"memory": ("memory_megabytes", int), "cpus": ("cpus", float), "processes": ("processes", int)}
+"""Limits by their options: the field of the API, and the kind of number."""
 
-_JSON = typer.Option(False, "--json", help="Print JSON.")
 _SLUG = typer.Argument(metavar="SLUG", help="Slug of the workspace, as `list` shows it.")
-_YES = typer.Option(False, "--yes", "-y", help="Answer yes to all questions.")
 _DESCRIPTION = typer.Option(None, "--description", help="What it is about.")
 _TRUST = typer.Option(
     None, "--trust", help="sandboxed or direct; every conversation in it is at least this restricted."
@@ -27,34 +34,25 @@ _CPUS = typer.Option(None, "--cpus", help="Processors that a sandbox may use, su
 _PROCESSES = typer.Option(None, "--processes", help="Processes and threads in a sandbox; '' for the usual limit.")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the group."""
-    workspaces = group("workspaces", "Give conversations about one project a folder, a model and limits in common.")
-    workspaces.command("list")(list_)
-    workspaces.command("show")(show)
-    workspaces.command("create")(create)
-    workspaces.command("edit")(edit)
-    workspaces.command("delete")(delete)
-    app.add_typer(workspaces)
-
-
-def list_(as_json: bool = _JSON) -> None:
+def list_(as_json: bool = JSON) -> None:
     """List workspaces, by name."""
-    from parachute.cli.output import print_json, print_note, print_table
+    print_rows(
+        Api.find().get(_PATH)["workspaces"],
+        as_json,
+        ["Slug", "Name", "Trust", "Folder"],
+        lambda each: (
+            each["slug"],
+            each["name"],
+            f"{each['default_trust_level']}{', declared' if each.get('declared') else ''}",
+            each["working_directory"] or "",
+        ),
+        "There are no workspaces. `parachute workspaces create NAME` makes one.",
+    )
 
-    found = _api().get("/api/workspaces")["workspaces"]
-    if as_json:
-        print_json(found)
-    elif not found:
-        print_note("There are no workspaces. `parachute workspaces create NAME` makes one.")
-    else:
-        rows = [(each["slug"], each["name"], _trust(each), each["working_directory"] or "") for each in found]
-        print_table(["Slug", "Name", "Trust", "Folder"], rows)
 
-
-def show(slug: str = _SLUG, as_json: bool = _JSON) -> None:
+def show(slug: str = _SLUG, as_json: bool = JSON) -> None:
     """Show a workspace."""
-    _print(_find(_api(), slug), as_json)
+    _print(_find(Api.find(), slug), as_json)
 
 
 def create(
@@ -70,17 +68,14 @@ def create(
     memory: str = _MEMORY,
     cpus: str = _CPUS,
     processes: str = _PROCESSES,
-    yes: bool = _YES,
-    as_json: bool = _JSON,
+    yes: bool = YES,
+    as_json: bool = JSON,
 ) -> None:
     """Make a workspace; its slug follows from its name, and stays when the name changes."""
-    from parachute.cli.workspace_options import changes
-
-    choices = {"mcps": mcps, "skills": skills, "agents": agents, "plugins": plugins}
-    said = changes(name, description, trust, directory, model, choices, {}, (memory, cpus, processes))
-    api = _api()
+    said = _changes(locals(), {})
+    api = Api.find()
     _confirm_direct(said, None, yes)
-    _print(api.post("/api/workspaces", said)["workspace"], as_json)
+    _print(api.post(_PATH, said)["workspace"], as_json)
 
 
 def edit(
@@ -97,86 +92,98 @@ def edit(
     memory: str = _MEMORY,
     cpus: str = _CPUS,
     processes: str = _PROCESSES,
-    yes: bool = _YES,
-    as_json: bool = _JSON,
+    yes: bool = YES,
+    as_json: bool = JSON,
 ) -> None:
     """Change what is given of a workspace, and nothing else."""
-    from parachute.cli.workspace_options import changes
-    from parachute.errors import InvalidInput
-
-    api = _api()
+    given = locals()
+    api = Api.find()
     before = _find(api, slug)
-    choices = {"mcps": mcps, "skills": skills, "agents": agents, "plugins": plugins}
-    limits = (memory, cpus, processes)
-    said = changes(name, description, trust, directory, model, choices, before["capabilities"], limits)
+    said = _changes(given, before["capabilities"])
     if not said:
         raise InvalidInput("Nothing to change was given.", "`parachute workspaces edit --help` shows what can be.")
     _confirm_direct(said, before, yes)
-    _print(api.put(_path(slug), said)["workspace"], as_json)
+    _print(api.put(f"{_PATH}/{quoted(slug)}", said)["workspace"], as_json)
 
 
-def delete(slug: str = _SLUG, yes: bool = _YES) -> None:
+def delete(slug: str = _SLUG, yes: bool = YES) -> None:
     """Delete a workspace; its conversations stay, without what it gave them."""
-    from parachute.cli.output import clean
-
-    api = _api()
-    found = _find(api, slug)
-    _confirm(clean(f"Delete the workspace {found['name']}? Its conversations stay."), yes)
-    api.delete(_path(slug))
-    print(clean(f"The workspace {found['name']} is deleted."))
+    api = Api.find()
+    name = clean(_find(api, slug)["name"])
+    confirm(f"Delete the workspace {name}? Its conversations stay.", "Nothing was changed.", yes=yes)
+    api.delete(f"{_PATH}/{quoted(slug)}")
+    print(f"The workspace {name} is deleted.")
 
 
-def _trust(workspace: dict[str, Any]) -> str:
-    level: str = workspace["default_trust_level"]
-    return f"{level}, declared" if workspace.get("declared") else level
+app = group(list_, show, create, edit, delete)
+
+
+def _find(api: Api, slug: str) -> dict[str, Any]:
+    return dict(api.get(f"{_PATH}/{quoted(slug)}")["workspace"])
 
 
 def _confirm_direct(said: dict[str, Any], before: dict[str, Any] | None, yes: bool) -> None:
-    from parachute.sessions.trust import normalize_trust_level
-
     if "default_trust_level" not in said or normalize_trust_level(said["default_trust_level"]) != "direct":
         return
     if before is None or before["default_trust_level"] != "direct":
-        _confirm("New conversations in it will run with your own rights, outside of any sandbox. Go on?", yes)
+        question = "New conversations in it will run with your own rights, outside of any sandbox. Go on?"
+        confirm(question, "Nothing was changed.", yes=yes)
 
 
-def _confirm(question: str, yes: bool) -> None:
-    import sys
+def _changes(options: Mapping[str, str | None], chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """The body for the options that were given; `chosen` are the capabilities that the workspace has now.
 
-    from parachute.cli.output import print_note
+    An empty text clears a folder, a model or a limit. Error: InvalidInput for a limit that is no number.
+    """
+    given = {name: text for name, text in options.items() if text is not None}
+    fields = {"name": "name", "description": "description", "trust": "default_trust_level"}
+    said: dict[str, Any] = {field: given[option] for option, field in fields.items() if option in given}
+    if "directory" in given:
+        said["working_directory"] = _absolute(given["directory"]) or None
+    if "model" in given:
+        said["model"] = given["model"] or None
+    if choices := {kind: _choice(given[kind]) for kind in _CAPABILITIES if kind in given}:
+        said["capabilities"] = {**chosen, **choices}
+    for option, (field, number) in _NUMBERS.items():
+        if option in given:
+            try:
+                said[field] = number(given[option]) if given[option] else None
+            except ValueError as error:
+                raise InvalidInput(f"--{option}: {given[option][:40]!r} is no number.") from error
+    return said
 
-    if yes:
-        return
-    if not sys.stdin.isatty():
-        print_note("Nothing was changed. `--yes` goes on without being asked.")
-        raise typer.Exit(NOT_ANSWERED)
-    if not typer.confirm(question):
-        raise typer.Exit(1)
+
+def _absolute(text: str) -> str:
+    """A folder from where the command runs, if it is there; otherwise the words, which may name one of the vault."""
+    path = Path(text)
+    return str(path.absolute()) if text and path.is_dir() else text
+
+
+def _choice(text: str) -> str | list[str]:
+    if text in ("all", "none"):
+        return text
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _print(workspace: dict[str, Any], as_json: bool) -> None:
-    from parachute.cli.output import print_facts, print_json
-    from parachute.cli.workspace_options import facts
-
     if as_json:
         print_json(workspace)
-    else:
-        print_facts(facts(workspace))
+        return
+    facts = [
+        ("Slug", workspace["slug"]),
+        ("Name", workspace["name"]),
+        ("Description", workspace["description"]),
+        ("Trust", workspace["default_trust_level"]),
+        ("Folder", workspace["working_directory"] or ""),
+        ("Model", workspace["model"] or ""),
+        *((kind.capitalize(), _shown(choice)) for kind, choice in workspace["capabilities"].items()),
+        ("Memory", f"{workspace['memory_megabytes']} MB" if workspace["memory_megabytes"] else ""),
+        ("Processors", f"{workspace['cpus']:g}" if workspace["cpus"] else ""),
+        ("Processes", str(workspace["processes"] or "")),
+        ("Declared", "by the system's configuration" if workspace.get("declared") else ""),
+    ]
+    print_facts([(name, text) for name, text in facts if text])
 
 
-def _api() -> "Api":
-    from parachute.cli.api import Api
-    from parachute.settings.home import Home
-
-    return Api.find(Home.find())
-
-
-def _find(api: "Api", slug: str) -> dict[str, Any]:
-    found: dict[str, Any] = api.get(_path(slug))["workspace"]
-    return found
-
-
-def _path(slug: str) -> str:
-    from parachute.cli.api import quoted
-
-    return f"/api/workspaces/{quoted(slug)}"
+def _shown(choice: str | list[str]) -> str:
+    return choice if isinstance(choice, str) else ", ".join(choice) or "none"

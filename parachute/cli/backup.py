@@ -1,0 +1,149 @@
+"""The repository of this computer's backups, and what `parachute backup` does with it."""
+
+import contextlib
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NoReturn
+
+from parachute.base.errors import Conflict, InvalidInput
+from parachute.cli import lifecycle
+from parachute.cli.output import clean, styled
+from parachute.config.settings.home import Home
+from parachute.config.settings.store import load
+from parachute.ops.backup import access, backups, create, proof, restore
+from parachute.ops.backup.backups import Backup, Retention
+from parachute.ops.backup.create import Created
+from parachute.ops.backup.models import Progress
+from parachute.ops.backup.places import Places
+from parachute.ops.backup.proof import Proved
+from parachute.ops.backup.repository import Repository
+from parachute.ops.backup.restic import Restic
+from parachute.ops.backup.restore import Restored
+from parachute.ops.backup.state import State
+
+
+class Backups:
+    """The backups of this computer; errors: ConfigError, NotSetUp, InvalidInput, and those of `parachute.ops.backup`."""
+
+    def __init__(self) -> None:
+        self.home = Home.find()
+        settings = load(self.home)
+        self.settings = settings.backup
+        self.places = Places(self.home.root, settings.vault)
+        self.access = access.find(
+            self.places, self.settings.repository, self.settings.password_file, self.settings.environment_file
+        )
+        self.repository = Repository(Restic(self.places, self.access))
+        self._keep = Retention(self.settings.keep_daily, self.settings.keep_weekly, self.settings.keep_monthly)
+
+    def init(self) -> bool:
+        """Make the repository; whether a password was made for it."""
+        return create.make(self.repository)
+
+    def create(self) -> Created:
+        """Make a backup, and remove old ones if the settings say so."""
+        with _progress() as progress:
+            return create.create(self.places, self.repository, self._keep if self.settings.prune else None, progress)
+
+    def all(self) -> list[Backup]:
+        """Every backup in the repository, the newest last."""
+        return backups.grouped(self.repository.snapshots())
+
+    def chosen(self, name: str) -> Backup:
+        """A backup by its name, `latest` for the newest; error: NotFound."""
+        return backups.chosen(self.all(), name, self.places.installation, State.read(self.home.root).last_made)
+
+    def verify(self, name: str, *, quick: bool) -> Proved:
+        """Compare a backup with what was written."""
+        found = self.chosen(name)
+        with _progress() as progress:
+            return proof.verify(self.places, self.repository, found, progress, quick=quick)
+
+    def check_target(self, to: Path | None, trust: bool) -> Path | None:
+        """Where to restore to, None for the vault; errors: Conflict if the computer runs, InvalidInput for a wrong folder."""
+        if to is None:
+            with self._not_running():
+                return None
+        to = to.expanduser().absolute()
+        restore.check_empty(to)
+        if trust and to.resolve().is_relative_to(self.places.vault.resolve()):
+            raise InvalidInput(
+                f"{to} lies in the vault, where agents could read the keys.", "Name a folder outside of it."
+            )
+        return to
+
+    def restore(self, found: Backup, to: Path | None, *, trust: bool) -> Restored:
+        """Put a backup in the place of the vault, or into another folder."""
+        with _progress() as progress:
+            if to is not None:
+                return restore.restore_into(self.repository, found, to, progress, trust=trust)
+            return restore.restore(self.places, self.repository, found, self._not_running, progress, trust=trust)
+
+    def drill(self, place: Path | None) -> Proved:
+        """Restore the newest backup into a folder of its own, compare it, and remove it again."""
+        with _progress() as progress:
+            return proof.drill(self.places, self.repository, progress, place=place.expanduser() if place else None)
+
+    def prune(self, *, really: bool) -> list[Backup]:
+        """Remove the backups that the settings do not keep; returns them."""
+        return create.prune(self.places, self.repository, self._keep, really=really)
+
+    @contextlib.contextmanager
+    def _not_running(self) -> Iterator[None]:
+        """Hold off whoever wants to start the computer; error: Conflict if it runs."""
+        with lifecycle.one_at_a_time(self.home):
+            if lifecycle.is_running(self.home):
+                raise Conflict(
+                    "The computer is running, and would go on writing the files that are replaced.",
+                    "`parachute stop` ends it; then try again. `--to FOLDER` restores beside it.",
+                )
+            yield
+
+
+@contextlib.contextmanager
+def _progress() -> Iterator[Progress]:
+    """Show on a terminal how far it is, and in a log each step; who ends us has what was copied removed first."""
+    shown = _Shown()
+    before = {number: signal.signal(number, _end) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield shown
+    finally:
+        shown.close()
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _end(number: int, _: object) -> NoReturn:
+    sys.exit(128 + number)
+
+
+class _Shown(Progress):
+    """A line on standard error that the next one replaces; where there is no terminal, a line for each step."""
+
+    def __init__(self) -> None:
+        self._is_terminal = sys.stderr.isatty()
+        self._text = ""
+
+    def step(self, text: str) -> None:
+        """A new step has begun."""
+        self._text = clean(text)
+        if self._is_terminal:
+            self._draw(f"{self._text} ...")
+        else:
+            print(f"{self._text} ...", file=sys.stderr, flush=True)
+
+    def part(self, done: float) -> None:
+        """The present step is so far, from 0 to 1."""
+        if self._is_terminal:
+            self._draw(f"{self._text}: {min(max(done, 0.0), 1.0):.0%}")
+
+    def close(self) -> None:
+        """Leave the line empty."""
+        if self._is_terminal:
+            self._draw("")
+
+    def _draw(self, text: str) -> None:
+        sys.stderr.write("\r\033[K" + (styled(text, "2", sys.stderr) if text else ""))
+        sys.stderr.flush()

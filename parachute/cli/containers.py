@@ -1,0 +1,101 @@
+"""The image of containers, the engine in use, and a shell in a sandbox, for `parachute sandbox`."""
+
+import asyncio
+import os
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import NoReturn
+
+from parachute.base.errors import InvalidInput, Unavailable
+from parachute.cli.output import counted, local, print_answer, print_facts, print_json, print_note
+from parachute.config.settings.home import Home
+from parachute.config.settings.store import load
+from parachute.config.vault.service import Vault
+from parachute.sandbox.engines import containers, podman
+from parachute.sandbox.engines.engines import Engines, trial
+from parachute.sandbox.engines.models import Specification
+from parachute.sandbox.engines.vault_mounts import vault_mounts
+from parachute.sandbox.image import building, recipe
+
+
+def build_image(from_tar: Path | None, to_tar: Path | None, as_json: bool) -> None:
+    """Build the image, or only its root as a file."""
+    if from_tar and to_tar:
+        raise InvalidInput("--from-tar and --to-tar are two different things to do.", "Give one of them.")
+    if to_tar:
+        asyncio.run(building.write_root(to_tar, print_note))
+        print_answer({"tarball": str(to_tar)}, as_json, f"{to_tar} is ready.")
+        return
+    home = Home.find()
+    chosen = load(home).sandbox
+
+    async def attempt(image: str) -> None:
+        await asyncio.to_thread(containers.attempt, trial(home, chosen, image))
+
+    image = asyncio.run(building.build(home.root, print_note, attempt, from_tar))
+    if as_json:
+        print_json(asdict(image))
+    elif chosen.engine == "bubblewrap":
+        print_note("The settings ask for bubblewrap: `parachute config set sandbox.engine auto` uses this image.")
+
+
+def print_status(as_json: bool) -> None:
+    """Print which engine is used, and from which image."""
+    home = Home.find()
+    chosen = load(home).sandbox
+    choice = asyncio.run(Engines(home, chosen).choose())
+    image = containers.image_of(home)
+    if as_json:
+        print_json(
+            {
+                "engine": choice.engine,
+                "reason": choice.reason or choice.passed_over,
+                "asked": chosen.engine,
+                "image": image and {**asdict(image), "is_current": not recipe.is_older(image.recipe)},
+                "podman": containers.version(),
+                "limits": chosen.limits,
+            }
+        )
+        return
+    facts = [("Engine", choice.engine or f"none: {choice.reason}")]
+    if choice.passed_over:
+        facts.append(("Not Podman", choice.passed_over))
+    facts.append(("Podman", containers.version() or "not installed"))
+    if image:
+        old = "; not of today's recipe: parachute sandbox build" if recipe.is_older(image.recipe) else ""
+        facts.append(("Image", f"{image.tag}, {image.bytes >> 20} MB, built {local(image.built_at)}{old}"))
+        facts.append(("Packages", f"{len(image.packages)}; --json lists their versions"))
+    else:
+        facts.append(("Image", "none: parachute sandbox build"))
+    if choice.engine == "podman":
+        each = f"{chosen.memory_megabytes} MB, {counted(chosen.cpus, 'processor')}, {chosen.processes} processes each"
+        facts.append(("Limits", each if chosen.limits == "enforced" else "unavailable, as the settings say"))
+    print_facts(facts)
+    if choice.hint:
+        print_facts([("Next", choice.hint)])
+
+
+def become_shell() -> NoReturn:
+    """Become a shell in a container."""
+    home = Home.find()
+    image = containers.image_of(home)
+    if image is None:
+        raise Unavailable("There is no image for containers yet.", "Build it: parachute sandbox build")
+    specification = trial(home, load(home).sandbox, image.id)
+    if reason := containers.unavailable(specification):
+        raise Unavailable(reason, "`parachute sandbox status` shows more.")
+    sys.stdout.flush()
+    command = _shell_command(home, specification)
+    os.execvp(command[0], command)  # noqa: S606 - the arguments are a list of our own
+
+
+def _shell_command(home: Home, specification: Specification) -> list[str]:
+    vault = Vault(load(home).vault)
+    mounts = [
+        argument
+        for mount in (vault_mounts(vault, home.root) if vault.root.is_dir() else ())
+        for argument in podman.mount(mount.source, mount.target, writable=False)
+    ]
+    terminal = ["--tty"] if sys.stdin.isatty() else []
+    return [*podman.interactive(specification), *terminal, *mounts, specification.image, "/bin/bash"]

@@ -1,0 +1,156 @@
+"""The examination of `parachute doctor`: its results, and fixes after a question."""
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from parachute.base.errors import InvalidInput, ParachuteError
+from parachute.cli.api import Api
+from parachute.cli.asking import agrees
+from parachute.cli.output import clean, counted, print_error, print_json, print_note, print_table, styled
+from parachute.config.settings.home import Home
+from parachute.ops.doctor.checks import named
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import Check, Examination, Group, Level
+from parachute.ops.doctor.service import examine, has_problem
+
+_WORDS = {Level.OK: "ok", Level.WARNING: "warning", Level.PROBLEM: "PROBLEM", Level.SKIPPED: "skipped"}
+
+
+def print_checks(names: list[str], as_json: bool) -> None:
+    """Print which checks there are."""
+    order, checks = list(Group), named(names)
+    if as_json:
+        print_json([{"id": name, "title": each.title, "group": str(each.group)} for name, each in checks.items()])
+        return
+    found = sorted(checks.items(), key=lambda each: (order.index(each[1].group), each[0]))
+    print_table(["About", "Check", "Title"], _grouped((str(each.group), name, each.title) for name, each in found))
+
+
+def examine_computer(names: list[str], *, fix: bool, yes: bool, as_json: bool) -> bool:
+    """Run the checks, fix what can be fixed if asked to, and print the results; whether a problem is left."""
+    checks = named(names)
+    hint = "`parachute doctor --fix --yes` mends without asking."
+    if yes and not fix:
+        raise InvalidInput("--yes belongs to --fix.", hint)
+    if fix and not yes and (as_json or not sys.stdin.isatty()):
+        raise InvalidInput("Nobody is there who could be asked.", hint)
+    found = _examine(checks, as_json)
+    fixed = _mend(found, asks=not yes, shows=not as_json) if fix else []
+    if fixed:
+        # Anew: what was mended may have been the reason for something else.
+        if not as_json:
+            print()
+        found = _examine(checks, as_json)
+    if as_json:
+        print_json({"problem": has_problem(found), "checks": [each.as_json() for each in found], "fixed": fixed})
+    return has_problem(found)
+
+
+def _examine(checks: Mapping[str, Check], as_json: bool) -> list[Examination]:
+    with _Waiting(checks) as waiting:
+        found = examine(_computer(), checks, waiting.done)
+    if not as_json:
+        _print_examinations(found)
+    return found
+
+
+def _computer() -> Computer:
+    """The computer, with what only core knows where that runs."""
+    home = Home.named()
+    computer = Computer.inspect(home)
+    if computer.supervisor is None or not computer.core_runs:
+        return computer
+    try:
+        provider = Api.of_status(home, computer.supervisor).get("/api/status")["provider"]
+    except (ParachuteError, OSError):
+        return computer  # the check of what runs says what is wrong
+    return replace(computer, provider=provider)
+
+
+class _Waiting:
+    """A line on a terminal with the checks that still run; gone at the end."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = list(names)
+        self._shown = sys.stderr.isatty()
+
+    def __enter__(self) -> "_Waiting":
+        self._show()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            sys.stderr.write("\r\033[K")
+            sys.stderr.flush()
+
+    def done(self, name: str) -> None:
+        """One of them has ended."""
+        self._names.remove(name)
+        self._show()
+
+    def _show(self) -> None:
+        if self._shown:
+            names = ", ".join(self._names[:4]) + (", ..." if len(self._names) > 4 else "")
+            sys.stderr.write("\r\033[K" + styled(f"Looking: {names}", "2", sys.stderr))
+            sys.stderr.flush()
+
+
+def _print_examinations(found: list[Examination]) -> None:
+    """The table of results, and below it what to do."""
+    rows = [(str(each.check.group), each.id, _WORDS[each.result.level], each.result.message) for each in found]
+    print_table(["About", "Check", "Result", "Found"], _grouped(rows))
+    for each in found:
+        if each.result.level in (Level.WARNING, Level.PROBLEM):
+            print()
+            print(f"{styled(each.id, '1', sys.stdout)}: {clean(each.result.message)}")
+            for line in each.result.details:
+                print(f"  {clean(line)}")
+            if each.result.hint:
+                print(f"  Next: {clean(each.result.hint)}")
+    counts = Counter(each.result.level for each in found)
+    print(f"\n{', '.join(_counted(level, counts[level]) for level in Level if counts[level])}.")
+    if any(each.result.fix for each in found):
+        print_note("`parachute doctor --fix` mends some of it, and asks before each.")
+    if wrong := counts[Level.PROBLEM]:
+        print(f"{counted(wrong, 'thing')} {'does' if wrong == 1 else 'do'} not work.")
+    else:
+        print("Everything that was looked at works.")
+
+
+def _counted(level: Level, count: int) -> str:
+    return f"{count} {level.value}" if level in (Level.OK, Level.SKIPPED) else counted(count, level.value)
+
+
+def _mend(found: list[Examination], *, asks: bool, shows: bool) -> list[dict[str, object]]:
+    """Carry out fixes, each after a question where `asks`; what was done, by check, and whether it succeeded."""
+    done: list[dict[str, object]] = []
+    for each in found:
+        fix = each.result.fix
+        if fix is None:
+            continue
+        if shows:
+            print(f"\n{each.id}: {clean(each.result.message)}\n{clean(fix.summary)}")
+        if asks and not agrees("Do this?"):
+            continue
+        try:
+            said, is_done = fix.apply(), True
+        except (ParachuteError, OSError) as error:
+            said, is_done = str(error), False
+        if shows and is_done:
+            print(clean(said))
+        elif shows:
+            print_error(said)
+        done.append({"id": each.id, "done": is_done, "message": said})
+    return done
+
+
+def _grouped(rows: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """The rows, with the name of a group in the first of it only."""
+    result: list[tuple[str, ...]] = []
+    before = None
+    for group, *rest in rows:
+        result.append(("" if group == before else group, *rest))
+        before = group
+    return result

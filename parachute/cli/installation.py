@@ -1,0 +1,31 @@
+"""Services of this installation that import pydantic, which takes longer than a page of help: not at the top."""
+
+from typing import TYPE_CHECKING
+
+from parachute.config.settings.home import Home
+
+if TYPE_CHECKING:
+    from parachute.cli.settings import SettingsFile
+    from parachute.config.settings.models import Settings
+    from parachute.modules.registry.service import Modules
+
+
+def settings(home: Home | None = None) -> "Settings":
+    """The settings in force; error: ConfigError."""
+    from parachute.config.settings.store import load
+
+    return load(home or Home.find())
+
+
+def settings_file(home: Home) -> "SettingsFile":
+    """The settings with where they come from, and to change."""
+    from parachute.cli.settings import SettingsFile
+
+    return SettingsFile(home)
+
+
+def modules(home: Home) -> "Modules":
+    """The installed modules."""
+    from parachute.modules.registry.service import Modules
+
+    return Modules(home, settings(home).vault)
