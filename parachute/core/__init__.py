@@ -1,6 +1,9 @@
-"""What authors of modules import; everything else of this computer is out of a module's reach."""
+"""The library that authors of modules import; a module reaches nothing else of this computer."""
 
 from parachute.base import documents
+from parachute.base.disk_errors import disk_error
+from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError, Unavailable
+from parachute.core import front_matter
 from parachute.core.agents import AgentConfig, SandboxConfig, agent
 from parachute.core.decorators import event, mcp_tool, route
 from parachute.core.errors import ModuleError
@@ -9,8 +12,6 @@ from parachute.core.module import Module
 from parachute.core.para_id import ParaId
 from parachute.core.request import Caller, Request
 from parachute.core.response import Response
-from parachute.disk_errors import disk_error
-from parachute.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError, Unavailable
 
 __all__ = [
     "AgentConfig",
@@ -32,6 +33,7 @@ __all__ = [
     "disk_error",
     "documents",
     "event",
+    "front_matter",
     "mcp_tool",
     "route",
 ]

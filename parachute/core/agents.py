@@ -1,12 +1,12 @@
-"""Agents of a module and the boxes they run in, in both spellings that authors use."""
+"""Agents of a module and their sandboxes, in both spellings that authors use."""
 
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+from parachute.base.errors import InvalidInput
 from parachute.core.patterns import Pattern
-from parachute.errors import InvalidInput
 
 WORKSPACE_ACCESS = ("none", "ro", "rw")
 CAPABILITIES = (
@@ -45,7 +45,7 @@ def host_name(text: object, field: str = "network") -> str:
 
 @dataclass(frozen=True, slots=True)
 class SandboxConfig:
-    """What an agent's box has. Folders lie in the vault; `${CWD}` is the working directory, `~/…` a folder of the user.
+    """The sandbox of an agent. Folders lie in the vault; `${CWD}` is the working directory, `~/…` a folder of the user.
 
     `network` is `none`, `bridge` (the hosts that the user allows everybody) or a list of hosts. Lists become tuples.
     """
@@ -84,7 +84,7 @@ class SandboxConfig:
 
 @dataclass(frozen=True, slots=True)
 class AgentConfig:
-    """An agent that a module may run. `sandbox` None means without a box, which only an explicit approval allows.
+    """An agent that a module may run. `sandbox` None means without a sandbox, which only an explicit approval allows.
 
     `capabilities` are tools (`read` and `Read` are the same), `bash` the commands that it may start: all of them (True),
     none (False) or those named. `can_suggest` names the modules for whose data it may make suggestions.

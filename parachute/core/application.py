@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from parachute.base.disk_errors import DiskFull, disk_error
+from parachute.base.errors import NotFound, ParachuteError
 from parachute.core import interfaces, runtime
 from parachute.core.decorators import EventMark, RouteMark, ToolMark, marked_methods
 from parachute.core.errors import ModuleError
@@ -19,8 +21,6 @@ from parachute.core.response import Rendered, log, refusal, render
 from parachute.core.routing import MethodNotAllowed, Route, Routes
 from parachute.core.signature import Signature
 from parachute.core.values import encode
-from parachute.disk_errors import DiskFull, disk_error
-from parachute.errors import NotFound, ParachuteError
 
 LIFECYCLE = ("on_enable", "on_start", "on_stop", "on_disable")
 
@@ -93,7 +93,7 @@ class Application:
         self.tools[tool.name] = tool
 
     def describe(self) -> dict[str, Any]:
-        """Everything that core needs to know to call this module."""
+        """The description that the server needs to call this module."""
         return {
             "name": self.module.name,
             "version": self.module.version,
@@ -163,7 +163,7 @@ class Application:
         return len(handlers)
 
     async def resolve(self, para_id: str) -> Any:
-        """What a para-id of this module stands for; error: NotFound."""
+        """The thing that a para-id of this module stands for; error: NotFound."""
         if ParaId.parse(para_id).module != self.module.name:
             raise NotFound(f"{para_id} does not belong to {self.module.name}.")
         value = await self._guarded("resolve_para_id", self.module.resolve_para_id, {"para_id": para_id})
@@ -180,7 +180,7 @@ class Application:
         return _said(await self._guarded("apply_suggestion", self.module.apply_suggestion, arguments))
 
     async def applied_suggestion(self, suggestion_id: str, change: Mapping[str, Any]) -> tuple[bool, Any]:
-        """Whether a change was made whose process was killed, and what the module says of it; errors: what it raises where it cannot tell."""
+        """Ask whether a change was made whose process was killed, with the module's result; errors: what it raises where it does not know."""
         arguments = {"suggestion_id": suggestion_id, **change}
         value = await self._guarded("applied_suggestion", self.module.applied_suggestion, arguments)
         return value is not None, _said(value)
@@ -225,7 +225,7 @@ class Application:
         )
 
     def _is_own(self, error: Exception) -> bool:
-        """Whether it is about what the module may write; all else is read-only to it, and no disk is to blame for that."""
+        """True if it is about a file that the module may write; all else is read-only to it, and no disk is to blame for that."""
         if hasattr(error, "sqlite_errorcode"):
             return True
         named = getattr(error, "filename", None)
@@ -261,7 +261,7 @@ def _provided(module: Module, name: str, protocol: type[Any] | None) -> dict[str
 
 
 def _said(value: Any) -> Any:
-    """What a module returned of a change that is made; an error would say that it was not."""
+    """Check a module's result of a change that is made; an error would mean that it was not."""
     try:
         return json.loads(encode(value))
     except ModuleError as error:

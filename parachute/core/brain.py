@@ -7,9 +7,9 @@ Unavailable; a module that can do without asks `self.get_interface("BrainInterfa
 from collections.abc import Callable
 from typing import Any, cast
 
+from parachute.base.errors import Unavailable
 from parachute.core.interfaces import BrainInterface, methods_of
 from parachute.core.runtime import current
-from parachute.errors import Unavailable
 
 __all__ = ["brain"]
 
@@ -17,7 +17,7 @@ NAME = "BrainInterface"
 
 
 class _LazyBrain:
-    """Looks the provider up at every call, so that it may come and go."""
+    """A proxy that finds the provider at every call, so that it may come and go."""
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name not in methods_of(BrainInterface):

@@ -1,32 +1,32 @@
 """The user's chats, for modules whose manifest says `conversations: read` or `write`."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from parachute.base.errors import InvalidInput
+from parachute.core.connection import Connection, member
 from parachute.core.interfaces import Conversation, Message
 from parachute.core.values import convert
-from parachute.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from parachute.core.services import Connection
 
 _ANSWER_SECONDS = 900.0
 
 
 class Conversations:
-    """Reads and continues chats at core; errors: NotAllowed where the manifest does not say that the module may."""
+    """Reads and continues chats through the server; errors: NotAllowed where the manifest does not say that the module may."""
 
-    def __init__(self, connection: "Connection") -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     async def search(self, topic: str | None = None, limit: int = 20) -> list[Conversation]:
         """Chats, newest first; those in which the words of a topic occur if one is given."""
         answer = await self._ask("list", {"topic": topic, "limit": limit})
-        return [convert(each, Conversation, "conversations", strict=False) for each in _list(answer, "conversations")]
+        return [
+            convert(each, Conversation, "conversations", strict=False) for each in member(answer, "conversations", list)
+        ]
 
     async def messages(self, session_id: str, limit: int = 50) -> list[Message]:
         """The newest messages of a chat, oldest first; error: NotFound."""
         answer = await self._ask("messages", {"session_id": session_id, "limit": limit})
-        return [convert(each, Message, "messages", strict=False) for each in _list(answer, "messages")]
+        return [convert(each, Message, "messages", strict=False) for each in member(answer, "messages", list)]
 
     async def send(self, session_id: str, content: str) -> Message:
         """Send a message as if the user had, `new` for a new chat, and wait for the whole answer.
@@ -39,12 +39,5 @@ class Conversations:
     async def _ask(self, what: str, document: dict[str, Any], seconds: float = 30.0) -> dict[str, Any]:
         answer = await self._connection.request("POST", f"/conversations/{what}", document, seconds=seconds)
         if not isinstance(answer, dict):
-            raise InvalidInput("The answer of core is no object.")
+            raise InvalidInput("The server's answer is no object.")
         return answer
-
-
-def _list(answer: dict[str, Any], name: str) -> list[Any]:
-    found = answer.get(name)
-    if not isinstance(found, list):
-        raise InvalidInput(f"The answer of core lacks {name}.")
-    return found

@@ -7,20 +7,22 @@ import stat
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path, PurePath
 from typing import BinaryIO, Literal
 
-from parachute.base.folders import Folder
+from parachute.base.disk_errors import disk_error
+from parachute.base.errors import InvalidInput, NotAllowed, NotFound, Unavailable
+from parachute.base.folders import Folder, TooMany
+from parachute.base.replacing import Replacement
 from parachute.core.patterns import Pattern, matches_any, parts_of
-from parachute.core.replacing import Replacement, moved
-from parachute.disk_errors import disk_error
-from parachute.errors import InvalidInput, NotAllowed, NotFound, ParachuteError, Unavailable
 
 LARGEST_READ = 64 * 1024 * 1024
 LARGEST_STREAM = 1024 * 1024 * 1024
 MOST_ENTRIES = 200_000
 
 _PIECE = 256 * 1024
+_DEEPEST = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,14 +124,14 @@ class Files:
         return await asyncio.to_thread(self._rename, source, target, replacing)
 
     async def exists(self, path: str) -> bool:
-        """Whether there is a file or folder; error: NotAllowed."""
+        """True if there is a file or folder; error: NotAllowed."""
         parts = parts_of(path)
         if not any(pattern.matches(parts) or pattern.reaches(parts) for pattern in self._read):
             raise self._refusal(path, "read")
         return await asyncio.to_thread(self._exists, parts)
 
     async def list(self, folder: str = "") -> FileEntries:
-        """What a folder holds and the module may see, by name; errors: NotFound, NotAllowed."""
+        """Entries of a folder that the module may see, by name; errors: NotFound, NotAllowed."""
         parts = parts_of(folder)
         if not any(pattern.reaches(parts) for pattern in self._read):
             raise self._refusal(folder, "read")
@@ -197,82 +199,91 @@ class Files:
 
     def _replacement(self, parts: tuple[str, ...]) -> Replacement:
         with self._folder(parts[:-1], make=True) as folder, _said(parts):
-            return Replacement(folder, parts[-1])
+            return folder.replacement(parts[-1])
 
     def _delete(self, parts: tuple[str, ...]) -> None:
         with self._folder(parts[:-1]) as folder, _said(parts):
-            os.unlink(parts[-1], dir_fd=folder.fileno())
+            if folder.status(parts[-1]) is None:
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+            folder.remove(parts[-1])
 
     def _rename(self, source: tuple[str, ...], target: tuple[str, ...], replacing: bool) -> bool:
         with self._folder(source[:-1]) as old, self._folder(target[:-1], make=True) as new, _said(source):
-            if not stat.S_ISREG(os.stat(source[-1], dir_fd=old.fileno(), follow_symlinks=False).st_mode):
+            status = old.status(source[-1])
+            if status is not None and not stat.S_ISREG(status.st_mode):
                 raise InvalidInput(f"path: {'/'.join(source)} is not a file.")
-            if replacing:
-                os.rename(source[-1], target[-1], src_dir_fd=old.fileno(), dst_dir_fd=new.fileno())
-            elif not moved(source[-1], old.fileno(), target[-1], new.fileno()):
+            if not old.rename(source[-1], new, target[-1], replacing=replacing):
                 return False
-            os.fsync(new.fileno())
+            new.sync()
             return True
 
     def _exists(self, parts: tuple[str, ...]) -> bool:
-        try:
-            with self._folder(parts[:-1]) as folder:
-                if parts:
-                    mode = os.stat(parts[-1], dir_fd=folder.fileno(), follow_symlinks=False).st_mode
-                    return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
-                return True
-        except (OSError, NotFound, InvalidInput):
-            return False
+        status = self._status(parts)
+        return status is not None and (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode))
 
     def _stat(self, parts: tuple[str, ...]) -> tuple[int, int] | None:
+        status = self._status(parts)
+        return (status.st_mtime_ns, status.st_size) if status and stat.S_ISREG(status.st_mode) else None
+
+    def _status(self, parts: tuple[str, ...]) -> os.stat_result | None:
         try:
-            with self._folder(parts[:-1]) as folder:
-                status = os.stat(parts[-1], dir_fd=folder.fileno(), follow_symlinks=False)
-        except (OSError, NotFound, InvalidInput):
+            with Folder.open(self._vault) as vault:
+                return vault.status("/".join(parts))
+        except (OSError, InvalidInput):
             return None
-        return (status.st_mtime_ns, status.st_size) if stat.S_ISREG(status.st_mode) else None
 
     def _list(self, parts: tuple[str, ...]) -> FileEntries:
         with self._folder(parts) as folder, _said(parts):
-            return [_entry((*parts, name), status) for name, status in sorted(self._entries(parts, folder), key=_path)]
+            return [
+                _entry((*parts, name), status)
+                for name, status in sorted(self._entries(parts, folder.entries()), key=itemgetter(0))
+            ]
 
     def _glob(self, wanted: Pattern) -> Paths:
         return [path for path, _ in self._scan(wanted)]
 
     def _scan(self, wanted: Pattern) -> _Statuses:
         found: _Statuses = []
-        looked_at = 0
-        waiting: list[tuple[str, ...]] = [wanted.literal[:-1] if wanted.is_literal else wanted.literal]
-        while waiting:
-            parts = waiting.pop()
-            if not wanted.reaches(parts) or not any(pattern.reaches(parts) for pattern in self._read):
-                continue
-            matches = wanted.names(parts)
-            prefix = "".join(f"{part}/" for part in parts)
-            try:
-                with self._folder(parts) as folder:
-                    entries = list(self._entries(parts, folder))
-            except (OSError, ParachuteError):
-                continue  # gone meanwhile, or a link
-            looked_at += len(entries)
-            if looked_at > MOST_ENTRIES:
-                raise InvalidInput(f"pattern: more than {MOST_ENTRIES:,} files would have to be looked at.")
-            for name, status in entries:
-                if stat.S_ISDIR(status.st_mode):
-                    waiting.append((*parts, name))
-                elif matches(name):
-                    found.append((prefix + name, status))
-        return sorted(found, key=_path)
+        first = wanted.literal[:-1] if wanted.is_literal else wanted.literal
+        if not wanted.reaches(first) or not any(pattern.reaches(first) for pattern in self._read):
+            return found
+        try:
+            with self._folder(first) as folder:
+                for place, _, entries in folder.walk(deepest=_DEEPEST, most=MOST_ENTRIES, unreadable=_passed_over):
+                    parts = (*first, *place.split("/")) if place else first
+                    matches = wanted.names(parts)
+                    prefix = "".join(f"{part}/" for part in parts)
+                    folders = set()
+                    for name, status in self._entries(parts, entries):
+                        if not stat.S_ISDIR(status.st_mode):
+                            if matches(name):
+                                found.append((prefix + name, status))
+                        elif wanted.reaches((*parts, name)):
+                            folders.add(name)
+                    entries[:] = [entry for entry in entries if entry.name in folders]
+        except TooMany as error:
+            raise InvalidInput(
+                f"pattern: more than {MOST_ENTRIES:,} files would have to be searched.", key=error.key
+            ) from error
+        except (NotFound, NotAllowed, InvalidInput, Unavailable):
+            pass  # gone meanwhile, or a link
+        return sorted(found, key=itemgetter(0))
 
-    def _entries(self, parts: tuple[str, ...], folder: Folder) -> Iterator[tuple[str, os.stat_result]]:
+    def _entries(
+        self, parts: tuple[str, ...], entries: Iterable["os.DirEntry[str]"]
+    ) -> Iterator[tuple[str, os.stat_result]]:
         """Names of files and folders that the module may see, without links."""
         readable = [pattern.names(parts) for pattern in self._read if pattern.reaches(parts)]
-        for entry in folder.entries():
-            status = entry.stat(follow_symlinks=False)
+        may_read = readable[0] if len(readable) == 1 else lambda name: any(test(name) for test in readable)
+        for entry in entries:
+            try:
+                status = entry.stat(follow_symlinks=False)
+            except (FileNotFoundError, PermissionError):
+                continue  # gone meanwhile, or closed to us
             if stat.S_ISDIR(status.st_mode):
                 if any(pattern.reaches((*parts, entry.name)) for pattern in self._read):
                     yield entry.name, status
-            elif stat.S_ISREG(status.st_mode) and any(test(entry.name) for test in readable):
+            elif stat.S_ISREG(status.st_mode) and may_read(entry.name):
                 yield entry.name, status
 
     @contextmanager
@@ -283,8 +294,8 @@ class Files:
             yield folder
 
 
-def _path(found: tuple[str, os.stat_result]) -> str:
-    return found[0]
+def _passed_over(path: str, error: OSError) -> None:
+    """A folder that is gone meanwhile, a link now, or deeper than anybody made it for people."""
 
 
 def _entry(parts: tuple[str, ...], status: os.stat_result) -> FileEntry:
@@ -294,7 +305,7 @@ def _entry(parts: tuple[str, ...], status: os.stat_result) -> FileEntry:
 
 @contextmanager
 def _said(parts: tuple[str, ...]) -> Iterator[None]:
-    """What the system says about a path, in our errors."""
+    """Turn errors of the system about a path into our own."""
     path = "/".join(parts) or "the vault"
     try:
         yield

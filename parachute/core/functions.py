@@ -1,4 +1,4 @@
-"""Functions beside the module's class, which the manifest names as `file:function`."""
+"""Functions outside of the module's class, which the manifest names as `file:function`."""
 
 import inspect
 from collections.abc import Callable

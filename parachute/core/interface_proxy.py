@@ -1,21 +1,21 @@
-"""The other end of an interface: a module in another process, called over core."""
+"""The proxy of an interface: a module in another process, called through the server."""
 
 import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from parachute.base.errors import InvalidInput
+from parachute.core.connection import Connection
 from parachute.core.errors import ModuleError
 from parachute.core.interfaces import KNOWN, methods_of, result_of
-from parachute.core.services import Connection
 from parachute.core.signature import Signature
 from parachute.core.values import convert, encode
-from parachute.errors import InvalidInput
 
 SECONDS = 60.0
 
 
 class InterfaceProxy:
-    """Its methods are awaited, take positions or names, and raise the errors of `parachute.errors` that the provider raised.
+    """Its methods are awaited, take positions or names, and raise the errors of `parachute.base.errors` that the provider raised.
 
     Interfaces of `parachute.core.interfaces` return their dataclasses, those of other modules plain JSON values.
     """

@@ -46,7 +46,7 @@ class EntityType:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What an agent should know about a topic: ready text, and the entities it was made from.
+    """Context about a topic for an agent: ready text, and the entities it was made from.
 
     `instructions` are files AGENTS.md or CLAUDE.md of projects, within the vault or beginning with `~/` or `/`. The computer adds
     those that lie in a folder in which the user lets agents work.
@@ -91,7 +91,7 @@ class Message:
 
 
 class BrainInterface(Protocol):
-    """What the user knows about people, projects and topics."""
+    """The user's knowledge about people, projects and topics."""
 
     version: ClassVar[str] = "1.0"
 
@@ -114,7 +114,7 @@ class BrainInterface(Protocol):
         """All kinds of entities."""
 
     async def context(self, topic: str) -> Context:
-        """What an agent should know about a topic."""
+        """Context about a topic for an agent."""
 
 
 class JournalInterface(Protocol):
@@ -154,12 +154,12 @@ class ConversationInterface(Protocol):
 
 
 class ContextInterface(Protocol):
-    """What agents should know of what a message mentions; core asks before each turn of a chat."""
+    """Context for agents about the things that a message mentions; the server asks before each turn of a chat."""
 
     version: ClassVar[str] = "1.0"
 
     async def context_for(self, message: str, session_id: str, budget: int) -> Context:
-        """What is known of a message's subjects, in at most `budget` characters; sources are named by its entities."""
+        """Context about a message's subjects, in at most `budget` characters; its entities name the sources."""
 
 
 KNOWN: dict[str, type[Any]] = {

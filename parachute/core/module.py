@@ -3,9 +3,9 @@
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast, overload
 
+from parachute.base.errors import Conflict, NotAllowed
 from parachute.core.agents import AgentConfig
 from parachute.core.para_id import ParaId
-from parachute.errors import Conflict, NotAllowed
 
 if TYPE_CHECKING:
     from parachute.core.interfaces import BrainInterface, ConversationInterface, JournalInterface
@@ -54,7 +54,7 @@ class Module:
         """Called when the user disables or removes the module; may be `async`."""
 
     def resolve_para_id(self, para_id: str) -> Any:
-        """What one of the module's para-ids stands for, as JSON can say it, or None; may be `async`."""
+        """Return the thing that one of the module's para-ids stands for, as JSON, or None; may be `async`."""
         return None
 
     def apply_suggestion(
@@ -78,7 +78,7 @@ class Module:
         payload: dict[str, Any],
         expected_version: str | int | None,
     ) -> Any:
-        """What a change gave that `apply_suggestion` had begun when the process was killed, None if it was not made.
+        """Return the result of a change that `apply_suggestion` had begun when the process was killed, None if it was not made.
 
         A module that writes `suggestion_id` together with the change can tell. Raise Conflict where nobody can: the user is told
         so, as for modules without this method. May be `async`.

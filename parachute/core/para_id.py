@@ -5,7 +5,7 @@ import secrets
 import string
 from dataclasses import dataclass
 
-from parachute.errors import InvalidInput
+from parachute.base.errors import InvalidInput
 
 _ALPHABET = string.ascii_lowercase + string.digits
 _LENGTH = 12

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from parachute.errors import InvalidInput
+from parachute.base.errors import InvalidInput
 
 _LONGEST = 1_000
 
@@ -42,11 +42,11 @@ class Pattern:
         return cls((*parts, "**") if text.endswith("/") else parts)
 
     def matches(self, path: tuple[str, ...]) -> bool:
-        """Whether the path is one of those that the pattern stands for."""
+        """True if the pattern matches the path."""
         return bool(path) and self._visible(path) and _match(self.parts, path)
 
     def reaches(self, folder: tuple[str, ...]) -> bool:
-        """Whether something in the folder, at any depth, may match."""
+        """True if something in the folder, at any depth, may match."""
         return not folder or (self._visible(folder) and _reach(self.parts, folder))
 
     def names(self, folder: tuple[str, ...]) -> Callable[[str], bool]:
@@ -85,7 +85,7 @@ def _never(_: str) -> bool:
 
 
 def matches_any(patterns: Iterable[Pattern], path: tuple[str, ...]) -> bool:
-    """Whether one of the patterns matches the path."""
+    """True if one of the patterns matches the path."""
     return any(pattern.matches(path) for pattern in patterns)
 
 

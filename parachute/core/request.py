@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs
 
-from parachute.errors import InvalidInput, ParachuteError
+from parachute.base.errors import InvalidInput, ParachuteError
 
 BODY_LIMIT = 32 * 1024 * 1024
 
@@ -24,7 +24,7 @@ class BodyTooLarge(ParachuteError):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks, as core determined it: `kind` is key, cli, local (a program of this computer) or anonymous."""
+    """The caller, as the server determined it: `kind` is key, cli, local (a program of this computer) or anonymous."""
 
     kind: str = "local"
     name: str = ""

@@ -1,4 +1,4 @@
-"""What a route returns, and how other values become it."""
+"""Answers of routes, and how other values become one."""
 
 import inspect
 import logging
@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from parachute.base.errors import ParachuteError
 from parachute.core.errors import ModuleError, error_document
 from parachute.core.values import encode
-from parachute.errors import ParachuteError
 
 log = logging.getLogger("parachute.module")
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
+from parachute.base.errors import InvalidInput, NotFound, ParachuteError
 from parachute.core.errors import ModuleError
 from parachute.core.request import Request
 from parachute.core.signature import Parameter, Signature
 from parachute.core.values import convert, describe
-from parachute.errors import InvalidInput, NotFound, ParachuteError
 
 _PLACE = re.compile(r"\{([A-Za-z_]\w*)(:path)?\}")
 _NO_BODY = ("GET", "HEAD")
@@ -52,7 +52,7 @@ class Route:
         return tuple((2 if part.endswith(":path}") else 1 if "{" in part else 0, part) for part in self.path.split("/"))
 
     def describe(self) -> dict[str, Any]:
-        """What a caller has to know: method, path, what it does, and a JSON schema of what it takes."""
+        """The description for callers: method, path, docstring, and a JSON schema of the parameters."""
         sent = tuple(parameter for parameter in self.signature.parameters if not _is_special(parameter))
         fields = dataclasses.replace(self.signature, parameters=sent).schema()
         return {

@@ -3,7 +3,7 @@
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
-from parachute.errors import Unavailable
+from parachute.base.errors import Unavailable
 
 if TYPE_CHECKING:
     from parachute.core.services import Core

@@ -3,31 +3,20 @@
 import json
 from collections.abc import AsyncIterator, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
+from parachute.base.errors import InvalidInput, NotAllowed
+from parachute.core.connection import Connection, member
 from parachute.core.conversations import Conversations
 from parachute.core.event import EVENT_NAME
 from parachute.core.files import Files
+from parachute.core.interface_proxy import InterfaceProxy
 from parachute.core.settings import Settings
 from parachute.core.storage import Storage
 from parachute.core.values import encode
-from parachute.errors import InvalidInput, NotAllowed
-
-if TYPE_CHECKING:
-    from parachute.core.interface_proxy import InterfaceProxy
 
 ACTIONS = ("create", "update", "delete", "link")
 _AGENT_SECONDS = 900.0
-
-
-class Connection(Protocol):
-    """The way to core; answers are JSON values, and errors those of `parachute.errors`."""
-
-    async def request(self, method: str, path: str, document: object = None, *, seconds: float = 30.0) -> Any:
-        """Ask and wait for the answer."""
-
-    def stream(self, path: str, document: object) -> AsyncIterator[Any]:
-        """Ask, and receive one value after the other."""
 
 
 class Core:
@@ -84,10 +73,10 @@ class Core:
         """Run one of the manifest's agents in its own sandbox to the end, and return what it said."""
         document = {"agent": agent, "prompt": prompt}
         answer = await self._connection.request("POST", "/run-agent", document, seconds=_AGENT_SECONDS)
-        return str(_member(answer, "text"))
+        return member(answer, "text", str)
 
     async def publish(self, name: str, data: Mapping[str, Any] | None = None) -> str:
-        """Tell everybody who listens; the name begins with the module's own name and a point. Returns the event's id."""
+        """Publish an event; the name begins with the module's own name and a point. Returns the event's id."""
         if not EVENT_NAME.fullmatch(name):
             raise InvalidInput(
                 f"name: {name[:60]!r} is not the name of an event; write one such as {self.name}.changed."
@@ -95,7 +84,7 @@ class Core:
         if not name.startswith(f"{self.name}."):
             raise NotAllowed(f"name: {name!r} belongs to another module; {self.name} may publish {self.name}.* only.")
         document = {"name": name, "data": json.loads(encode(dict(data or {})))}
-        return str(_member(await self._connection.request("POST", "/publish", document), "id"))
+        return member(await self._connection.request("POST", "/publish", document), "id", str)
 
     async def suggest(
         self,
@@ -120,12 +109,10 @@ class Core:
             "payload": json.loads(encode(dict(payload))),
             "reasoning": reasoning,
         }
-        return str(_member(await self._connection.request("POST", "/suggest", document, seconds=60), "id"))
+        return member(await self._connection.request("POST", "/suggest", document, seconds=60), "id", str)
 
-    def get_interface(self, name: str) -> "InterfaceProxy | None":
+    def get_interface(self, name: str) -> InterfaceProxy | None:
         """Another module's interface, or None if nobody provides it; error: NotAllowed if the manifest does not name it."""
-        from parachute.core.interface_proxy import InterfaceProxy
-
         if name not in self._optional_requires:
             raise NotAllowed(
                 f"The manifest of {self.name} does not say that it uses {name}.",
@@ -136,20 +123,13 @@ class Core:
 
     @property
     def uses_interfaces(self) -> bool:
-        """Whether the module may call others at all."""
+        """True if the module may call others at all."""
         return bool(self._optional_requires)
 
     async def refresh_interfaces(self, seconds: float = 5.0) -> None:
-        """Learn from core who provides what now; errors: those of a request to core."""
-        answer = await self._connection.request("GET", "/interfaces", seconds=seconds)
-        provided = _member(answer, "interfaces")
+        """Ask the server for the providers of interfaces; errors: those of a request to the server."""
+        provided = member(await self._connection.request("GET", "/interfaces", seconds=seconds), "interfaces", dict)
         self._provided = {
             str(name): {str(method): tuple(map(str, names)) for method, names in dict(methods).items()}
-            for name, methods in dict(provided).items()
+            for name, methods in provided.items()
         }
-
-
-def _member(answer: Any, name: str) -> Any:
-    if not isinstance(answer, dict) or name not in answer:
-        raise InvalidInput(f"The answer of core lacks {name}.")
-    return answer[name]

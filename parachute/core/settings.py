@@ -1,27 +1,22 @@
 """Settings that the manifest declares and the user may change."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from parachute.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from parachute.core.services import Connection
+from parachute.base.errors import InvalidInput
+from parachute.core.connection import Connection, member
 
 
 class Settings:
-    """Reads and writes the module's settings at core, which checks their types and keeps secrets."""
+    """Reads and writes the module's settings through the server, which checks their types and keeps secrets."""
 
-    def __init__(self, defaults: Mapping[str, Any], connection: "Connection") -> None:
+    def __init__(self, defaults: Mapping[str, Any], connection: Connection) -> None:
         self._defaults = dict(defaults)
         self._connection = connection
 
     async def all(self) -> dict[str, Any]:
         """Every setting of the manifest with its value, or its default."""
-        answer = await self._connection.request("GET", "/settings")
-        stored = answer.get("settings") if isinstance(answer, dict) else None
-        if not isinstance(stored, dict):
-            raise InvalidInput("The answer of core lacks settings.")
+        stored = member(await self._connection.request("GET", "/settings"), "settings", dict)
         return {name: stored.get(name, default) for name, default in self._defaults.items()}
 
     async def get(self, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""What a function of a module takes, read from its signature and its description."""
+"""Parameters of a module's function, read from its signature and its docstring."""
 
 import inspect
 import re
@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Optional, get_type_hints
 
+from parachute.base.errors import InvalidInput
 from parachute.core.errors import ModuleError
 from parachute.core.values import convert, describe, schema
-from parachute.errors import InvalidInput
 
 _MISSING = object()
 _ARGUMENT_LINE = re.compile(r"\s+(\w+)(?:\s*\([^)]*\))?:\s+(\S.*)")

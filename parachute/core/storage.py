@@ -6,10 +6,10 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from parachute.base.disk_errors import disk_error
+from parachute.base.errors import InvalidInput, Unavailable
+from parachute.base.files import locked as file_lock
 from parachute.core.values import encode
-from parachute.disk_errors import disk_error
-from parachute.errors import InvalidInput, Unavailable
-from parachute.files import locked as file_lock
 
 if TYPE_CHECKING:
     import sqlite3

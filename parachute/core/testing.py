@@ -6,6 +6,7 @@ async with run(NotesModule, permissions={"write": ["Notes/**"]}) as notes:
 """
 
 import contextlib
+import inspect
 import json
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+from parachute.base.errors import InvalidInput, NotFound
 from parachute.core import runtime
 from parachute.core.application import Application, Handler, Tool
 from parachute.core.errors import error_document, error_from_document
@@ -29,14 +31,13 @@ from parachute.core.services import Core
 from parachute.core.settings import Settings
 from parachute.core.storage import Storage
 from parachute.core.values import encode
-from parachute.errors import InvalidInput, NotFound
 
 Answering = str | Callable[[str], str]
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a route answered, complete."""
+    """The complete answer of a route."""
 
     status: int
     headers: Mapping[str, str]
@@ -58,7 +59,7 @@ class Answer:
 
 @dataclass(slots=True)
 class FakeCore:
-    """The other end of `self.core`: it keeps what it is given, and answers as the test says."""
+    """A fake server behind `self.core`: it records calls, and answers as the test says."""
 
     settings: dict[str, Any]
     agents: Mapping[str, Answering]
@@ -71,7 +72,7 @@ class FakeCore:
     prompts: list[tuple[str, str]] = field(default_factory=list)
 
     async def request(self, method: str, path: str, document: Any = None, *, seconds: float = 30.0) -> Any:
-        """Answer as core does."""
+        """Answer as the server does."""
         # Through JSON, as on the real way: what cannot travel fails here as well.
         document = json.loads(encode(document))
         answer = json.loads(encode(await self._answer(method, path, document)))
@@ -233,7 +234,7 @@ class Running:
         expected_version: str | int | None = None,
         suggestion_id: str = "suggestion.0",
     ) -> Any:
-        """What `applied_suggestion` says after the process was killed in the middle of `apply`, None if nothing was applied."""
+        """Call `applied_suggestion` as after a process was killed in the middle of `apply`; None if nothing was applied."""
         await self.core.refresh_interfaces()
         change = _change(action, payload, target_id, expected_version)
         return (await self.application.applied_suggestion(suggestion_id, change))[1]
@@ -321,9 +322,7 @@ def _query(value: Any) -> Any:
 
 
 def _methods(name: str, provider: Any) -> dict[str, list[str]]:
-    """What a provider offers: the methods of a known interface that it has, or all public ones."""
-    import inspect
-
+    """The methods that a provider offers: those of a known interface that it has, or all public ones."""
     names = (
         methods_of(KNOWN[name]) if name in KNOWN else [entry for entry in dir(provider) if not entry.startswith("_")]
     )

@@ -3,6 +3,7 @@
 import dataclasses
 import datetime
 import enum
+import functools
 import json
 import math
 import re
@@ -11,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
+from parachute.base.errors import InvalidInput
 from parachute.core.errors import ModuleError
-from parachute.errors import InvalidInput
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
@@ -135,9 +136,14 @@ def encode(value: object) -> bytes:
         ) from error
 
 
+@functools.lru_cache(maxsize=256)
+def _members(kind: type[Any]) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(kind))
+
+
 def _plain(value: object) -> object:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        return {name: getattr(value, name) for name in _members(type(value))}
     if isinstance(value, datetime.date | datetime.time):
         return value.isoformat()
     if isinstance(value, enum.Enum):

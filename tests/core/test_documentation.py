@@ -1,5 +1,6 @@
 """Every example of the page about modules is loaded and run."""
 
+import os
 import re
 import subprocess
 import sys
@@ -8,12 +9,13 @@ from typing import Any
 
 import pytest
 
+from parachute.base.errors import Conflict, InvalidInput
 from parachute.core.interfaces import JournalEntry
 from parachute.core.testing import run
-from parachute.errors import Conflict, InvalidInput
-from parachute.manifest import Manifest, consent, parse
-from parachute.manifest.loading import _FIELDS
-from tests.host.activator import hosted
+from parachute.modules.manifest import Manifest, consent, parse
+from parachute.modules.manifest.loading import _FIELDS
+from tests.modules.host_process.activator import hosted
+from tests.support.waiting import SECONDS
 
 PAGE = Path(__file__).parents[2] / "docs" / "modules.md"
 TEXT = PAGE.read_text()
@@ -42,6 +44,7 @@ def test_no_example_goes_untested() -> None:
         ("yaml", "everything"),
         ("python", "routes"),
         ("python", "files"),
+        ("python", "front matter"),
         ("python", "functions"),
         ("python", "interfaces"),
         ("python", "own interface"),
@@ -58,8 +61,10 @@ def test_the_first_module_passes_its_test_as_it_is_printed(tmp_path: Path) -> No
     ):
         (tmp_path / name).write_text(EXAMPLES[language, example])
     (tmp_path / "pytest.ini").write_text("[pytest]\nasyncio_mode = auto\n")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    tested = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "pytest_asyncio.plugin"]
+    # The plugins that we have ourselves take longer than the test.
+    environment = {"PATH": os.environ["PATH"], "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    tested = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=SECONDS)
     assert "1 passed" in tested.stdout, tested.stdout + tested.stderr
 
 
@@ -97,6 +102,21 @@ async def test_routes() -> None:
         assert (await notes.get("/count", to=2)).events() == [{"number": 0}, {"number": 1}]
         assert (await notes.get("/count", to=101)).status == 404
         assert (await notes.get("/slow")).json() == {"done": True}
+
+
+async def test_front_matter(tmp_path: Path) -> None:
+    note = tmp_path / "vault" / "Notes" / "walk.md"
+    note.parent.mkdir(parents=True)
+    note.write_text("---\n# by hand\ndraft: no\ntags:   [a]\n---\nA walk.\n")
+    async with run(_python("front matter")["Notes"], folder=tmp_path) as running:
+        assert (await running.get("/notes/walk")).json() == {
+            "fields": {"draft": "no", "tags": ["a"]},
+            "text": "A walk.",
+        }
+        assert (await running.request("PUT", "/notes/walk/mood", {"mood": "calm"})).json() == {"written": True}
+        assert note.read_text() == "---\n# by hand\ntags:   [a]\nmood:\n  now: calm\n---\nA walk.\n"
+        note.write_text("---\na: &x [*x]\n---\n")
+        assert "Line 2" in (await running.get("/notes/walk")).json()["problem"]
 
 
 async def test_files(tmp_path: Path) -> None:

@@ -2,10 +2,10 @@
 
 import pytest
 
+from parachute.base.errors import ParachuteError
 from parachute.core import AgentConfig, Module
 from parachute.core.interfaces import Mention
 from parachute.core.testing import run
-from parachute.errors import ParachuteError
 from tests.core import examples
 
 

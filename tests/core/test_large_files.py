@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from parachute.base.errors import InvalidInput, NotAllowed, NotFound
 from parachute.core.files import Files
 from parachute.core.patterns import Pattern
-from parachute.errors import InvalidInput, NotAllowed, NotFound
 
 
 @pytest.fixture

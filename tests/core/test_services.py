@@ -35,7 +35,7 @@ async def test_a_file_is_moved_only_where_there_is_nothing(
         def refuse(*_: object, **__: object) -> None:
             raise OSError(errno.EPERM, "no links here")
 
-        monkeypatch.setattr("parachute.core.replacing.os.link", refuse)
+        monkeypatch.setattr("parachute.base.replacing.os.link", refuse)
     files, folder = Files(vault, write=["Notes/**"]), vault / "Notes" / "taken"
     folder.mkdir()
     (folder / "file.md").write_text("mine")
@@ -210,8 +210,8 @@ async def test_storage_keeps_json_values(tmp_path: Path) -> None:
 
 async def test_many_writers_at_once(tmp_path: Path) -> None:
     first, second = Storage(tmp_path / "storage.db"), Storage(tmp_path / "storage.db")
-    await asyncio.gather(*(store.set(f"{n}", n) for n in range(50) for store in (first, second)))
-    assert len(await first.keys()) == 50
+    await asyncio.gather(*(store.set(f"{n}", n) for n in range(20) for store in (first, second)))
+    assert len(await first.keys()) == 20
     first.close()
     second.close()
 
