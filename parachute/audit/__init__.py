@@ -1,1 +1,0 @@
-"""The record of who did what, one file a day."""

@@ -1,1 +1,0 @@
-"""Conversations that the owner has with Claude Code itself: listing them, and going on with one here."""

@@ -1,1 +1,0 @@
-"""How other devices find this computer without being told its address: its name and its service on the local network."""

@@ -1,1 +1,0 @@
-"""The one way to the internet for modules and agents: a proxy with a list of hosts for each of them."""

@@ -1,1 +1,0 @@
-"""Commands of the user's own that run when something happens."""

@@ -1,1 +1,0 @@
-"""The process in which one module runs."""

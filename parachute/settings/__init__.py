@@ -1,1 +1,0 @@
-"""Where things are and how they are set: `~/.parachute` and `config.yaml`."""

@@ -1,1 +1,0 @@
-"""How the computer is: health for apps, status for people."""

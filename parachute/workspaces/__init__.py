@@ -1,1 +1,0 @@
-"""Workspaces: what conversations about one project have in common."""
