@@ -8,13 +8,23 @@ from pathlib import Path
 import pytest
 
 from tests.support.computer import Computer
+from tests.support.fork_server import ForkServer
 from tests.support.messages_api import MessagesAPI
-from tests.support.nursery import Nursery
 from tests.support.terminal import Terminal
 
 needs_bubblewrap = pytest.mark.skipif(
     not shutil.which("bwrap"), reason="needs the system package bubblewrap: `make test-deps` installs it"
 )
+
+
+LONG_SECONDS = 600
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give long tests longer than others until they count as hung: each starts dozens of programs, on a busy machine too."""
+    for item in items:
+        if item.get_closest_marker("long") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(LONG_SECONDS))
 
 
 @pytest.fixture
@@ -33,16 +43,16 @@ def computer(api: MessagesAPI) -> Iterator[Computer]:
 
 
 @pytest.fixture(scope="session")
-def nursery() -> Iterator[Nursery]:
-    """Where quick processes come from."""
-    found = Nursery()
+def forks() -> Iterator[ForkServer]:
+    """The process from which commands are forked."""
+    found = ForkServer()
     yield found
     found.close()
 
 
 @pytest.fixture
-def parachute(nursery: Nursery) -> Iterator[Terminal]:
+def parachute(forks: ForkServer) -> Iterator[Terminal]:
     """The command, in a home where nothing was set yet; directly below /tmp, because its sockets have room for 107 bytes."""
     folder = Path(tempfile.mkdtemp(prefix="pcli", dir="/tmp"))
-    yield Terminal(folder, nursery)
+    yield Terminal(folder, forks)
     shutil.rmtree(folder)

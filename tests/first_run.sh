@@ -25,10 +25,6 @@ ask() {
     -d "{\"message\":\"$1\",\"sessionId\":\"new\",\"module\":\"chat\"}"
 }
 
-# The lines of the blocks without a language, up to the comment behind a command.
-mapfile -t lines < <(awk '/^```/ { block = !block; inside = block && $0 == "```"; next } inside' \
-  "$source_folder/README.md" "$source_folder/docs/getting-started.md" | sed -E 's/ {2,}#.*//')
-
 git clone --quiet "$source_folder" "$folder/clone"
 cd "$folder/clone"
 # A person at a terminal, who presses Enter at every question.
@@ -70,25 +66,6 @@ PYTHON
 echo "== a chat in the terminal"
 [ -n "$(.venv/bin/parachute chat hello)" ] || fail "parachute chat said nothing"
 .venv/bin/parachute status
-
-echo "== every command line of README and Getting started, with Enter at each question"
-# Not those that build, test or measure, that need an account or a systemd of one's own, or that follow "at the first run".
-for line in "${lines[@]}"; do
-  echo "\$ $line"
-  case $line in
-    'parachute service install') line='parachute start' ;; # the same, without systemd
-    'make '* | 'parachute service '* | 'systemctl '* | 'parachute auth login') continue ;;
-  esac
-  code=0
-  entering "$line" || code=$?
-  case $line in
-    *--directory*) [ $code = 1 ] || fail "the small model did not decline: $line" ;;
-    *approve*) ;; # Enter approves nothing
-    *) [ $code = 0 ] || fail "$line ended with $code" ;;
-  esac
-done
-parachute config set host 127.0.0.1
-parachute restart
 
 echo "== one module written a minute ago"
 .venv/bin/parachute daily add "Met with Kevin about the LVB curriculum."

@@ -16,10 +16,11 @@ import pytest
 from tests.conftest import needs_bubblewrap
 from tests.support.computer import free_port
 
+pytestmark = pytest.mark.long
 ROOT = Path(__file__).resolve().parent.parent
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
 _HASHES = """
-import json, parachute.modules.verified as verified
+import json, parachute.modules.registry.verified as verified
 from pathlib import Path
 folder = verified.official_folder()
 stored = json.loads(Path(verified.__file__).with_name("verified.json").read_text())

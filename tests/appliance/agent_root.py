@@ -4,7 +4,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from parachute.image import recipe as image
+from parachute.sandbox.image import recipe as image
 from tests.appliance import recipe
 from tests.appliance.build_root import locked, run
 

@@ -54,7 +54,7 @@ class Agents(Services):
             yield waiting.submit(self.events, command, session).result
 
     def output(self, command: str, **fields: str) -> str:
-        """What a command says in a container of its own."""
+        """The output of a command in a container of its own."""
         return text_of(self.say(command, **fields))
 
     def containers(self, session: str = "") -> list[str]:
@@ -93,7 +93,7 @@ class Agents(Services):
             self.run(f"parachute config set {name} {value}")
 
     def build(self) -> dict[str, Any]:
-        """What `parachute sandbox build` says of the image that it built from the tarball."""
+        """The output of `parachute sandbox build` from the tarball."""
         done = self.user.run(f"parachute sandbox build --from-tar {TARBALL} --json", seconds=BUILD_SECONDS)
         assert done.rc == 0, done.stderr
         image: dict[str, Any] = json.loads(done.stdout)

@@ -9,7 +9,7 @@ from testinfra.host import Host
 from tests.appliance.recipe import USER, USER_ID
 
 SECONDS = 300
-"""What a command may take, unless it is told otherwise."""
+"""The time limit of a command, unless the call sets another."""
 
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 

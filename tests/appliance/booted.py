@@ -1,4 +1,4 @@
-"""What the two kinds of guest have in common: namespaces of their own, which end with the first process in them."""
+"""Common to both kinds of guest: namespaces of their own, which end with the first process in them."""
 
 import os
 import subprocess
@@ -64,7 +64,7 @@ class Booted(ABC):
         return psutil.Process(self._process.pid).children(recursive=True)
 
     def journal(self) -> str:
-        """What the guest said last, for the report of a failure."""
+        """The guest's last output, for the report of a failure."""
         try:
             journal = self.root.run("journalctl --no-pager --lines=200").stdout if hasattr(self, "root") else ""
         except Exception as error:  # of a guest that answers no more there is the console

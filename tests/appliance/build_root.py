@@ -28,7 +28,7 @@ _DEBIAN_KEYS = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 
 
 def missing() -> str | None:
-    """What this machine lacks for booting a guest, as a sentence, or None."""
+    """The reason why this machine cannot boot a guest, or None."""
     if sys.platform != "linux":
         return "The appliance tests boot systemd in a container, which needs Linux."
     if os.geteuid() != 0:
@@ -55,7 +55,7 @@ def layer(layer: recipe.Layer, build: Callable[[Path], None]) -> Path:
     """One layer, built if it is not there; only with the lock held."""
     if not layer.path.exists():
         sys.stderr.write(f"Building {layer.path} ...\n")
-        # Built beside its place and then renamed, so that an interrupted build is never taken for a whole one.
+        # Built under another name and then renamed, so that an interrupted build is never taken for a whole one.
         with tempfile.TemporaryDirectory(prefix="building-", dir=recipe.cache()) as place:
             folder = Path(place) / "root"
             build(folder)

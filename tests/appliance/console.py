@@ -1,4 +1,4 @@
-"""What a guest prints on its console, as much of it as is of use."""
+"""The console of a guest: the last part of what it prints."""
 
 import os
 import threading

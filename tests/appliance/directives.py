@@ -1,8 +1,8 @@
-"""Looks at what a service may do, one thing for each directive, and prints it as JSON: `directives.py`.
+"""Probes what a service may do, once for each directive, and prints it as JSON: `directives.py`.
 
 It runs in the guest, on its own. Each look has a process of its own, since a filter of system calls kills the one that
 makes a forbidden call. Where a call is refused to everybody without rights, it is made with an argument that the kernel
-looks at before the rights, and a filter of calls does not.
+checks before the rights, and a filter of calls does not.
 """
 
 import ctypes
@@ -28,7 +28,7 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 
 def main() -> None:
     """Print one JSON object."""
-    looks: dict[str, Callable[[], object]] = {
+    probes: dict[str, Callable[[], object]] = {
         "users": lambda: Path("/proc/self/uid_map").read_text().split()[2],
         "bounding set": lambda: int(_status("CapBnd"), 16),
         "no new privileges": lambda: _status("NoNewPrivs"),
@@ -58,7 +58,7 @@ def main() -> None:
         "netlink socket": lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW).close(),
         "packet socket": lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW).close(),
     }
-    json.dump({name: _outcome(look) for name, look in looks.items()}, sys.stdout)
+    json.dump({name: _outcome(probe) for name, probe in probes.items()}, sys.stdout)
 
 
 def _status(name: str) -> str:

@@ -52,7 +52,7 @@ class Guest(Booted):
         while self.root.run(f"systemctl start user@{recipe.USER_ID}.service").rc != 0:
             self._check(deadline)
             time.sleep(0.02)
-        # nspawn closes parts of /proc. Boxes in the guest need all of it: the kernel lets a user namespace mount its own
+        # nspawn closes parts of /proc. Sandboxes in the guest need all of it: the kernel lets a user namespace mount its own
         # only where one is seen whole, and bubblewrap writes to /proc/sys/user.
         self.root.check_output("mount -t proc proc /proc")
 
@@ -87,6 +87,8 @@ def main() -> int:
         sys.stderr.write(f"{reason}\n")
         return 1
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    # A shell without job control starts what it puts into the background with this signal ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with Guest(build()) as guest:
         backend = guest.user.backend
         assert isinstance(backend, GuestBackend)

@@ -1,4 +1,4 @@
-"""Looks at a container, at one of a Podman that gives it this machine's network, and at a box of bubblewrap: `looking.py`.
+"""Inspects a container, one that has this machine's network, and a sandbox of bubblewrap: `inspect_containers.py`.
 
 It prints as JSON what was found of each.
 """
@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from parachute.sandbox.explaining.service import explain
-from parachute.settings.home import Home
+from parachute.config.settings.home import Home
+from parachute.sandbox.engines.inspection.service import explain
 from parachute.supervisor import units
 from tests.appliance.launching import launched, specified
 
@@ -29,7 +29,7 @@ def main() -> None:
 
 
 def looked_at(home: Home, folder: Path) -> dict[str, Any]:
-    """What a look at one of them finds."""
+    """The findings of an inspection."""
     specification = specified(home, folder, writable=True)
     if folder.name == "bubblewrap":
         specification = replace(specification, engine="bubblewrap", image="", processes=1024)

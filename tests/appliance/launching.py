@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from parachute.sandbox import containers
-from parachute.sandbox.engines import trial
-from parachute.sandbox.models import Mount, Specification
-from parachute.settings.home import Home
-from parachute.settings.store import load
+from parachute.config.settings.home import Home
+from parachute.config.settings.store import load
+from parachute.sandbox.engines import containers
+from parachute.sandbox.engines.engines import trial
+from parachute.sandbox.engines.models import Mount, Specification
 
 
 def specified(home: Home, folder: Path, *, writable: bool = False) -> Specification:
@@ -49,7 +49,7 @@ def launched(
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
         listener.listen()
-        command = [sys.executable, "-m", "parachute.sandbox.launch", specification.session]
+        command = [sys.executable, "-m", "parachute.sandbox.engines.launch", specification.session]
         launcher = subprocess.Popen(
             ["sh", "-c", f'exec "$@" 3<&{listener.fileno()}', "sh", *command],
             env={**os.environ, "PATH": f"{podman.parent}:{os.environ['PATH']}"},

@@ -17,9 +17,9 @@ from typing import Any, TypeVar
 import httpx2
 from zeroconf import IPVersion, ServiceBrowser, ServiceStateChange, Zeroconf
 
-BOX, PHONE = "10.77.0.1", "10.77.0.2"
+COMPUTER, PHONE = "10.77.0.1", "10.77.0.2"
 PORT = 3333
-_BOX_DEVICE, _PHONE_DEVICE = "lan0", "wlan0"
+_COMPUTER_DEVICE, _PHONE_DEVICE = "lan0", "wlan0"
 _CLONE_NEWNET = 0x40000000  # linux/sched.h
 _SECONDS = 30
 _MDNS = ("224.0.0.251", 5353)
@@ -43,7 +43,7 @@ class Found:
 
     @property
     def host(self) -> str:
-        """What a browser says whom it calls."""
+        """The `Host` header of a browser."""
         return f"{self.name}:{self.port}"
 
 
@@ -59,8 +59,8 @@ def joined(leader: int) -> Iterator["Phone"]:
         assert network.stdout is not None
         network.stdout.readline()
         number = network.pid
-        _in_network(number, f"ip link add {_PHONE_DEVICE} type veth peer name {_BOX_DEVICE} netns {leader}")
-        for process, device, address in ((number, _PHONE_DEVICE, PHONE), (leader, _BOX_DEVICE, BOX)):
+        _in_network(number, f"ip link add {_PHONE_DEVICE} type veth peer name {_COMPUTER_DEVICE} netns {leader}")
+        for process, device, address in ((number, _PHONE_DEVICE, PHONE), (leader, _COMPUTER_DEVICE, COMPUTER)):
             _in_network(process, f"ip address add {address}/24 dev {device}")
             _in_network(process, f"ip link set {device} up")
         _in_network(number, "ip link set lo up")
@@ -70,16 +70,16 @@ def joined(leader: int) -> Iterator["Phone"]:
 
 @dataclass(frozen=True, slots=True)
 class Phone:
-    """What is done on the phone: in a thread whose network is the phone's, as are all threads it starts."""
+    """The phone's actions run in a thread whose network is the phone's, as are all threads it starts."""
 
     thread: ThreadPoolExecutor
 
     def run(self, action: Callable[[], T]) -> T:
-        """What an action on the phone gives."""
+        """Run an action on the phone."""
         return self.thread.submit(action).result()
 
     def do(self, action: Callable[[], Awaitable[T]]) -> T:
-        """What an asynchronous action on the phone gives."""
+        """Run an asynchronous action on the phone."""
 
         async def doing() -> T:
             return await action()
@@ -87,10 +87,10 @@ class Phone:
         return self.run(lambda: asyncio.run(doing()))
 
     def ask(self, method: str, path: str, headers: dict[str, str] | None = None, **options: Any) -> httpx2.Response:
-        """One request to the box, by its address."""
+        """One request to the computer, by its address."""
 
         def asking() -> httpx2.Response:
-            with httpx2.Client(base_url=f"http://{BOX}:{PORT}", timeout=60, trust_env=False) as client:
+            with httpx2.Client(base_url=f"http://{COMPUTER}:{PORT}", timeout=60, trust_env=False) as client:
                 return client.request(method, path, headers=headers, **options)
 
         return self.run(asking)
@@ -100,12 +100,12 @@ class Phone:
         return self.run(lambda: _find(kind))
 
     def reaches(self, port: int) -> bool:
-        """Whether anything on the box answers at this port."""
+        """True if anything on the computer answers at this port."""
 
         def reaching() -> bool:
             with socket.socket() as connection:
                 connection.settimeout(5)
-                return connection.connect_ex((BOX, port)) == 0
+                return connection.connect_ex((COMPUTER, port)) == 0
 
         return self.run(reaching)
 

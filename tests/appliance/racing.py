@@ -11,7 +11,7 @@ from pathlib import Path
 
 import parachute_runner
 
-from parachute.settings.home import Home
+from parachute.config.settings.home import Home
 from tests.appliance.launching import launched, specified
 
 WRAPPER = Path(parachute_runner.__path__[0]) / "wrapper.py"
@@ -25,7 +25,7 @@ def main() -> None:
 
 
 def outcome(home: Home, folder: Path) -> dict[str, str]:
-    """What an agent reads in the project, and what the launcher says."""
+    """The agent's reading of the project, and the launcher's output."""
     specification = specified(home, folder)
     (folder / "project/note").write_text("a note")
     (folder / "secret").mkdir()

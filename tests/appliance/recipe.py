@@ -1,4 +1,4 @@
-"""What the guest's root is made of, and where it is kept between runs."""
+"""The recipe of the guest's root, and where the root is kept between runs."""
 
 import hashlib
 import os
@@ -85,7 +85,7 @@ def python() -> Layer:
 
 
 def setup_script() -> str:
-    """What is run in the new system once its packages are there."""
+    """The script that runs in the new system once its packages are installed."""
     return _SETUP
 
 

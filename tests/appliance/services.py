@@ -24,7 +24,7 @@ class Services:
         self.home = str(user.check_output("echo $HOME"))
 
     def run(self, command: str) -> str:
-        """What a command says that has to end well."""
+        """The output of a command that has to succeed."""
         return str(self.user.check_output(command))
 
     def ask(self, path: str, body: dict[str, Any] | None = None, method: str = "GET") -> tuple[int, Any]:

@@ -1,4 +1,4 @@
-"""Looks at everything that a computer has stored, and prints as JSON what is damaged: `soundness.py FOLDER...`.
+"""Checks everything that a computer has stored, and prints as JSON what is damaged: `soundness.py FOLDER...`.
 
 Databases are checked by SQLite itself; files of YAML and JSON have to be whole. It counts both, so that nobody is content
 with an empty folder.

@@ -32,7 +32,7 @@ def test_the_user_has_a_manager_without_having_logged_in(host: Host, user: Host)
 def test_the_project_is_installed_and_the_user_cannot_change_it(user: Host) -> None:
     assert user.check_output("parachute --version").startswith("parachute ")
     assert user.run("python3 -c 'import parachute'").rc != 0, "the system's own Python has nothing of ours"
-    for place in ("/opt/parachute/source/parachute/app.py", "/opt/parachute/environment/bin"):
+    for place in ("/opt/parachute/source/parachute/server/app.py", "/opt/parachute/environment/bin"):
         assert user.file(place).exists
         assert user.run("test -w %s", place).rc == 1
 

@@ -23,7 +23,7 @@ def computer(user: Host) -> Iterator[Host]:
     """The user of a computer that answers."""
     backend = user.backend
     assert isinstance(backend, GuestBackend)
-    # Beside the agent that answers there is no other one.
+    # Only the agent that answers runs.
     user.check_output("parachute config set agents.spare false")
     program = backend.entered(
         *("sh", "-c", "cd; exec 2>supervisor.log; exec $0 -m parachute.supervisor --host 127.0.0.1 --port 3333"),
@@ -57,7 +57,7 @@ def test_the_offline_model_answers_from_a_sandbox_in_pieces(host: Host, computer
     assert [event["title"] for event in events if event["type"] == "warning"] == ["Offline model"], "not: no sandbox"
     assert len([event for event in events if event["type"] == "text"]) > 1, "the text came in pieces"
     assert len(text_of(events)) > 20
-    # The agent that answered: on no network, and without sight of the home, seen from outside of its box.
+    # The agent that answered: on no network, and without sight of the home, seen from outside of its sandbox.
     (agent,) = host.check_output("pgrep --full ^/opt/parachute/agent").split()
     root, agent_network, own_network = (
         host.check_output(f"{command} {shlex.quote(path)}")

@@ -59,7 +59,7 @@ def probe(host: Host, user: Host, vault: str) -> Iterator[None]:
 
 
 def outcomes(user: Host, directives: str) -> dict[str, str]:
-    """What came of the probe's attempts under these directives."""
+    """The outcome of the probe's attempts under these directives."""
     user.check_output(f"echo {shlex.quote(directives)} > {UNITS}/probe.service.d/confinement.conf")
     user.check_output("systemctl --user daemon-reload && systemctl --user start probe")
     found: dict[str, str] = json.loads(user.check_output(f"cat {RESULT}"))

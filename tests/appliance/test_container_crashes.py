@@ -1,4 +1,4 @@
-"""What a chat says when its container cannot be started or is gone, and that the next message works."""
+"""A chat whose container cannot be started or is gone says so, and the next message works."""
 
 # ruff: noqa: F811 - fixtures of another file have the names of parameters here
 

@@ -34,7 +34,7 @@ def agents(guest: Guest, host: Host, user: Host) -> Iterator[Agents]:
 
 @pytest.fixture(scope="module")
 def built(agents: Agents) -> dict[str, Any]:
-    """What `parachute sandbox build` says of the image that it built, with the services running."""
+    """The output of `parachute sandbox build` while the services run."""
     image = agents.build()
     agents.run("parachute service install")
     return image
@@ -229,7 +229,7 @@ def test_a_container_is_what_was_asked_and_a_change_is_found(agents: Agents) -> 
 
 @pytest.mark.usefixtures("built")
 def test_a_container_with_a_network_is_found(agents: Agents) -> None:
-    found = json.loads(agents.run(f"cd {SOURCE} && {ENVIRONMENT}/bin/python -m tests.appliance.looking"))
+    found = json.loads(agents.run(f"cd {SOURCE} && {ENVIRONMENT}/bin/python -m tests.appliance.inspect_containers"))
     differing = {name: {row["name"] for row in each["rows"] if row["differs"]} for name, each in found.items()}
     assert differing["undisturbed"] == differing["bubblewrap"] == set()
     assert differing["networked"] >= {"network", "namespaces", "127.0.0.1 of this machine"}

@@ -1,4 +1,4 @@
-"""What ends without having been asked: core, the supervisor, a frozen module, everything at once; and that nothing is lost."""
+"""Crashes of core, the supervisor, a frozen module and everything at once lose nothing."""
 
 import json
 import shlex
@@ -30,7 +30,7 @@ def computer(user: Host) -> Iterator[Services]:
 
 @pytest.fixture
 def kept(computer: Services) -> dict[str, object]:
-    """What the computer knows before something ends."""
+    """Data that is stored before the crash."""
     status, note = computer.ask("/api/reading/notes", {"text": "Buy milk"})
     assert status == 200, note
     status, made = computer.ask("/api/workspaces", {"name": f"Boat {note['path'][-20:]}"})
@@ -39,7 +39,7 @@ def kept(computer: Services) -> dict[str, object]:
 
 
 def known(computer: Services) -> dict[str, object]:
-    """What a person sees of the data."""
+    """The data as a person sees it."""
     return {path: computer.get(path) for path in ("/api/reading/notes", "/api/workspaces", "/api/chat?limit=500")}
 
 
@@ -125,7 +125,7 @@ def test_what_was_acknowledged_is_there_after_all_processes_of_the_user_were_kil
     writing = f"""i=0; while :; do i=$((i+1)); curl --silent --fail --max-time 10 --header 'content-type: application/json' \
 --header "authorization: Bearer $(cat /home/{USER}/.parachute/cli.token)" \
 --data "{{\\"text\\": \\"Note $i\\"}}" {URL}/api/reading/notes >> /var/tmp/acknowledged && echo >> /var/tmp/acknowledged; done"""
-    # As root, so that it survives what it looks at.
+    # As root, so that it survives what it checks.
     host.check_output(f"systemd-run --quiet --unit=writing sh -c {shlex.quote(writing)}")
     try:
         computer.until(lambda: int(host.check_output("wc -l < /var/tmp/acknowledged || echo 0")) > 5, "it was written")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from testinfra.host import Host
 
-from parachute.doctor.checks import all_checks
+from parachute.ops.doctor.checks import all_checks
 
 UNIT = "/home/parachute/.config/systemd/user/parachute-core.service"
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from testinfra.host import Host
 
-from parachute.sandbox.podman import LABEL
+from parachute.sandbox.engines.podman import LABEL
 from tests.appliance.agents import STORE, TARBALL, Agents, give_root
 from tests.appliance.guest import Guest
 

@@ -1,4 +1,4 @@
-"""The table of attempts in a container of a chat, each beside the proof that the same attempt succeeds outside."""
+"""The table of attempts in a container of a chat, each with the proof that the same attempt succeeds outside."""
 
 # ruff: noqa: F811 - fixtures of another file have the names of parameters here
 
@@ -14,7 +14,7 @@ from testinfra.host import Host
 from tests.appliance.agents import Agents
 from tests.appliance.recipe import ENVIRONMENT, SOURCE
 from tests.appliance.test_containers import agents, built  # noqa: F401 - fixtures
-from tests.sandbox.escapes import rows
+from tests.sandbox.engines.escapes import rows
 from tests.support.sse import text_of
 
 IMPOSSIBLE = {
@@ -37,8 +37,8 @@ class Planted:
 
 @pytest.fixture
 def planted(agents: Agents, built: dict[str, Any]) -> Iterator[Planted]:
-    """What `planting` plants, and takes away again."""
-    with agents.serving("planting", "tests.sandbox.escapes.planting", agents.home) as absent:
+    """The files that `planting` makes, removed afterwards."""
+    with agents.serving("planting", "tests.sandbox.engines.escapes.planting", agents.home) as absent:
         yield Planted(agents, json.loads(absent))
     gone = agents.user.run(f"test -e {agents.home}/Parachute/Attempts").rc == 1
     assert gone, agents.run("journalctl --user --no-pager --lines=40 --unit=planting")
@@ -46,7 +46,7 @@ def planted(agents: Agents, built: dict[str, Any]) -> Iterator[Planted]:
 
 @pytest.fixture
 def impossible() -> set[str]:
-    """What nobody can do on this system, in no box."""
+    """Attempts that fail on this system everywhere, also outside of a sandbox."""
     return IMPOSSIBLE
 
 
@@ -66,7 +66,7 @@ def test_every_attempt_is_refused_and_succeeds_outside(planted: Planted, host: H
 
 def test_what_runs_later_outside_cannot_be_written(agents: Agents, built: dict[str, Any]) -> None:
     project, attacks = f"{agents.home}/Parachute/Projects/guarded", f"{agents.home}/Parachute/Attacks"
-    protected = f"cd {SOURCE} && {ENVIRONMENT}/bin/python -m tests.sandbox.escapes.protected"
+    protected = f"cd {SOURCE} && {ENVIRONMENT}/bin/python -m tests.sandbox.engines.escapes.protected"
     agents.run(f"mkdir -p {project} {attacks} && {protected} attacks > {attacks}/lines")
     before = json.loads(agents.run(f"{protected} make {project}"))
     assert len(before) > 5
@@ -85,7 +85,7 @@ def test_what_runs_later_outside_cannot_be_written(agents: Agents, built: dict[s
 
 def test_the_models_socket_is_for_answers_only(agents: Agents, built: dict[str, Any]) -> None:
     folder = f"{agents.home}/Parachute/Attempts"
-    agents.run(f"mkdir {folder} && cp {SOURCE}/tests/sandbox/escapes/attempts/model.py {folder}")
+    agents.run(f"mkdir {folder} && cp {SOURCE}/tests/sandbox/engines/escapes/attempts/model.py {folder}")
     agents.run("parachute config set allowed_models '[\"claude-*\"]'")
     agents.restart_core()
     try:

@@ -13,10 +13,10 @@ import httpx2
 import pytest
 from testinfra.host import Host
 
-from parachute.discovery.announcement import API_PATH, PATH, SERVICE
+from parachute.web.discovery.announcement import API_PATH, PATH, SERVICE
 from tests.appliance.agents import Agents
 from tests.appliance.guest import Guest
-from tests.appliance.phone import BOX, PHONE, PORT, Found, Phone, joined, listening
+from tests.appliance.phone import COMPUTER, PHONE, PORT, Found, Phone, joined, listening
 from tests.contract import models
 from tests.contract.responses import check_error, check_response
 from tests.support.sse import chat
@@ -37,7 +37,7 @@ FORWARDED = {
 
 @dataclass
 class Lan:
-    """The box and the phone; `keys` are what the phone's owner was given, `found` is the box as the phone sees it."""
+    """The box and the phone; `keys` are what the phone's owner was given, `found` is the computer as the phone sees it."""
 
     root: Host
     user: Host
@@ -53,7 +53,7 @@ class Lan:
 
     @contextlib.asynccontextmanager
     async def client(self, key: str | None = None, **headers: str) -> AsyncIterator[httpx2.AsyncClient]:
-        """What the app is to the box; only on the phone."""
+        """The app's identity for the computer; only on the phone."""
         headers = {"Host": self.found.host, "Authorization": f"Bearer {key or self.key}", **headers}
         async with httpx2.AsyncClient(
             base_url=self.found.url, headers=headers, timeout=120, trust_env=False
@@ -72,7 +72,7 @@ def restart_avahi(root: Host, name: str) -> str:
 
 @pytest.fixture(scope="module")
 def lan(guest: Guest, host: Host, user: Host) -> Iterator[Lan]:
-    """A computer that runs as services for the whole network, not set up yet, announced by Avahi, and a phone beside it."""
+    """A computer that runs as services for the whole network, not set up yet, announced by Avahi, and a phone on it."""
     before = host.check_output("hostname")
     host.check_output(f"hostname {NAME}")
     with joined(guest.leader) as phone:
@@ -96,7 +96,7 @@ def lan(guest: Guest, host: Host, user: Host) -> Iterator[Lan]:
 
 def test_the_phone_finds_the_box_by_asking_the_network(lan: Lan) -> None:
     version = lan.user.check_output("parachute --version").split()[1]
-    assert lan.found == Found(f"{NAME}.local", BOX, PORT, {"version": version, "path": API_PATH})
+    assert lan.found == Found(f"{NAME}.local", COMPUTER, PORT, {"version": version, "path": API_PATH})
     assert lan.phone.ask("GET", "/api/health", {"Host": lan.found.host}).json()["version"] == version
 
 
@@ -115,15 +115,15 @@ def test_before_the_first_key_there_is_only_the_page(lan: Lan) -> None:
 
 @pytest.fixture(scope="module")
 def shown(lan: Lan) -> dict[str, Any]:
-    """What the screen shows to the owner, who has read the key."""
+    """The screen's contents for the owner, who has read the key."""
     screen: dict[str, Any] = json.loads(lan.user.check_output("parachute first-boot --json"))
     lan.keys.append(screen["key"])
     return screen
 
 
 def test_the_key_of_the_screen_opens_the_box(lan: Lan, shown: dict[str, Any]) -> None:
-    assert shown["urls"] == [f"http://{NAME}.local:{PORT}/setup", f"http://{BOX}:{PORT}/setup"]
-    assert shown["link"] == f"http://{BOX}:{PORT}/setup#key={shown['key']}", "a code that needs no names"
+    assert shown["urls"] == [f"http://{NAME}.local:{PORT}/setup", f"http://{COMPUTER}:{PORT}/setup"]
+    assert shown["link"] == f"http://{COMPUTER}:{PORT}/setup#key={shown['key']}", "a code that needs no names"
 
     async def using() -> dict[str, Any]:
         async with lan.client() as app:
@@ -148,7 +148,7 @@ def test_no_route_lets_a_stranger_in(lan: Lan) -> None:
 
     def asked() -> dict[tuple[str, str, int], int]:
         found = {}
-        with httpx2.Client(base_url=f"http://{BOX}:{PORT}", timeout=60, trust_env=False) as client:
+        with httpx2.Client(base_url=f"http://{COMPUTER}:{PORT}", timeout=60, trust_env=False) as client:
             for method, path in routes:
                 for number, headers in enumerate(strangers):
                     answer = client.request(method, path.replace("{", "").replace("}", ""), headers=headers)
@@ -174,7 +174,7 @@ def test_what_is_forged_is_refused_or_without_effect(lan: Lan) -> None:
             answer = lan.phone.ask(method, "/api/chat", {**key, "Host": lan.found.host, "Origin": origin})
             assert "origin" in check_error(answer, 403)
     own = {**key, "Host": lan.found.host, "Origin": f"http://{lan.found.host}"}
-    assert lan.phone.ask("GET", "/api/chat", own).status_code == 200, "the page that the box gave out"
+    assert lan.phone.ask("GET", "/api/chat", own).status_code == 200, "the page that the computer gave out"
     for name, value in FORWARDED.items():
         assert lan.phone.ask("GET", "/api/chat", {name: value}).status_code == 401, name
         assert lan.phone.ask("GET", "/supervisor/status", {name: value}).status_code == 401, name
@@ -184,7 +184,7 @@ def test_what_is_forged_is_refused_or_without_effect(lan: Lan) -> None:
 
 
 def test_only_two_ports_answer_the_network(lan: Lan) -> None:
-    everywhere = {"0.0.0.0", "::", "*", BOX}
+    everywhere = {"0.0.0.0", "::", "*", COMPUTER}
     found = listening(lan.leader)
     assert ("tcp", "0.0.0.0", PORT) in found
     assert {(kind, port) for kind, address, port in found if address in everywhere and kind == "tcp"} == {("tcp", PORT)}
@@ -201,7 +201,7 @@ def test_only_two_ports_answer_the_network(lan: Lan) -> None:
 
 @pytest.fixture
 def model(lan: Lan) -> Iterator[str]:
-    """The address of a scripted model in the box."""
+    """The address of a scripted model in the computer."""
     with Agents(lan.user).serving("model", "tests.appliance.scripted_model") as url:
         yield url
 
@@ -274,10 +274,10 @@ def test_a_taken_name_gets_a_number_and_is_answered_to(lan: Lan) -> None:
     with lan.phone.called(NAME):
         assert restart_avahi(lan.root, NAME) == f"{NAME}-2.local"
         found = lan.phone.find(SERVICE)
-        assert (found.name, found.address) == (f"{NAME}-2.local", BOX)
+        assert (found.name, found.address) == (f"{NAME}-2.local", COMPUTER)
         # Avahi is asked at most each few seconds, and one of the tests before has just made it.
         patient = lan.root.run(
-            f"timeout 30 sh -c 'until curl -sf -H \"Host: {found.host}\" http://{BOX}:{PORT}/api/health; do sleep 0.2; done'"
+            f"timeout 30 sh -c 'until curl -sf -H \"Host: {found.host}\" http://{COMPUTER}:{PORT}/api/health; do sleep 0.2; done'"
         )
         assert patient.rc == 0, patient
         assert lan.phone.ask("GET", "/api/chat", {**key, "Host": found.host}).status_code == 200

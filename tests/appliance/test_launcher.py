@@ -1,4 +1,4 @@
-"""What runs inside of the guest: the launcher for systemd in its user manager, and Podman as builds of images use it."""
+"""Inside of the guest: the launcher for systemd in its user manager, and Podman as builds of images use it."""
 
 import re
 

@@ -13,7 +13,7 @@ from tests.appliance.services import Services
 from tests.support.sse import text_of
 
 UNIT = "parachute-mcp@notes.service"
-RUNNING = f"{SOURCE}/parachute/mcp_servers/running.py"
+RUNNING = f"{SOURCE}/parachute/chat/mcp_servers/running.py"
 SERVER = """
 import json, sys
 
@@ -57,7 +57,7 @@ def computer(host: Host, user: Host) -> Iterator[Agents]:
 
 
 def state(computer: Services) -> str:
-    """What systemd says of the server's unit."""
+    """The state of the server's unit."""
     return str(computer.user.run(f"systemctl --user is-active {UNIT}").stdout.strip())
 
 
@@ -67,7 +67,7 @@ def started(computer: Services) -> int:
 
 
 def call(computer: Agents, tool: str, arguments: dict[str, str]) -> str:
-    """What the agent of a new conversation is answered by a tool."""
+    """The answer of a tool to the agent of a new conversation."""
     events = computer.answered(f"call: {tool} {json.dumps(arguments)}")
     assert events[-1]["type"] == "done", events[-1]
     assert [event for event in events if event["type"] == "warning"] == []

@@ -130,14 +130,14 @@ def test_a_hostile_module_finds_nothing_that_nobody_thought_of(computer: Service
 def test_a_hostile_module_is_limited_or_the_user_is_told_that_it_is_not(computer: Services) -> None:
     _, forked = computer.ask("/api/prober/forks", {"number": 60})
     _, filled = computer.ask("/api/prober/memory", {"processes": 4, "mebibytes": 60})
-    told = computer.run("parachute modules status prober")
+    status = computer.run("parachute modules status prober")
     if computer.user.run(LIMITED).rc == 0:
         assert forked["forks"] < 32
         assert filled["filled"] < 3
-        assert "Not enforced" not in told
+        assert "Not enforced" not in status
     else:  # a machine whose own control groups are not those of cgroup v2
-        assert "The number of a module's processes is not limited" in told
-        assert "Memory is limited for each process" in told
+        assert "The number of a module's processes is not limited" in status
+        assert "Memory is limited for each process" in status
 
 
 def test_a_module_sleeps_when_idle_and_the_next_request_wakes_it(computer: Services) -> None:

@@ -172,7 +172,7 @@ def test_backups_are_due(machine: Guest) -> None:
 
 @pytest.fixture(scope="module")
 def screen(machine: Guest) -> str:
-    """What first boot has written to the screen."""
+    """The text that first boot wrote to the screen."""
     # The guest has none: it stays in a file.
     machine.root.check_output("touch /dev/tty1 && systemctl restart parachute-first-boot.service")
     process = machine.root.check_output("systemctl show parachute-first-boot.service --property=MainPID --value")

@@ -88,7 +88,7 @@ def test_a_chat_starts_the_sandbox_as_a_service(host: Host, computer: Host) -> N
         "systemctl --user list-units --state=active --plain --no-legend 'parachute-*.service'"
     )
     kinds = sorted({line.split()[0].split("@")[0].removesuffix(".service") for line in running.splitlines()})
-    # Core starts a spare beside it, and `programs` ends when core has no use for it.
+    # Core prewarms another agent, and `programs` ends when core has no use for it.
     assert [kind for kind in kinds if kind != "parachute-programs"] == [
         "parachute-core",
         "parachute-model",

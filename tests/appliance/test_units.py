@@ -1,4 +1,4 @@
-"""What systemd says of the rendered units, what each of their directives does in the user manager, and how a module ends."""
+"""systemd's verdict on the rendered units, the effect of each directive in the user manager, and the end of a module."""
 
 import json
 import re
@@ -72,7 +72,7 @@ def computer(user: Host) -> Iterator[Services]:
 
 @pytest.fixture(scope="module")
 def free(host: Host, user: Host) -> Iterator[dict[str, object]]:
-    """What the probe finds as a service without any directive."""
+    """The probe's findings as a service without any directive."""
     host.check_output("install --directory --owner=parachute /usr/local/of-user /srv/of-user /usr/lib/modules")
     yield found(user)
     host.check_output("rm -rf /usr/local/of-user /srv/of-user; rmdir --ignore-fail-on-non-empty /usr/lib/modules")
@@ -80,7 +80,7 @@ def free(host: Host, user: Host) -> Iterator[dict[str, object]]:
 
 
 def found(user: Host, *directives: str) -> dict[str, object]:
-    """What the probe finds as a service with these directives."""
+    """The probe's findings as a service with these directives."""
     options = shlex.join(f"--property={each}" for each in directives)
     said: dict[str, object] = json.loads(
         user.check_output(f"systemd-run --user --quiet --wait --pipe --collect {options} {PROBE}")
@@ -149,12 +149,12 @@ def test_the_exposure_of_a_unit_stays_below_its_threshold(computer: Services, un
     merged = computer.run(f"systemctl --user cat {shlex.quote(unit)}")
     folder = computer.run("mktemp --directory")
     computer.run(f"echo {shlex.quote(merged)} > {folder}/{shlex.quote(unit)}")
-    told = computer.user.run(
+    analysis = computer.user.run(
         f"systemd-analyze --user security --offline=true --threshold={round(THRESHOLDS[unit] * 10)} {folder}/{unit}"
     )
     computer.run(f"rm -r {folder}")
-    assert told.rc == 0, told.stdout
-    assert "Overall exposure level" in told.stdout
+    assert analysis.rc == 0, analysis.stdout
+    assert "Overall exposure level" in analysis.stdout
 
 
 def test_core_starts_programs_that_are_not_held_back(computer: Services) -> None:
@@ -195,7 +195,7 @@ def open_units(computer: Services) -> None:
     """See that a unit of each kind has been written."""
     script = """
 import asyncio, sys, uuid
-from parachute.settings.home import Home
+from parachute.config.settings.home import Home
 from parachute.supervisor import control
 
 async def main():

@@ -1,12 +1,15 @@
 """What an agent leaves running in its sandbox asks no model on its own once its turn is over (S16)."""
 
+import asyncio
 from pathlib import Path
 
 import httpx2
 
+from parachute.llm.gateway.endpoint import SOCKET_NAME
+from tests.chat.runs.answers import answered
 from tests.conftest import needs_bubblewrap
-from tests.runs.answers import answered
 from tests.support.computer import Computer
+from tests.support.gate import DEADLINE
 from tests.support.messages_api import MessagesAPI, text
 
 _QUESTION = {"model": "claude-opus-4-1", "max_tokens": 5, "messages": [{"role": "user", "content": "Hello?"}]}
@@ -29,9 +32,10 @@ async def test_the_token_of_a_session_opens_nothing_after_its_turn(computer: Com
     api.default(text("Hi."))
     async with computer.client() as client:
         session = (await answered(client, "Hello")).terminal["sessionId"]
-        while (await client.get(f"/api/chat/{session}/stream-status")).json()["active"]:
-            pass  # the last event is read before the run has ended
-    (endpoint,) = (path for path in computer.home.run.rglob("model.sock") if session in str(path))
+        async with asyncio.timeout(DEADLINE):
+            while (await client.get(f"/api/chat/{session}/stream-status")).json()["active"]:
+                pass  # the last event is read before the run has ended
+    endpoint = computer.home.run / "sandbox" / session / "box" / SOCKET_NAME
     asked, statuses = len(api.requests), []
     transport = httpx2.AsyncHTTPTransport(uds=str(endpoint))
     async with httpx2.AsyncClient(transport=transport, base_url="http://model") as agent:

@@ -1,5 +1,6 @@
 """D6, D7, D8: a disk that is full, or that can only be read, and what is said and done then."""
 
+import asyncio
 import json
 import os
 import signal
@@ -8,15 +9,17 @@ from typing import Any
 
 import pytest
 
+from parachute.base.errors import Unavailable
+from parachute.security.keys.cli_token import CliToken
+from tests.chat.runs.answers import answered, ended
+from tests.chat.runs.processes import agents
 from tests.conftest import needs_bubblewrap
-from tests.hosts.household import Household
-from tests.runs.answers import answered, ended
-from tests.runs.processes import agents
+from tests.modules.runtime.household import Household
 from tests.support.messages_api import Gate, MessagesAPI, hold, several, text
 from tests.support.small_disk import SmallDisk, small_disk
 from tests.support.sse import chat
 
-pytestmark = needs_bubblewrap
+pytestmark = [needs_bubblewrap, pytest.mark.long]
 
 NOTES = """
 @route("POST", "/notes")
@@ -99,7 +102,7 @@ async def test_panic_outlives_a_kill_of_the_server_on_a_read_only_disk(computer:
     said = json.loads(done.stdout)
     assert (said["running"], said["panic"]["saved"]) == (True, False)
     assert "until the computer is restarted" in said["problem"]
-    core = computer.find_process("parachute.serve")
+    core = computer.find_process("parachute.server")
     os.kill(core.pid, signal.SIGSTOP)
     try:
         again = computer.command("panic")
@@ -126,6 +129,58 @@ async def test_what_no_disk_took_is_saved_as_soon_as_it_can_be(computer: Househo
         assert (await answered(client, "Hello?")).text == "Yes."
 
 
+async def test_resume_on_a_read_only_disk_changes_nothing_and_says_what_to_do(computer: Household) -> None:
+    """Of a panic that is on the disk, and of one that only processes remember."""
+    disk, file = disk_of(computer), computer.home.root / "panic.json"
+    CliToken(computer.home.root).obtain()
+    for is_saved in (True, False):
+        if is_saved:
+            assert computer.post("/api/panic").json()["panic"]["saved"] is True
+        with disk.read_only():
+            said = computer.post("/api/panic").json()
+            assert said["panic"]["saved"] is is_saved
+            await asyncio.to_thread(check_that_all_agents_stay_stopped, computer, said["panic"]["since"])
+        computer.wait_until(file.exists, "it is saved")
+        done = computer.command("resume", "--json")
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert json.loads(done.stdout)["was"]["since"] == said["panic"]["since"]
+        async with computer.client() as client:
+            assert (await answered(client, "Hello?")).text == "Yes."
+
+
+def check_that_all_agents_stay_stopped(computer: Household, since: str) -> None:
+    """See that resuming fails with the reason, whoever is asked, and that each process still knows of the panic."""
+    done = computer.command("resume")
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: All agents stay stopped. The disk can only be read: ")
+    assert "Make it writable again" in done.stderr
+    owner = {"authorization": f"Bearer {CliToken(computer.home.root).obtain()}"}
+    asked = [computer.post("/api/resume", headers=owner), computer.post("/api/chat", json={"message": "Hello?"})]
+    assert [(each.status_code, each.json()["key"]) for each in asked] == [(503, "disk_read_only"), (503, "panic")]
+    assert computer.value("/api/panic")["panic"]["since"] == since
+    assert computer.ask_supervisor("status")["panic"] is not None
+    with pytest.raises(Unavailable) as told:
+        computer.ask_supervisor("resume")
+    assert told.value.key == "disk_read_only"
+
+
+def test_status_and_doctor_answer_on_a_read_only_disk(computer: Household) -> None:
+    break_disk(computer, "read-only")
+    assert not (computer.home.root / "cli.token").exists(), "there is none to send along, and none can be made"
+    assert computer.command("panic").returncode == 0
+    shown = computer.command("status", "--json")
+    assert shown.returncode == 0, shown.stdout + shown.stderr
+    said = json.loads(shown.stdout)
+    assert (said["running"], said["problem"], said["panic"]["saved"]) == (True, None, False)
+    assert "all agents, since" in computer.command("status").stdout
+    examined = computer.command("doctor", "disk-writable", "panic")
+    assert examined.returncode == 1, examined.stdout + examined.stderr
+    assert "The disk can only be read" in examined.stdout
+    assert "All agents are stopped since" in examined.stdout
+    assert "until the computer is restarted" in examined.stdout
+    assert "Traceback" not in examined.stdout + examined.stderr
+
+
 def test_panic_without_a_server_says_that_nothing_holds(computer: Household) -> None:
     computer.stop()
     break_disk(computer, "read-only")
@@ -148,10 +203,12 @@ WRITES: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("how", ["full", "read-only"])
 def test_what_is_not_written_is_said_with_a_key(computer: Household, how: str) -> None:
     expected = break_disk(computer, how)
+    refused = set()
     for path, body in WRITES.items():
         answer = computer.post(path, json=body)
         if answer.status_code == 200:
             continue  # there was room for it, or it answers with events
+        refused.add(path)
         said = answer.json()
         assert said["key"] == expected, (path, answer.status_code, said)
         assert answer.status_code in (503, 507)
@@ -159,6 +216,8 @@ def test_what_is_not_written_is_said_with_a_key(computer: Household, how: str) -
         assert said["hint"]
         assert "Nothing was lost" not in answer.text
         assert "Something went wrong" not in answer.text
+    put = computer.ask("PUT", "/api/provider", json={"provider": "offline"})
+    assert refused == WRITES.keys() or (how == "full" and refused)
     put = computer.ask("PUT", "/api/settings/model", json={"value": "opus"})
     assert put.status_code < 500 or put.json()["key"] == expected, put.text
     assert computer.value("/api/health")["status"] == "ok"

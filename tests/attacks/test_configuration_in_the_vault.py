@@ -4,12 +4,9 @@ import json
 
 import pytest
 
-from tests.runs.answers import answered
-from tests.runs.conftest import _shared, api, computer  # noqa: F401 - fixtures
+from tests.chat.runs.answers import answered
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text, tool_use
-
-# ruff: noqa: F811 - fixtures of another file have the names of parameters here
 
 SOURCED = ("setup", "sessionstart", "cwdchanged", "filechanged")
 """Kinds of files that the program has each command of a session read first."""
@@ -25,8 +22,10 @@ async def test_no_script_in_the_vault_is_run_by_a_direct_session(computer: Compu
             (folder / f"{kind}-hook-0.sh").write_text(f"touch {computer.folder}/escaped\n")
         hook = {"type": "command", "command": f"touch {computer.folder}/escaped"}
         settings = {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [hook]}]}}
-        (computer.vault / ".claude/settings.json").write_text(json.dumps(settings))
+        configured = computer.vault / ".claude/settings.json"
+        configured.write_text(json.dumps(settings))
         stream = await answered(client, "second", session)
+        configured.unlink()
     assert stream.terminal["type"] == "done"
     assert (computer.vault / "made-here").read_text() == "worked\n", "its command ran"
     assert not (computer.folder / "escaped").exists()

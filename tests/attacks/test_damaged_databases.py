@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
-from tests.hosts.household import Household
-from tests.runs.answers import answered, session_of
+from tests.chat.runs.answers import answered, session_of
+from tests.modules.runtime.household import Household
 from tests.support.messages_api import MessagesAPI, text
+
+pytestmark = pytest.mark.long
 
 Damage = Callable[[Path], None]
 
@@ -121,7 +123,7 @@ async def test_without_copies_the_list_comes_from_the_transcripts_and_no_right_i
     own: Household, damage: str
 ) -> None:
     session = await talk(own)
-    boxed = await talk(own, level="sandboxed")
+    sandboxed = await talk(own, level="sandboxed")
     own.stop()
     remove_copies(own)
     for name in NAMES:
@@ -136,13 +138,13 @@ async def test_without_copies_the_list_comes_from_the_transcripts_and_no_right_i
     found = lost(own)
     assert {name: notice["copy"] for name, notice in found.items()} == dict.fromkeys(NAMES)
     assert all(notice["condition"] in (damage, "damaged") for notice in found.values())
-    own.wait_until(lambda: boxed in titles(own), "the list is complete")
-    kept = titles(own)[boxed]
+    own.wait_until(lambda: sandboxed in titles(own), "the list is complete")
+    kept = titles(own)[sandboxed]
     assert (kept["title"], kept["trustLevel"], kept["messageCount"]) == ("Hello from the harbour!", "sandboxed", 2)
     assert titles(own).get(session, {}).get("trustLevel") in (None, "sandboxed")
-    assert boxed in [each["id"] for each in own.value("/api/chat?search=harbour")["sessions"]]
+    assert sandboxed in [each["id"] for each in own.value("/api/chat?search=harbour")["sessions"]]
     async with own.client() as client:
-        assert (await answered(client, "And again?", boxed)).text == "Yes."
+        assert (await answered(client, "And again?", sandboxed)).text == "Yes."
 
 
 async def test_what_has_not_changed_is_not_copied_again(own: Household) -> None:
@@ -157,13 +159,13 @@ async def test_what_has_not_changed_is_not_copied_again(own: Household) -> None:
 
 
 async def test_a_damaged_copy_is_not_taken(own: Household) -> None:
-    boxed = await talk(own, level="sandboxed")
+    sandboxed = await talk(own, level="sandboxed")
     own.stop()
     for path in (place(own, "sessions.db"), own.vault / ".parachute/copies/sessions-daily.db"):
         flip(path)
     own.start()
     assert lost(own)["sessions.db"]["copy"] is None
-    own.wait_until(lambda: boxed in titles(own), "the list is complete")
+    own.wait_until(lambda: sandboxed in titles(own), "the list is complete")
 
 
 async def test_an_old_copy_gives_no_right_back(own: Household) -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from parachute.agent_files.definition import read_definition
-from parachute.errors import InvalidInput
-from parachute.prompts.service import Prompts
-from parachute.vault.service import Vault
+from parachute.base.errors import InvalidInput
+from parachute.chat.prompts.service import Prompts
+from parachute.config.vault.service import Vault
+from parachute.modules.agent_definitions.definition import read_definition
 
 ROOT = Path(__file__).parents[2]
 ALIASES = "a0: &a0 x\n" + "".join(f"a{n + 1}: &a{n + 1} [{', '.join([f'*a{n}'] * 10)}]\n" for n in range(5))

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from parachute.base.unfinished import UNFINISHED
-from tests.hosts.household import Household
+from tests.modules.runtime.household import Household
 
 _WRITER = """
 import os, signal, sys
@@ -16,10 +16,10 @@ sys.addaudithook(lambda event, arguments: event == "os.rename" and os.kill(os.ge
 {write}
 """
 _WRITERS = (
-    "from parachute.files import atomic_write; atomic_write(Path(sys.argv[1]) / 'notes.yaml', 'x')",
-    "from parachute.base.folders import Folder; from parachute.core.replacing import Replacement; "
+    "from parachute.base.files import atomic_write; atomic_write(Path(sys.argv[1]) / 'notes.yaml', 'x')",
+    "from parachute.base.folders import Folder; "
     "folder = Folder.open(Path(sys.argv[1])); "
-    "new = Replacement(folder, 'day.md'); new.write(b'x'); new.commit()",
+    "new = folder.replacement('day.md'); new.write(b'x'); new.commit()",
 )
 
 
@@ -34,33 +34,33 @@ def kill_while_writing(folder: Path) -> list[Path]:
 
 
 def test_what_killed_programs_have_begun_is_removed_at_the_start() -> None:
-    with Household() as own:
-        own.stop()
-        folders = (
-            own.home.root,
-            own.vault / "Daily",
-            own.vault / ".parachute",
-            own.home.root / "module-data/daily/versions",
-        )
-        left = [path for folder in folders for path in kill_while_writing(folder)]
-        assert len(left) == 2 * len(folders)
-        assert all(UNFINISHED.fullmatch(path.name) for path in left)
-        kept = [
-            own.vault / "Daily" / ".hidden",
-            own.vault / "Projects" / ".cache.0123456789ab",
-            own.vault / "Daily" / "day.0123456789ab",
-        ]
-        for path in kept:
-            path.parent.mkdir(exist_ok=True)
-            path.write_text("mine")
-        young = own.vault / "Daily" / ".day.md.0123456789ab"
-        young.write_text("is being written")
-        link = own.vault / "Daily" / ".link.0123456789ab"
-        link.symlink_to(kept[0])
-        old = time.time() - 3600
-        for path in (*left, *kept):
-            os.utime(path, (old, old))
-        own.start()
+    own = Household()
+    own.vault.mkdir()
+    folders = (
+        own.home.root,
+        own.vault / "Daily",
+        own.vault / ".parachute",
+        own.home.root / "module-data/daily/versions",
+    )
+    left = [path for folder in folders for path in kill_while_writing(folder)]
+    assert len(left) == 2 * len(folders)
+    assert all(UNFINISHED.fullmatch(path.name) for path in left)
+    kept = [
+        own.vault / "Daily" / ".hidden",
+        own.vault / "Projects" / ".cache.0123456789ab",
+        own.vault / "Daily" / "day.0123456789ab",
+    ]
+    for path in kept:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("mine")
+    young = own.vault / "Daily" / ".day.md.0123456789ab"
+    young.write_text("is being written")
+    link = own.vault / "Daily" / ".link.0123456789ab"
+    link.symlink_to(kept[0])
+    old = time.time() - 3600
+    for path in (*left, *kept, link):
+        os.utime(path, (old, old), follow_symlinks=False)
+    with own:
         own.wait_until(lambda: not any(path.exists() for path in left), "they are gone")
         assert all(path.exists() for path in (*kept, young))
         assert link.is_symlink()

@@ -1,13 +1,13 @@
 """S7: an agent that says so much, or has something in its sandbox write so much in its name, that the server suffers."""
 
-from collections.abc import Iterator
-
 import psutil
 import pytest
 
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, big_text, several, text, tool_use
 from tests.support.sse import chat
+
+pytestmark = [pytest.mark.long, pytest.mark.timeout(400)]  # the limits are of many megabytes
 
 FORGED = """
 for process in /proc/$PPID /proc/[0-9]*; do
@@ -16,19 +16,6 @@ for process in /proc/$PPID /proc/[0-9]*; do
   fi
 done
 """
-
-
-@pytest.fixture(scope="module")
-def api() -> Iterator[MessagesAPI]:
-    with MessagesAPI() as service:
-        yield service
-
-
-@pytest.fixture(scope="module")
-def computer(api: MessagesAPI) -> Iterator[Computer]:
-    environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-real", "ANTHROPIC_BASE_URL": api.url}
-    with Computer(environment=environment) as running:
-        yield running
 
 
 async def error_of(computer: Computer) -> str:
@@ -40,7 +27,7 @@ async def error_of(computer: Computer) -> str:
 
 async def test_an_answer_without_an_end_is_stopped(computer: Computer, api: MessagesAPI) -> None:
     api.script(several(*[big_text()] * 5).using(output_tokens=10))
-    core = psutil.Process(computer.find_process("parachute.serve").pid)
+    core = psutil.Process(computer.find_process("parachute.server").pid)
     assert "32 MB" in await error_of(computer)
     api.script(text("I am still here."))
     async with computer.client() as client, chat(client, "Hello?") as stream:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from parachute.hooks.commands import prepare
+from parachute.events.hooks.commands import prepare
 
 FOLDERS = ["/usr/bin", "/bin"]
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from parachute.keys.service import Keys
+from parachute.security.keys.service import Keys
 from tests.support.another_user import asked, needs_root, started
-from tests.support.computer import Computer, free_port
+from tests.support.computer import Computer
 
 pytestmark = needs_root
 
@@ -18,11 +18,11 @@ def pass_on(source, target):
     while data := source.recv(65536):
         target.sendall(data)
     target.shutdown(socket.SHUT_WR)
-listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
-print("ready", flush=True)
+listener = socket.create_server(("127.0.0.1", 0))
+print(listener.getsockname()[1], flush=True)
 while True:
     near, _ = listener.accept()
-    far = socket.create_connection(("127.0.0.1", int(sys.argv[2])))
+    far = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
     threading.Thread(target=pass_on, args=(near, far), daemon=True).start()
     threading.Thread(target=pass_on, args=(far, near), daemon=True).start()
 """
@@ -31,7 +31,7 @@ _CALLS = (
     ("POST", "/api/chat"),
     ("GET", "/api/auth/keys"),
     ("POST", "/api/auth/keys"),
-    ("PUT", "/api/settings"),
+    ("PUT", "/api/provider"),
     ("GET", "/supervisor/status"),
     ("POST", "/supervisor/server/stop"),
 )
@@ -70,11 +70,10 @@ async def test_the_owner_needs_no_key_on_one_connection_or_on_many(computer: Com
 
 
 def test_a_plain_forwarder_of_another_user_is_not_the_owner(computer: Computer) -> None:
-    port = free_port()
-    forwarder = started(_FORWARDER, str(port), str(computer.port))
+    forwarder = started(_FORWARDER, str(computer.port))
     try:
         assert forwarder.stdout is not None
-        assert forwarder.stdout.readline() == "ready\n"
+        port = int(forwarder.stdout.readline())
         with socket.create_connection(("127.0.0.1", port)) as stranger:
             host = f"Host: 127.0.0.1:{computer.port}"
             stranger.sendall(f"GET /api/chat HTTP/1.1\r\n{host}\r\n\r\n".encode())
@@ -85,16 +84,19 @@ def test_a_plain_forwarder_of_another_user_is_not_the_owner(computer: Computer) 
 
 
 def test_the_next_connection_from_the_same_port_is_looked_at_anew(computer: Computer) -> None:
-    port = free_port()
-    with socket.socket() as mine:
-        mine.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    with socket.socket() as held, socket.socket() as mine:
+        for each in (held, mine):
+            each.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        held.bind(("127.0.0.1", 0))  # nobody is given this port as long as it is open
+        port = held.getsockname()[1]
         mine.bind(("127.0.0.1", port))
         mine.connect(("127.0.0.1", computer.port))
         mine.sendall(f"GET /api/chat HTTP/1.1\r\nHost: 127.0.0.1:{computer.port}\r\n\r\n".encode())
         assert mine.recv(65536).startswith(b"HTTP/1.1 200")
         # Reset instead of closed: the port is free at once.
         mine.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
-    script = """
+        mine.close()
+        script = """
 import socket, sys
 here, there = int(sys.argv[1]), int(sys.argv[2])
 theirs = socket.socket()
@@ -104,5 +106,5 @@ theirs.connect(("127.0.0.1", there))
 theirs.sendall(f"GET /api/chat HTTP/1.1\\r\\nHost: 127.0.0.1:{there}\\r\\n\\r\\n".encode())
 print(theirs.recv(65536).decode().split()[1])
 """
-    output, _ = started(script, str(port), str(computer.port)).communicate(timeout=60)
-    assert output.strip() == "401"
+        output, _ = started(script, str(port), str(computer.port)).communicate(timeout=60)
+        assert output.strip() == "401"

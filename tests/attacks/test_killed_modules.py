@@ -14,7 +14,7 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.suggestions.conftest import JOURNAL, House
+from tests.automation.suggestions.conftest import JOURNAL, SuggestionsComputer
 
 ROOT = Path(__file__).parents[2]
 
@@ -32,13 +32,20 @@ def changes(action: str, files: dict[str, str]) -> int:
     [
         ("create", {"type": "topic", "name": "Seagull"}),
         ("update", {"append": "- His boat is called Seagull"}),
-        ("update", {"name": "Seagull", "type": "project"}),
-        ("delete", {}),
-        ("link", {"source_id": "para:daily:Seagull"}),
+        pytest.param("update", {"name": "Seagull", "type": "project"}, marks=pytest.mark.long),
+        pytest.param("delete", {}, marks=pytest.mark.long),
+        pytest.param("link", {"source_id": "para:daily:Seagull"}, marks=pytest.mark.long),
     ],
 )
 def test_brain_is_killed_at_every_step_of_a_suggestion(tmp_path: Path, action: str, payload: dict[str, Any]) -> None:
-    command = [sys.executable, "-m", "tests.suggestions.crashing", str(tmp_path / "brain"), action, json.dumps(payload)]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.automation.suggestions.crashing",
+        str(tmp_path / "brain"),
+        action,
+        json.dumps(payload),
+    ]
     steps = json.loads(subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout)
     assert {step["applied"] for step in steps} == {True, False}
     for step in steps:
@@ -47,9 +54,9 @@ def test_brain_is_killed_at_every_step_of_a_suggestion(tmp_path: Path, action: s
 
 
 @pytest.fixture(scope="module")
-def house() -> Iterator[House]:
+def computer() -> Iterator[SuggestionsComputer]:
     """A computer with Brain, and a module that proposes changes of it."""
-    with House() as running:
+    with SuggestionsComputer() as running:
         with running.modules.installing(str(ROOT / "modules" / "brain")) as installation:
             installation.finish()
         agents = {"reflection": {"capabilities": ["read"], "can_suggest": ["brain"]}}
@@ -57,13 +64,14 @@ def house() -> Iterator[House]:
         yield running
 
 
-def approve_and_kill(house: House, made: str, file: Path) -> None:
+def approve_and_kill(computer: SuggestionsComputer, made: str, file: Path) -> None:
     """Approve, kill Brain's process when the change is in its file, and approve again if that did not resolve it."""
     with ThreadPoolExecutor(1) as threads:
-        host = house.host_process("brain")
+        computer.get("/api/brain/entities")  # it may have gone to sleep
+        host = computer.host_process("brain")
         assert host is not None
         family = [psutil.Process(host), *psutil.Process(host).children(recursive=True)]
-        asking = threads.submit(house.post, f"/api/suggestions/{made}/approve")
+        asking = threads.submit(computer.post, f"/api/suggestions/{made}/approve")
         # No pause: between the change and what remembers it is no more than a moment.
         while not asking.done() and not (file.exists() and "Seagull" in file.read_text()):
             pass
@@ -71,22 +79,23 @@ def approve_and_kill(house: House, made: str, file: Path) -> None:
             with contextlib.suppress(ProcessLookupError):  # it ended with the one above it
                 os.kill(process.pid, signal.SIGKILL)
         asking.result()
-    if house.suggestion(made)["status"] == "pending":
-        house.decide(made, "approve")
+    if computer.suggestion(made)["status"] == "pending":
+        computer.decide(made, "approve")
 
 
-def test_a_suggestion_is_approved_again_after_a_kill(house: House) -> None:
+@pytest.mark.long
+def test_a_suggestion_is_approved_again_after_a_kill(computer: SuggestionsComputer) -> None:
     body = {"entity_type": "person", "data": {"name": "Kevin"}}
-    kevin = house.post("/api/brain/entities", json=body).json()
-    path = house.vault / kevin["path"]
-    made = house.propose(
+    kevin = computer.post("/api/brain/entities", json=body).json()
+    path = computer.vault / kevin["path"]
+    made = computer.propose(
         action="update", target_module="brain", target_id=kevin["para_id"], payload={"append": "- Seagull"}
     )
-    approve_and_kill(house, made, path)
+    approve_and_kill(computer, made, path)
     assert path.read_text().count("Seagull") == 1
-    found = house.suggestion(made)
+    found = computer.suggestion(made)
     assert (found["status"], found["result"]["para_id"]) == ("approved", kevin["para_id"])
-    made = house.propose(action="create", target_module="brain", payload={"type": "topic", "name": "Seagull"})
-    approve_and_kill(house, made, house.vault / "Brain/entities/topics/seagull.md")
-    assert house.suggestion(made)["status"] == "approved"
-    assert len(list((house.vault / "Brain/entities").rglob("seagull*"))) == 1
+    made = computer.propose(action="create", target_module="brain", payload={"type": "topic", "name": "Seagull"})
+    approve_and_kill(computer, made, computer.vault / "Brain/entities/topics/seagull.md")
+    assert computer.suggestion(made)["status"] == "approved"
+    assert len(list((computer.vault / "Brain/entities").rglob("seagull*"))) == 1

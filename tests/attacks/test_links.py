@@ -1,29 +1,31 @@
 """S2, S3, S5: whoever reads or writes below the vault or a module follows no link, wherever on the way one was put."""
 
+import json
 import os
-import threading
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from parachute.agent_files.brought import brought_agents
-from parachute.backup.collect import open_file
-from parachute.base import folders
+from parachute.automation.maintenance.logs import copy_logs
+from parachute.base import openat2, opening
+from parachute.base.errors import InvalidInput, ParachuteError
+from parachute.base.files import kind_of, walk_tree
 from parachute.base.folders import Folder
-from parachute.claude_code.history import History
-from parachute.claude_code.models import Found
+from parachute.chat.claude_code_import.history import History
+from parachute.chat.claude_code_import.models import Found
+from parachute.chat.prompts.service import Prompts
+from parachute.chat.runs.event_files import EventFiles
+from parachute.chat.sessions.transcripts import Transcripts
+from parachute.chat.workspaces.copies import Copies
+from parachute.config.vault.service import Vault
 from parachute.core.files import Files
-from parachute.errors import InvalidInput, ParachuteError
-from parachute.hooks import memory
-from parachute.maintenance.logs import copy_logs
-from parachute.modules.hashing import copy_verified, tree_hash
-from parachute.prompts.service import Prompts
-from parachute.runs.event_files import EventFiles
-from parachute.sandbox.service import Execution
-from parachute.sessions.transcripts import Transcripts
-from parachute.vault.service import Vault
-from parachute.workspaces.copies import Copies
+from parachute.events.hooks import memory
+from parachute.modules.agent_definitions.brought import brought_agents
+from parachute.modules.registry.hashing import copy_verified, tree_hash
+from parachute.sandbox.engines.execution import Execution
 
 SECRET = "the secret"
 SESSION = "0f8fad5b-d9cb-469f-a165-70867728950e"
@@ -35,7 +37,7 @@ LINE = '{"type": "user", "message": {"role": "user", "content": "the secret"}, "
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "walk":
         # A kernel without the call.
-        monkeypatch.setattr(folders, "open_beneath", lambda *_: None)
+        monkeypatch.setattr(openat2, "_available", False)
 
 
 @pytest.fixture
@@ -57,9 +59,10 @@ def read_log(vault: Vault) -> str:
     return "".join(path.read_text() for path in target.iterdir())
 
 
-def backed_up(vault: Vault) -> str:
-    with open_file(vault.root, "Notes/a/b.md") as file:
-        return file.read().decode()
+def looked_over(vault: Vault) -> str:
+    paths = [path for path, status in walk_tree(vault.root) if kind_of(status) == "file"]
+    with Folder.open(vault.root) as folder:
+        return "".join(folder.read(path, 1000).decode() for path in paths)
 
 
 def history_of(vault: Vault) -> str:
@@ -72,7 +75,7 @@ READERS: dict[str, tuple[str, str, Callable[[Vault], object]]] = {
         SECRET,
         lambda vault: Files(vault.root, ["**"])._read_bytes(("Notes", "a", "b.md")),
     ),
-    "a backup": ("Notes/a/b.md", SECRET, backed_up),
+    "a look over a whole folder": ("Notes/a/b.md", SECRET, looked_over),
     "an agent that a module brings": ("agents/agent.md", AGENT, lambda vault: brought_agents(vault.root, "garden")),
     "an agent of a chat": ("Agents/agent.md", SECRET, lambda vault: Prompts(vault)._agent("Agents/agent.md").text),
     "a project's instructions": ("Projects/garden/AGENTS.md", SECRET, prompt_of),
@@ -155,6 +158,17 @@ def test_nothing_is_written_through_a_link(vault: Vault, tmp_path: Path) -> None
     assert list(outside.iterdir()) == []
 
 
+def test_the_activity_of_conversations_is_not_written_through_a_link(vault: Vault, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (vault.state / "activity").symlink_to(outside)
+    times = {"started_at": "2026-01-01T10:00:00+00:00", "ended_at": "2026-01-01T10:05:00+00:00"}
+    event = {"vault_path": str(vault.root), "data": {**times, "message_count": 2, "session_id": SESSION}}
+    command = [sys.executable, "-m", "parachute.hooks.defaults.activity_summary"]
+    assert subprocess.run(command, input=json.dumps(event), text=True, capture_output=True, check=False).returncode
+    assert list(outside.iterdir()) == []
+
+
 @pytest.mark.parametrize("path", ["..", "../x", "a/../../x", "/etc/passwd", "a\0b"])
 def test_a_path_that_leads_out_is_refused(tmp_path: Path, path: str) -> None:
     with Folder.open(tmp_path) as folder, pytest.raises(InvalidInput) as refused:
@@ -165,41 +179,32 @@ def test_a_path_that_leads_out_is_refused(tmp_path: Path, path: str) -> None:
 def test_magic_links_and_devices_are_no_files() -> None:
     with Folder.open(Path("/proc/self")) as process:
         for path in ("root/etc/passwd", "cwd/pyproject.toml", "exe", "fd/0"):
-            with pytest.raises((OSError, InvalidInput)):
-                process.read(path, 100)
+            with pytest.raises(OSError):
+                process.read(path, 1 << 30)
     with Folder.open(Path("/dev")) as devices, pytest.raises(InvalidInput) as refused:
         devices.read("zero", 100)
     assert refused.value.key == "not_a_file"
 
 
-def test_a_folder_that_is_swapped_while_a_module_is_copied_brings_nothing_from_outside(tmp_path: Path) -> None:
+def test_a_folder_that_becomes_a_link_while_a_module_is_copied_brings_nothing_from_outside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     module, outside = tmp_path / "module", tmp_path / "outside"
     for folder, content in ((module / "inner", "mine"), (outside, SECRET)):
         folder.mkdir(parents=True)
-        for number in range(20):
-            (folder / f"{number}.py").write_text(content)
-    inner, away, link = module / "inner", tmp_path / "away", tmp_path / "link"
-    link.symlink_to(outside)
-    done = threading.Event()
+        (folder / "code.py").write_text(content)
+    assert copy_verified(module, tmp_path / "before") == tree_hash(module)
+    open_beneath, inner = opening.open_beneath, module / "inner"
 
-    def swap() -> None:
-        while not done.is_set():
-            inner.rename(away)
-            link.rename(inner)
-            inner.rename(link)
-            away.rename(inner)
+    def swap_and_open(descriptor: int, path: str, flags: int, mode: int, *rest: bool) -> int | None:
+        if path == "inner" and not inner.is_symlink():  # which was a folder when it was listed
+            inner.rename(tmp_path / "away")
+            inner.symlink_to(outside)
+        return open_beneath(descriptor, path, flags, mode, *rest)
 
-    swapping = threading.Thread(target=swap)
-    swapping.start()
-    try:
-        for number in range(100):
-            target = tmp_path / f"copy-{number}"
-            try:
-                copy_verified(module, target)
-                tree_hash(module)
-            except ParachuteError:
-                pass  # the link was there, and it leads out
-            assert all(path.is_symlink() or SECRET not in path.read_text() for path in target.rglob("*.py"))
-    finally:
-        done.set()
-        swapping.join()
+    monkeypatch.setattr(opening, "open_beneath", swap_and_open)
+    with pytest.raises(ParachuteError) as refused:
+        copy_verified(module, tmp_path / "copy")
+    assert refused.value.key == "hash_not_possible"
+    assert inner.is_symlink()
+    assert [*(tmp_path / "copy").rglob("*.py")] == []

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from parachute.permissions.models import Access, Effect, Grant
-from parachute.permissions.policy import Policy
+from parachute.security.permissions.grants import Grant
+from parachute.security.permissions.models import Effect
+from parachute.security.permissions.policy import Policy
 
 MORE_THAN_THE_NAME = [
     "git -c alias.x='!id' x",
@@ -90,7 +91,7 @@ def _effects(policy: Policy, lines: list[str]) -> dict[str, Effect]:
 
 
 def test_a_grant_for_a_program_is_asked_about_such_options(tmp_path: Path) -> None:
-    policy = _policy(tmp_path, grants=tuple(Grant(Access.RUN, name) for name in PROGRAMS))
+    policy = _policy(tmp_path, grants=tuple(Grant.parse(f"Bash({name}:*)") for name in PROGRAMS))
     effects = _effects(policy, MORE_THAN_THE_NAME)
     assert [line for line, effect in effects.items() if effect is Effect.ALLOW] == []
     assert set(_effects(policy, JUST_THE_NAME).values()) == {Effect.ALLOW}
@@ -105,5 +106,5 @@ def test_a_closed_list_refuses_such_options(tmp_path: Path) -> None:
 
 def test_the_very_line_can_be_granted(tmp_path: Path) -> None:
     line = "git -c core.pager=cat log"
-    policy = _policy(tmp_path, grants=(Grant(Access.RUN, line),))
+    policy = _policy(tmp_path, grants=(Grant.parse(f"Bash({line})"),))
     assert policy.decide("Bash", {"command": line}).effect is Effect.ALLOW

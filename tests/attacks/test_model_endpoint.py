@@ -1,5 +1,7 @@
 """S7: an agent that uses up the server through its model endpoint."""
 
+# ruff: noqa: F811 - fixtures of another file have the names of parameters here
+
 import asyncio
 import json
 
@@ -7,21 +9,25 @@ import httpx2
 import pytest
 
 from parachute.base.budget import SANDBOX, has_few_values
-from parachute.gateway.service import SOCKET_NAME, Line
-from tests.gateway.conftest import Installation, agent, folder, installation, line, question  # noqa: F401
+from parachute.llm.gateway.endpoint import SOCKET_NAME, ModelEndpoint
+from tests.conftest import api  # noqa: F401 - the one of each test
+from tests.llm.gateway.conftest import Installation, agent, endpoint, folder, installation, question  # noqa: F401
+from tests.support.connections import read_to_end
 from tests.support.gate import Gate
 from tests.support.messages_api import MessagesAPI, hold, text
 
 
-async def test_connections_of_one_session_are_few(installation: Installation, line: Line, api: MessagesAPI) -> None:  # noqa: F811
-    path = str(line.folder / SOCKET_NAME)
+async def test_connections_of_one_session_are_few(
+    installation: Installation, endpoint: ModelEndpoint, api: MessagesAPI
+) -> None:
+    path = str(endpoint.folder / SOCKET_NAME)
     opened: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
     for _ in range(10 * SANDBOX.connections):
         reader, writer = await asyncio.open_unix_connection(path)
         writer.write(b"POST /v1/messages HTTP/1.1\r\nhost: x\r\nx-a: ")
         opened.append((reader, writer))
-    assert await opened[0][0].read() == b""
-    assert len(line.connections) < 2 * SANDBOX.connections  # those that make room are gone a moment later
+    assert await read_to_end(opened[0][0]) == b""
+    assert len(endpoint.connections) < 2 * SANDBOX.connections  # those that make room are gone a moment later
     api.script(text("Yes."))
     other = await installation.gateway.open("two")
     async with agent(other) as client:
@@ -40,9 +46,11 @@ async def test_connections_of_one_session_are_few(installation: Installation, li
     ],
     ids=["lists", "objects", "texts", "quotes"],
 )
-async def test_a_request_of_very_many_values_is_not_parsed(line: Line, api: MessagesAPI, bomb: bytes) -> None:  # noqa: F811
+async def test_a_request_of_very_many_values_is_not_parsed(
+    endpoint: ModelEndpoint, api: MessagesAPI, bomb: bytes
+) -> None:
     body = json.dumps(question()).encode()[:-1] + b',"metadata":[' + bomb + b"]}"
-    async with agent(line) as client:
+    async with agent(endpoint) as client:
         response = await client.post("/v1/messages", content=body)
     assert response.status_code == 400
     assert "values" in response.json()["error"]["message"]
@@ -55,12 +63,12 @@ def test_text_is_one_value_whatever_is_in_it() -> None:
     assert not has_few_values(b"[" + b"1," * 11 + b"1]", 10)
 
 
-async def test_too_much_at_once_is_refused(line: Line, api: MessagesAPI) -> None:  # noqa: F811
+async def test_too_much_at_once_is_refused(endpoint: ModelEndpoint, api: MessagesAPI) -> None:
     """Three requests of 30 MB that wait for their answers."""
     gate = Gate()
     api.default(hold(gate, text("Yes.")))
     body = json.dumps(question(system="x" * 30_000_000)).encode()
-    async with agent(line) as client:
+    async with agent(endpoint) as client:
         asking = [asyncio.create_task(client.post("/v1/messages", content=body)) for _ in range(3)]
         done, _ = await asyncio.wait(asking, return_when=asyncio.FIRST_COMPLETED)
         assert [task.result().status_code for task in done] == [529]
@@ -69,10 +77,12 @@ async def test_too_much_at_once_is_refused(line: Line, api: MessagesAPI) -> None
     assert sorted(statuses) == [200, 200, 529]
 
 
-async def test_between_turns_nothing_is_asked(installation: Installation, line: Line, api: MessagesAPI) -> None:  # noqa: F811
+async def test_between_turns_nothing_is_asked(
+    installation: Installation, endpoint: ModelEndpoint, api: MessagesAPI
+) -> None:
     gate = Gate()
     api.script(hold(gate, text("Too late.")), text("Again."))
-    async with agent(line) as client:
+    async with agent(endpoint) as client:
         asking = asyncio.create_task(client.post("/v1/messages", json=question()))
         await gate.reached()
         installation.gateway.pause("one")

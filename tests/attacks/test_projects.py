@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from parachute.errors import InvalidInput
-from parachute.sandbox.service import Sandboxes
-from parachute.settings.models import Settings
-from tests.attacks.test_without_a_sandbox import key_for_chats
-from tests.runs.answers import answered
-from tests.runs.conftest import _shared, api, computer  # noqa: F401 - fixtures
-from tests.sandbox.conftest import Boxes, boxes, needs_bubblewrap, units_process  # noqa: F401 - fixtures
-from tests.sandbox.escapes.protected import GIT
+from parachute.base.errors import InvalidInput
+from parachute.config.settings.models import Settings
+from parachute.sandbox.engines.service import Sandboxes
+from tests.attacks.conftest import key_for_chats
+from tests.chat.runs.answers import answered
+from tests.sandbox.engines.conftest import SandboxFactory, needs_bubblewrap, sandboxes, shared_launcher, units_process  # noqa: F401 - fixtures
+from tests.sandbox.engines.escapes.protected import GIT
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text
 
@@ -29,36 +28,36 @@ REPOSITORIES = {
 }
 
 
-def made(boxes: Boxes, script: str) -> Path:
+def made(sandboxes: SandboxFactory, script: str) -> Path:
     """A project in which a script was run."""
-    project = boxes.vault.root / "Projects/one"
+    project = sandboxes.vault.root / "Projects/one"
     subprocess.run(["sh", "-c", script], cwd=project, env=GIT, check=True)
     return project
 
 
 @needs_bubblewrap
 @pytest.mark.parametrize("script", REPOSITORIES.values(), ids=REPOSITORIES)
-async def test_a_folder_with_other_repositories_is_no_project(boxes: Boxes, script: str) -> None:
-    project = made(boxes, script)
+async def test_a_folder_with_other_repositories_is_no_project(sandboxes: SandboxFactory, script: str) -> None:
+    project = made(sandboxes, script)
     with pytest.raises(InvalidInput) as refusal:
-        boxes.sandboxes.check_project(project)
+        sandboxes.service.check_project(project)
     assert refusal.value.key == "project_holds_repository"
-    # Nor does its box begin where one was chosen before.
-    assert (await boxes.make(project)).run("touch", "here").returncode == 70
+    # Nor does its sandbox begin where one was chosen before.
+    assert (await sandboxes.make(project)).run("touch", "here").returncode == 70
 
 
 @needs_bubblewrap
-async def test_a_repository_is_a_project(boxes: Boxes) -> None:
-    project = made(boxes, "git init -q . && mkdir -p sub/.git .git/modules")
-    assert boxes.sandboxes.check_project(project) == project
-    box = await boxes.make(project)
-    assert box.shell("touch sub/file && git status --short && echo done").endswith("done\n")
+async def test_a_repository_is_a_project(sandboxes: SandboxFactory) -> None:
+    project = made(sandboxes, "git init -q . && mkdir -p sub/.git .git/modules")
+    assert sandboxes.service.check_project(project) == project
+    sandbox = await sandboxes.make(project)
+    assert sandbox.shell("touch sub/file && git status --short && echo done").endswith("done\n")
 
 
 @needs_bubblewrap
-async def test_all_projects_together_are_none(boxes: Boxes, tmp_path: Path) -> None:
-    settings = Settings(vault=boxes.vault.root, project_folders=[tmp_path])
-    sandboxes = Sandboxes(boxes.launcher.home, settings, boxes.vault, boxes.program)
+async def test_all_projects_together_are_none(sandboxes: SandboxFactory, tmp_path: Path) -> None:
+    settings = Settings(vault=sandboxes.vault.root, project_folders=[tmp_path])
+    sandboxes = Sandboxes(sandboxes.launcher.home, settings, sandboxes.vault, sandboxes.program)
     (tmp_path / "one").mkdir()
     assert sandboxes.check_project(tmp_path / "one") == tmp_path / "one"
     with pytest.raises(InvalidInput) as refusal:
@@ -68,23 +67,23 @@ async def test_all_projects_together_are_none(boxes: Boxes, tmp_path: Path) -> N
 
 @needs_bubblewrap
 @pytest.mark.parametrize("kind", ["Chat", "parachute", "parachute/below"])
-async def test_what_steers_others_is_no_project(boxes: Boxes, kind: str) -> None:
-    folder = boxes.vault.root / kind
+async def test_what_steers_others_is_no_project(sandboxes: SandboxFactory, kind: str) -> None:
+    folder = sandboxes.vault.root / kind
     folder.mkdir(parents=True)
     with pytest.raises(InvalidInput) as refusal:
-        boxes.sandboxes.check_project(folder)
+        sandboxes.service.check_project(folder)
     assert refusal.value.key == "not_a_project"
     with pytest.raises(InvalidInput):
-        await boxes.make(folder)
+        await sandboxes.make(folder)
 
 
 @needs_bubblewrap
-async def test_too_much_to_look_through_is_refused(boxes: Boxes) -> None:
-    project = made(boxes, "for i in $(seq 250); do mkdir -p p$i/.vscode && touch p$i/.vscode/x; done")
+async def test_too_much_to_look_through_is_refused(sandboxes: SandboxFactory) -> None:
+    project = made(sandboxes, "for i in $(seq 250); do mkdir -p p$i/.vscode && touch p$i/.vscode/x; done")
     with pytest.raises(InvalidInput) as refusal:
-        boxes.sandboxes.check_project(project)
+        sandboxes.service.check_project(project)
     assert refusal.value.key == "project_too_large"
-    assert (await boxes.make(project)).run("true").returncode == 70
+    assert (await sandboxes.make(project)).run("true").returncode == 70
 
 
 async def test_only_the_owner_chooses_a_folder(computer: Computer, api: MessagesAPI) -> None:

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from parachute.cli.output import as_json
-from parachute.manifest import consent, parse
-from tests.manifest.test_loading import MINIMAL
+from parachute.modules.manifest import consent, parse
+from tests.modules.manifest.test_loading import MINIMAL
 
 
 def _shown(description: str) -> list[str]:

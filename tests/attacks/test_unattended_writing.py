@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hosts.household import Household
+from tests.modules.runtime.household import Household
 from tests.support.messages_api import MessagesAPI, text
 
 DAY = "2026-01-31"
@@ -45,6 +45,7 @@ def run(computer: Household, *options: str) -> dict[str, str]:
     return found
 
 
+@pytest.mark.long
 def test_the_small_model_writes_nothing_into_the_vault() -> None:
     with Household(settings={"provider": "offline"}) as computer:
         assert computer.command("setup", "--yes", "--modules", "daily").returncode == 0

@@ -1,17 +1,15 @@
 """S2: where no sandbox works, a session that needs one does not run with the owner's rights because of it."""
 
-import json
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.runs.answers import answered
-from tests.sandbox.conftest import needs_bubblewrap
+from tests.attacks.conftest import key_for_chats
+from tests.chat.runs.answers import answered
+from tests.sandbox.engines.conftest import needs_bubblewrap
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text, tool_use
 
@@ -52,14 +50,6 @@ def machine(tmp_path: Path, api: MessagesAPI) -> Machine:
     return made
 
 
-def key_for_chats(computer: Computer) -> str:
-    """A key without admin rights."""
-    environment = {"PATH": os.environ["PATH"], "HOME": str(computer.folder), "PARACHUTE_HOME": str(computer.home.root)}
-    command = [sys.executable, "-m", "parachute.cli", "keys", "create", "phone", "--scope", "chat:read,write", "--json"]
-    made = subprocess.run(command, env=environment, check=True, capture_output=True, text=True, timeout=30)
-    return str(json.loads(made.stdout)["key"])
-
-
 async def test_without_a_setting_nobody_goes_without(machine: Machine, api: MessagesAPI) -> None:
     with machine.computer() as computer:
         async with computer.client() as client:
@@ -90,6 +80,7 @@ async def test_only_the_owner_goes_without_and_is_told(machine: Machine, api: Me
             assert theirs.terminal["key"] == "no_sandbox"
 
 
+@pytest.mark.long
 @needs_bubblewrap
 async def test_where_a_sandbox_has_worked_none_goes_without_one(tmp_path: Path, api: MessagesAPI) -> None:
     machine = Machine(tmp_path, api)

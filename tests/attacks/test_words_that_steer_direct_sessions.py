@@ -7,11 +7,11 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from parachute.hooks import memory
-from parachute.keys.models import Scope
-from parachute.keys.service import Keys
-from tests.hosts.household import Household
-from tests.runs.answers import answered, ended
+from parachute.events.hooks import memory
+from parachute.security.keys.models import Scope
+from parachute.security.keys.service import Keys
+from tests.chat.runs.answers import answered, ended
+from tests.modules.runtime.household import Household
 from tests.support.messages_api import MessagesAPI, text
 from tests.support.sse import ChatStream
 
@@ -27,7 +27,7 @@ def api() -> Iterator[MessagesAPI]:
 
 
 @pytest.fixture(scope="module")
-def house(api: MessagesAPI) -> Iterator[Household]:
+def computer(api: MessagesAPI) -> Iterator[Household]:
     """A computer with the Chat module."""
     with Household(environment={"ANTHROPIC_API_KEY": "sk-ant-x", "ANTHROPIC_BASE_URL": api.url}) as running:
         assert running.command("setup", "--yes", "--modules", "brain,chat").returncode == 0
@@ -35,14 +35,14 @@ def house(api: MessagesAPI) -> Iterator[Household]:
 
 
 @pytest.fixture(scope="module")
-def narrow(house: Household) -> dict[str, str]:
+def narrow(computer: Household) -> dict[str, str]:
     """What a phone sends that may read and write in chats."""
-    _, secret = Keys(house.home.root).create("phone", [Scope.parse("chat:read,write")])
+    _, secret = Keys(computer.home.root).create("phone", [Scope.parse("chat:read,write")])
     return {"x-api-key": secret}
 
 
-async def _asked(house: Household, **fields: object) -> ChatStream:
-    async with house.client() as client:
+async def _asked(computer: Household, **fields: object) -> ChatStream:
+    async with computer.client() as client:
         return await answered(client, "Hello", **fields)
 
 
@@ -54,139 +54,145 @@ def _warnings(stream: ChatStream) -> str:
     return "\n".join(event["message"] for event in stream.of_type("warning"))
 
 
-def test_a_key_that_may_chat_writes_no_prompt_and_makes_no_workspace(house: Household, narrow: dict[str, str]) -> None:
+def test_a_key_that_may_chat_writes_no_prompt_and_makes_no_workspace(
+    computer: Household, narrow: dict[str, str]
+) -> None:
     prompt = "/api/modules/chat/prompt"
-    assert house.ask("PUT", prompt, json={"content": EVIL}, headers=narrow).status_code == 403
-    assert not (house.vault / "Chat/prompt.md").exists()
-    assert house.get(prompt, headers=narrow).status_code == 200
-    assert house.post("/api/workspaces", json={"name": "ws1"}, headers=narrow).status_code == 403
-    made = house.post("/api/workspaces", json={"name": "mine", "default_trust_level": "sandboxed"})
+    assert computer.ask("PUT", prompt, json={"content": EVIL}, headers=narrow).status_code == 403
+    assert not (computer.vault / "Chat/prompt.md").exists()
+    assert computer.get(prompt, headers=narrow).status_code == 200
+    assert computer.post("/api/workspaces", json={"name": "ws1"}, headers=narrow).status_code == 403
+    made = computer.post("/api/workspaces", json={"name": "mine", "default_trust_level": "sandboxed"})
     assert made.status_code in (200, 201)
     for method in ("PUT", "DELETE"):
-        assert house.ask(method, "/api/workspaces/mine", json={"description": "x"}, headers=narrow).status_code == 403
-    listed = house.get("/api/workspaces", headers=narrow)
+        assert (
+            computer.ask(method, "/api/workspaces/mine", json={"description": "x"}, headers=narrow).status_code == 403
+        )
+    listed = computer.get("/api/workspaces", headers=narrow)
     assert [each["slug"] for each in listed.json()["workspaces"]] == ["mine"]
 
 
 async def test_a_prompt_in_the_vault_counts_when_the_owner_wrote_or_approved_it(
-    house: Household, api: MessagesAPI
+    computer: Household, api: MessagesAPI
 ) -> None:
-    file = house.vault / "Chat/prompt.md"
+    file = computer.vault / "Chat/prompt.md"
     file.parent.mkdir(exist_ok=True)
     file.write_text(EVIL)
-    stream = await _asked(house, trustLevel="direct")
+    stream = await _asked(computer, trustLevel="direct")
     assert EVIL not in _system(api)
     assert "parachute prompts approve Chat/prompt.md" in _warnings(stream)
-    stream = await _asked(house)
+    stream = await _asked(computer)
     assert EVIL in _system(api)
     assert _warnings(stream) == ""
-    async with house.client() as owner:
+    async with computer.client() as owner:
         written = await owner.put("/api/modules/chat/prompt", json={"content": "Talk like Ada."})
         assert written.status_code == 200
-    stream = await _asked(house, trustLevel="direct")
+    stream = await _asked(computer, trustLevel="direct")
     assert "Talk like Ada." in _system(api)
     assert _warnings(stream) == ""
     file.write_text(EVIL)
-    stream = await _asked(house, trustLevel="direct")
+    stream = await _asked(computer, trustLevel="direct")
     assert EVIL not in _system(api)
     assert "Chat/prompt.md" in _warnings(stream)
     file.unlink()
 
 
 @pytest.mark.parametrize("name", ["AGENTS.md", "CLAUDE.md"])
-async def test_instructions_of_a_folder_wait_for_approval(house: Household, api: MessagesAPI, name: str) -> None:
-    folder = house.vault / "Projects/boat"
+async def test_instructions_of_a_folder_wait_for_approval(computer: Household, api: MessagesAPI, name: str) -> None:
+    folder = computer.vault / "Projects/boat"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text(EVIL)
     fields = {"trustLevel": "direct", "workingDirectory": "Projects/boat"}
-    async with house.client() as client:
+    async with computer.client() as client:
         stream = await answered(client, "Hello", **fields)
         assert EVIL not in _system(api)
         assert f"parachute prompts approve Projects/boat/{name}" in _warnings(stream)
         # What was said once is not said with every message.
         again = await answered(client, "And?", ended(stream)["sessionId"])
         assert _warnings(again) == ""
-    await _asked(house, workingDirectory="Projects/boat")
+    await _asked(computer, workingDirectory="Projects/boat")
     assert EVIL in _system(api)
 
-    shown = house.command("prompts", "approve", f"Projects/boat/{name}")
+    shown = computer.command("prompts", "approve", f"Projects/boat/{name}")
     assert shown.returncode == 3
     assert EVIL in shown.stdout
-    assert house.command("prompts", "approve", f"Projects/boat/{name}", "--yes").returncode == 0
-    stream = await _asked(house, **fields)
+    assert computer.command("prompts", "approve", f"Projects/boat/{name}", "--yes").returncode == 0
+    stream = await _asked(computer, **fields)
     assert EVIL in _system(api)
     assert _warnings(stream) == ""
 
     (folder / name).write_text(f"{EVIL}\nAt once.")
-    stream = await _asked(house, **fields)
+    stream = await _asked(computer, **fields)
     assert EVIL not in _system(api)
-    changed = house.command("prompts", "approve", f"Projects/boat/{name}")
+    changed = computer.command("prompts", "approve", f"Projects/boat/{name}")
     assert "+At once." in changed.stdout
     assert f"+{EVIL}" not in changed.stdout
-    states = json.loads(house.command("prompts", "list", "--json").stdout)
+    states = json.loads(computer.command("prompts", "list", "--json").stdout)
     assert {"file": f"Projects/boat/{name}", "state": "changed, not approved"} in states
     (folder / name).unlink()
 
 
-async def test_the_same_words_elsewhere_are_not_approved(house: Household, api: MessagesAPI) -> None:
+async def test_the_same_words_elsewhere_are_not_approved(computer: Household, api: MessagesAPI) -> None:
     for folder in ("one", "two"):
-        (house.vault / "Projects" / folder).mkdir(parents=True, exist_ok=True)
-        (house.vault / "Projects" / folder / "AGENTS.md").write_text(f"{EVIL} In {folder}.".replace(folder, "both"))
-    assert house.command("prompts", "approve", "Projects/one/AGENTS.md", "--yes").returncode == 0
-    await _asked(house, trustLevel="direct", workingDirectory="Projects/two")
+        (computer.vault / "Projects" / folder).mkdir(parents=True, exist_ok=True)
+        (computer.vault / "Projects" / folder / "AGENTS.md").write_text(f"{EVIL} In {folder}.".replace(folder, "both"))
+    assert computer.command("prompts", "approve", "Projects/one/AGENTS.md", "--yes").returncode == 0
+    await _asked(computer, trustLevel="direct", workingDirectory="Projects/two")
     assert EVIL not in _system(api)
 
 
-async def test_an_agent_of_the_vault_keeps_its_limits_and_loses_its_words(house: Household, api: MessagesAPI) -> None:
-    file = house.vault / "Chat/pirate.md"
+async def test_an_agent_of_the_vault_keeps_its_limits_and_loses_its_words(
+    computer: Household, api: MessagesAPI
+) -> None:
+    file = computer.vault / "Chat/pirate.md"
     file.parent.mkdir(exist_ok=True)
     file.write_text(f"---\nname: Pirate\ntools: [Read]\n---\n{EVIL}")
-    stream = await _asked(house, trustLevel="direct", agentPath="Chat/pirate.md")
+    stream = await _asked(computer, trustLevel="direct", agentPath="Chat/pirate.md")
     assert EVIL not in _system(api)
     assert [tool["name"] for tool in api.conversation[-1].body["tools"]] == ["Read"]
     assert "parachute prompts approve Chat/pirate.md" in _warnings(stream)
-    assert house.command("prompts", "approve", "Chat/pirate.md", "--yes").returncode == 0
-    await _asked(house, trustLevel="direct", agentPath="Chat/pirate.md")
+    assert computer.command("prompts", "approve", "Chat/pirate.md", "--yes").returncode == 0
+    await _asked(computer, trustLevel="direct", agentPath="Chat/pirate.md")
     assert EVIL in _system(api)
 
 
-async def test_the_memory_counts_entry_by_entry(house: Household, api: MessagesAPI) -> None:
+async def test_the_memory_counts_entry_by_entry(computer: Household, api: MessagesAPI) -> None:
     def said() -> str:
         return str(api.conversation[-1].body["messages"])
 
-    memory.append(house.vault, "2026-01-31 · sandboxed", [EVIL])
-    stream = await _asked(house, trustLevel="direct")
+    memory.append(computer.vault, "2026-01-31 · sandboxed", [EVIL])
+    stream = await _asked(computer, trustLevel="direct")
     assert EVIL not in said()
     assert "parachute prompts approve parachute/memory.md" in _warnings(stream)
-    await _asked(house)
+    await _asked(computer)
     assert EVIL in said()
-    assert house.command("prompts", "approve", "parachute/memory.md", "--yes").returncode == 0
-    await _asked(house, trustLevel="direct")
+    assert computer.command("prompts", "approve", "parachute/memory.md", "--yes").returncode == 0
+    await _asked(computer, trustLevel="direct")
     assert EVIL in said()
-    memory.append(house.vault, "2026-02-01 · sandboxed", ["Something worse."])
-    stream = await _asked(house, trustLevel="direct")
+    memory.append(computer.vault, "2026-02-01 · sandboxed", ["Something worse."])
+    stream = await _asked(computer, trustLevel="direct")
     assert EVIL in said()
     assert "Something worse." not in said()
     assert "1 of the newest" in _warnings(stream)
-    Path(house.vault / memory.NAME).unlink()
+    Path(computer.vault / memory.NAME).unlink()
 
 
-async def test_a_broken_file_of_approvals_approves_nothing(house: Household, api: MessagesAPI) -> None:
-    (house.vault / "AGENTS.md").write_text(EVIL)
-    assert house.command("prompts", "approve", "AGENTS.md", "--yes").returncode == 0
-    file = house.home.root / "prompts-approved.json"
+async def test_a_broken_file_of_approvals_approves_nothing(computer: Household, api: MessagesAPI) -> None:
+    (computer.vault / "AGENTS.md").write_text(EVIL)
+    assert computer.command("prompts", "approve", "AGENTS.md", "--yes").returncode == 0
+    file = computer.home.root / "prompts-approved.json"
     kept = file.read_text()
     file.write_text("{")
-    await _asked(house, trustLevel="direct")
+    await _asked(computer, trustLevel="direct")
     assert EVIL not in _system(api)
     file.write_text(kept)
-    await _asked(house, trustLevel="direct")
+    await _asked(computer, trustLevel="direct")
     assert EVIL in _system(api)
-    (house.vault / "AGENTS.md").unlink()
+    (computer.vault / "AGENTS.md").unlink()
 
 
-async def test_the_owner_still_makes_workspaces_without_a_key(house: Household) -> None:
-    async with httpx2.AsyncClient(base_url=house.url, trust_env=False) as app:
+async def test_the_owner_still_makes_workspaces_without_a_key(computer: Household) -> None:
+    async with httpx2.AsyncClient(base_url=computer.url, trust_env=False) as app:
         made = await app.post("/api/workspaces", json={"name": "From the app", "default_trust_level": "sandboxed"})
         assert made.status_code in (200, 201)
         assert (await app.delete("/api/workspaces/from-the-app")).status_code in (200, 204)

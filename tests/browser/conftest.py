@@ -5,9 +5,13 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 _PHONE = {"width": 390, "height": 844}
+_MILLISECONDS = 60_000.0
+"""The longest wait for anything on a page; the five seconds of Playwright pass on a loaded machine."""
+
+expect.set_options(timeout=_MILLISECONDS)
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +38,7 @@ def problems() -> list[str]:
 def page(browser: Browser, problems: list[str]) -> Iterator[Page]:
     """A page in a window of its own, of the size of a phone."""
     context = browser.new_context(viewport=_PHONE, has_touch=True, reduced_motion="reduce")
+    context.set_default_timeout(_MILLISECONDS)
     opened = context.new_page()
     opened.on("pageerror", lambda error: problems.append(str(error)))
     opened.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)

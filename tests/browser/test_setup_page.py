@@ -14,6 +14,8 @@ from playwright.sync_api import Browser, Page, Route, expect
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text
 
+pytestmark = pytest.mark.long
+
 MODULES = ("Brain", "Chat", "Daily")
 
 

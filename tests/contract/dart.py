@@ -55,6 +55,11 @@ class Camel(Snake):
     model_config = ConfigDict(alias_generator=to_camel)
 
 
+def names(model: type[Camel]) -> set[str]:
+    """The members that a model reads."""
+    return {name for field in model.model_fields.items() for name in _names(*field)}
+
+
 def _names(name: str, field: FieldInfo) -> list[str]:
     alias = field.validation_alias
     if isinstance(alias, AliasChoices):

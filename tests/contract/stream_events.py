@@ -1,9 +1,10 @@
 """Every event of `POST /api/chat`, as the app reads it."""
 
-from collections.abc import Collection
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Discriminator
+
+from parachute.chat.runs.events import EVENTS
 
 from .dart import Camel, check
 
@@ -224,12 +225,6 @@ class TypedErrorEvent(Camel):
     session_id: str | None = None
 
 
-class PermissionEvent(Camel):
-    """A permission asked for or refused: the app ignores it, other clients may answer."""
-
-    type: Literal["permission_request", "permission_denied"]
-
-
 Event = Annotated[
     SessionEvent
     | PromptMetadataEvent
@@ -246,24 +241,28 @@ Event = Annotated[
     | AbortedEvent
     | DoneEvent
     | ErrorEvent
-    | TypedErrorEvent
-    | PermissionEvent,
+    | TypedErrorEvent,
     Discriminator("type"),
 ]
+
+KNOWN: dict[str, type[Camel]] = {
+    get_args(model.model_fields["type"].annotation)[0]: model for model in get_args(get_args(Event)[0])
+}
+"""The models by the types that the app knows."""
 
 TERMINAL = (DoneEvent, ErrorEvent, TypedErrorEvent, AbortedEvent)
 
 
-def parse_event(payload: Any, ignored: Collection[str] = ()) -> Any:
-    """Read one event by its type; a type that the app does not know fails, unless it is in `ignored`."""
-    if isinstance(payload, dict) and payload.get("type") in ignored:
+def parse_event(payload: Any) -> Any:
+    """Read one event by its type; one of ours that the app does not know is ignored, any other type fails."""
+    if isinstance(payload, dict) and payload.get("type") in EVENTS.keys() - KNOWN.keys():
         return payload
     return check(Event, payload, name="The event")  # type: ignore[arg-type]
 
 
-def check_stream(payloads: list[dict[str, Any]], ignored: Collection[str] = ()) -> list[Any]:
+def check_stream(payloads: list[dict[str, Any]]) -> list[Any]:
     """Read a whole stream: every event fits, and exactly one terminal event stands at the end."""
-    events = [parse_event(payload, ignored) for payload in payloads]
+    events = [parse_event(payload) for payload in payloads]
     ends = [index for index, event in enumerate(events) if isinstance(event, TERMINAL)]
     kinds = [payload["type"] for payload in payloads]
     assert ends == [len(events) - 1], f"one terminal event must end the stream, got {kinds}"

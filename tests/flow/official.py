@@ -10,8 +10,8 @@ from typing import Any, Self
 
 import httpx2
 
-from tests.hosts.household import Household
-from tests.runs.answers import answered
+from tests.chat.runs.answers import answered
+from tests.modules.runtime.household import Household
 from tests.support.messages_api import MessagesAPI, Reply, text, tool_use
 from tests.support.sse import ChatStream
 
@@ -81,12 +81,12 @@ class OfficialHousehold(Household):
 
     def wait_for_end(self, session: str, messages: int) -> None:
         """Wait until a session counts as ended after so many messages, and every module has taken what it was told of that."""
-        self.wait_until(lambda: self._ends(session, messages), f"{session} has ended", 40)
+        self.wait_until(lambda: self._ends(session, messages), f"{session} has ended")
         self.wait_for_events()
 
     def wait_for_events(self) -> None:
         """Wait until every event was taken by all who wanted it."""
-        self.wait_until(lambda: self._rows("SELECT count(*) FROM deliveries") == [(0,)], "every event was taken", 40)
+        self.wait_until(lambda: self._rows("SELECT count(*) FROM deliveries") == [(0,)], "every event was taken")
 
     def assert_nothing_failed(self) -> None:
         """No module is down, and no log tells of an error."""

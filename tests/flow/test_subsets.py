@@ -1,11 +1,14 @@
 """With each choice of the official modules: what can work works, and nothing fails."""
 
 import itertools
+import json
 
 import pytest
 
 from tests.flow.official import ENTRY, MODULES, RULE, OfficialHousehold, tools_of
 from tests.support.messages_api import MessagesAPI
+
+pytestmark = pytest.mark.long
 
 CHOICES = [choice for count in range(len(MODULES) + 1) for choice in itertools.combinations(MODULES, count)]
 TOOLS = {
@@ -28,7 +31,7 @@ def test_what_can_work_works(chosen: tuple[str, ...], api: MessagesAPI) -> None:
         if brain:
             kevin, lvb = household.write_down_both("Projects/lvb")
             assert "Learn Vibe Build" in household.told("brain", "search", "lessons")
-        _journal(household, is_there=daily)
+        day = _journal(household, is_there=daily)
 
         first = household.say("I am working on LVB today, and Kevin helps.")
         (shown,) = first.of_type("prompt_metadata")
@@ -50,7 +53,7 @@ def test_what_can_work_works(chosen: tuple[str, ...], api: MessagesAPI) -> None:
         assert proposed == {source for source, wanted in expected.items() if wanted}
         assert bool(household.asked_to_propose()) == (brain and chat)
         if daily:
-            (entry,) = household.value("/api/daily/today")["entries"]
+            (entry,) = household.value(f"/api/daily/entries?date={day}")["entries"]
             assert set(entry["mentions"]) == ({kevin, lvb} if brain else set())
         assert {module["name"] for module in household.value("/api/modules")["modules"]} == set(chosen)
         for name in set(MODULES) - set(chosen):
@@ -58,13 +61,15 @@ def test_what_can_work_works(chosen: tuple[str, ...], api: MessagesAPI) -> None:
         household.assert_nothing_failed()
 
 
-def _journal(household: OfficialHousehold, *, is_there: bool) -> None:
+def _journal(household: OfficialHousehold, *, is_there: bool) -> str:
+    """Write an entry, if there is a journal; its day."""
     if is_there:
-        household.told("daily", "add", ENTRY)
-        assert ENTRY in household.told("daily", "today")
+        day = str(json.loads(household.told("daily", "add", ENTRY, "--json"))["date"])
+        assert ENTRY in household.told("daily", "show", day)
         household.wait_for_events()
-        return
+        return day
     refused = household.command("daily", "add", ENTRY)
     assert refused.returncode == 1
     assert "Traceback" not in refused.stderr
     assert "daily" in refused.stderr
+    return ""

@@ -1,5 +1,6 @@
 """Configurations evaluated by Nix, without nixpkgs unless NIXPKGS_LIB names its lib."""
 
+import functools
 import json
 import os
 import re
@@ -42,6 +43,11 @@ def options(lib: Path | None = None) -> list[dict[str, Any]]:
 
 def run(expression: str) -> Any:
     """The value of an expression; no file is built and no network is used. Error: EvaluationFailed."""
+    return json.loads(_json_of(expression))
+
+
+@functools.cache
+def _json_of(expression: str) -> str:
     with tempfile.TemporaryDirectory(prefix="nix-", dir="/tmp") as place:
         environment = {
             "PATH": os.environ["PATH"],
@@ -57,12 +63,12 @@ def run(expression: str) -> Any:
         done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=_SECONDS, check=False)
     if done.returncode != 0:
         raise EvaluationFailed(re.sub(r"\x1b\[[0-9;]*m", "", done.stderr))
-    return json.loads(done.stdout)
+    return done.stdout
 
 
-def parse(file: Path) -> str | None:
-    """What is wrong with the syntax of a file, and with names in it that nothing defines; None for nothing."""
-    command = ["nix-instantiate", "--parse", str(file)]
+def parse(*files: Path) -> str | None:
+    """Say what is wrong with the syntax of files, and which names in them nothing defines; None for nothing."""
+    command = ["nix-instantiate", "--parse", *map(str, files)]
     environment = {**os.environ, "NIX_REMOTE": "dummy://"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=_SECONDS, check=False)
     return None if done.returncode == 0 else done.stderr

@@ -4,7 +4,7 @@ import json
 
 from pydantic import BaseModel
 
-from parachute.settings.models import Settings
+from parachute.config.settings.models import Settings
 from tests.nix.evaluation import TREE
 
 FILE = TREE / "nixos" / "settings.json"

@@ -1,4 +1,4 @@
-"""The configurations that docs/appliance.md shows are configurations."""
+"""The configurations that docs/appliance.md and README.md show are configurations."""
 
 import re
 import shutil
@@ -8,10 +8,14 @@ import pytest
 
 from tests.nix.flake import ROOT, Flake
 
-pytestmark = pytest.mark.skipif(
-    not shutil.which("nix"), reason="needs the system package nix-bin: `make test-deps` installs it"
-)
+pytestmark = [
+    pytest.mark.skipif(
+        not shutil.which("nix"), reason="needs the system package nix-bin: `make test-deps` installs it"
+    ),
+    pytest.mark.long,
+]
 _EXAMPLES = re.findall(r"```nix\n(.*?)```", (ROOT / "docs" / "appliance.md").read_text(), re.DOTALL)
+(_IMPORT,) = re.findall(r"```nix\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
 _CONFIGURATION = """
 {
   nixpkgs.hostPlatform = "x86_64-linux";
@@ -52,3 +56,11 @@ def test_one_import_on_a_home_server(flake: Flake, tmp_path: Path) -> None:
     wrong = _EXAMPLES[1].replace("acceptUnfreeAgent = true;", "")
     with pytest.raises(AssertionError, match=r"services\.parachute\.acceptUnfreeAgent"):
         evaluated(flake, wrong, tmp_path, "server")
+
+
+def test_the_import_that_the_readme_shows(flake: Flake, tmp_path: Path) -> None:
+    """In the place of the one of the page, with its permission for what is not free software."""
+    imported = re.sub(r"services\.parachute = \{.*?\};", "", _EXAMPLES[1], flags=re.DOTALL)
+    text = imported.replace("parachute.nixosModules.default", f"{{\n{_IMPORT}}}")
+    assert text.count(_IMPORT) == 1
+    assert evaluated(flake, text, tmp_path, "server").endswith(".drv")

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from parachute.declared.document import parse as parse_declaration
-from parachute.discovery.announcement import service_file
+from parachute.config.declared.document import parse as parse_declaration
+from parachute.web.discovery.announcement import service_file
 from tests.nix.evaluation import EXAMPLES, TREE, EvaluationFailed, evaluate
 from tests.nix.real_lib import REAL_LIB
 
@@ -233,9 +233,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(
-    "lib", [None, pytest.param(REAL_LIB, marks=pytest.mark.skipif(not REAL_LIB, reason="NIXPKGS_LIB is not set"))]
-)
+@pytest.mark.parametrize("lib", dict.fromkeys((None, REAL_LIB)))
 @pytest.mark.parametrize("case", WRONG)
 def test_what_is_wrong_is_said(case: str, lib: Path | None) -> None:
     said, expected = WRONG[case]

@@ -16,13 +16,15 @@ from packaging.markers import default_environment
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from parachute.image import recipe
+from parachute.sandbox import layout
+from parachute.sandbox.image import recipe
 from tests.nix.flake import ROOT, Flake
 
 pytestmark = [
     pytest.mark.skipif(
         not shutil.which("nix"), reason="needs the system package nix-bin: `make test-deps` installs it"
     ),
+    pytest.mark.long,
 ]
 SYSTEMS = {"x86_64-linux", "aarch64-linux"}
 PACKAGES = {
@@ -161,20 +163,17 @@ def tarball(flake: Flake, tmp_path: Path) -> Path:
 
 
 def test_the_image_of_containers_is_laid_out_as_the_recipe_says(tarball: Path) -> None:
-    mark = recipe.mark_of(tarball)
+    mark = recipe.read_root(tarball)[0]
     assert mark == (tarball.parent / "recipe").read_text().strip()
     assert not recipe.is_older(mark), "nobody is told to build it"
     with tarfile.open(tarball) as root:
         members = {f"/{member.name.removeprefix('./')}": member for member in root}
-    folders = re.search(r"mkdir -p (.*)", recipe._SETUP)
-    open_to_all = re.search(r"chmod 1777 (.*)", recipe._SETUP)
-    assert folders
-    assert open_to_all
-    for path in folders[1].split():
+    for path in layout.image_folders():
         assert members[path].isdir(), path
-    for path in open_to_all[1].split():
+    for path in layout.image_memory():
         assert members[path].mode & 0o7777 == 0o1777, path
-    assert members["/opt/parachute/agent"].isfile()
+    for path in layout.image_files():
+        assert members[path].isfile(), path
     assert {member.uid for member in members.values()} == {0}
     assert not any(member.mode & 0o6000 for member in members.values())
     # What the engine runs, and what the agent's program asks for.

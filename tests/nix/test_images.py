@@ -12,6 +12,7 @@ pytestmark = [
     pytest.mark.skipif(
         not shutil.which("nix"), reason="needs the system package nix-bin: `make test-deps` installs it"
     ),
+    pytest.mark.long,
 ]
 IMAGES = ["rpi4", "rpi5", "server", "vm"]
 CARDS = ["rpi4", "rpi5"]

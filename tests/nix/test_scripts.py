@@ -46,7 +46,7 @@ def configured(programs: Programs, said: str) -> Any:
 def run(script: str, **environment: str) -> int:
     """As NixOS runs it: the first failing command ends it."""
     paths = {"PATH": "/usr/bin:/bin", **environment}
-    return subprocess.run(["bash", "-c", f"set -e\n{script}"], env=paths, timeout=30, check=False).returncode
+    return subprocess.run(["bash", "-c", f"set -e\n{script}"], env=paths, timeout=60, check=False).returncode
 
 
 def test_the_image_is_built_once_for_each_root(programs: Programs, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from parachute.settings.home import Home
+from parachute.config.settings.home import Home
 from parachute.supervisor import backup_units, installed
 from tests.nix.evaluation import evaluate
 from tests.nix.rendering import unit_text

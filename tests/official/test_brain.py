@@ -1,4 +1,4 @@
-"""Brain as it really runs: verified, in a process of its own, in its box."""
+"""Brain as it really runs: verified, in a process of its own, in its sandbox."""
 
 import os
 import signal
@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.host.activator import HostedModule, wait_until
+from tests.modules.host_process.activator import HostedModule
+from tests.support.waiting import wait_until
+
+pytestmark = pytest.mark.long
 
 FOLDER = Path(__file__).parents[2] / "modules" / "brain"
 FILES = {
@@ -18,7 +21,7 @@ FILES = {
 PUBLISHED = {"/publish": {"id": "1"}, "/interfaces": {"interfaces": {}}}
 
 
-@pytest.fixture(params=[False, True], ids=["bare", "box"])
+@pytest.fixture(params=[False, True], ids=["bare", "sandbox"])
 def brain(request: pytest.FixtureRequest) -> Iterator[HostedModule]:
     running = HostedModule(
         "brain",

@@ -1,4 +1,4 @@
-"""The journal through core, in the process and the box that it has on every computer."""
+"""The journal through core, in the process and the sandbox that it has on every computer."""
 
 import threading
 from collections.abc import Iterator
@@ -7,7 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx2
 import pytest
 
-from tests.hosts.household import Household
+from tests.modules.runtime.household import Household
+
+pytestmark = pytest.mark.long
 
 CLIENTS, EACH = 20, 50
 DAYS = [f"2025-03-{day:02d}" for day in range(1, 5)]

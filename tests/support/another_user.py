@@ -15,7 +15,7 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="acting as another use
 _ASK = """
 import http.client, json, os, sys
 assert os.getuid() == 65534
-connection = http.client.HTTPConnection(sys.argv[1], int(sys.argv[2]), timeout=30)
+connection = http.client.HTTPConnection(sys.argv[1], int(sys.argv[2]), timeout=60)
 answers = []
 for method, path, body, headers in json.loads(sys.argv[3]):
     connection.request(method, path, body, {"content-type": "application/json", **headers})

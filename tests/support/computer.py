@@ -1,14 +1,15 @@
 """A whole computer in a test: the real supervisor, core, sandbox and agent program, with a scripted Messages API."""
 
 import asyncio
+import fcntl
 import os
+import random
 import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
@@ -18,10 +19,12 @@ import httpx2
 import psutil
 import yaml
 
-from parachute.settings.home import Home
+from parachute.config.settings.home import Home
 from parachute.supervisor import control
+from tests.support.waiting import SECONDS, wait_until
 
-START_SECONDS = 60
+AGENTS = {"spare": False, "memory_floor_megabytes": 0}
+"""No agent is started that no test asked for, and what other tests take of the memory ends none."""
 
 
 class Computer:
@@ -37,9 +40,13 @@ class Computer:
         self.home.root.mkdir(mode=0o700)
         self.vault = self.folder / "Parachute"
         self.host = "127.0.0.1"
-        self.port = free_port()
+        # Bound until the end, so that no other program of this machine gets the port before or between starts.
+        self._port = socket.socket()
+        self._port.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._port.bind((self.host, 0))
+        self.port: int = self._port.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
-        self._settings = {"vault": str(self.vault), "agents": {"spare": False}, **(settings or {})}
+        self._settings = {"vault": str(self.vault), "agents": AGENTS, **(settings or {})}
         self._environment = environment or {}
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -59,6 +66,7 @@ class Computer:
         finally:
             if kind is not None:
                 print(self.logs(), file=sys.stderr)  # noqa: T201
+            self._port.close()
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def start(self) -> None:
@@ -76,7 +84,7 @@ class Computer:
             self._process = subprocess.Popen(
                 command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
             )
-        self.wait_until(self._answers, "the computer answers", START_SECONDS)
+        self.wait_until(self._answers, "the computer answers")
 
     def stop(self) -> None:
         """Stop it as a person would, and see that every process has gone."""
@@ -85,14 +93,14 @@ class Computer:
         family = self.processes()
         self._process.terminate()
         try:
-            self._process.wait(30)
+            self._process.wait(SECONDS)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
             raise AssertionError(f"The supervisor did not stop.\n{self.logs()}") from None
         finally:
             self._process = None
-            _, alive = psutil.wait_procs(family, timeout=10)
+            _, alive = psutil.wait_procs(family, timeout=SECONDS)
             for process in alive:
                 process.kill()
         assert not alive, f"Left behind: {[process.cmdline() for process in alive]}"
@@ -117,16 +125,16 @@ class Computer:
                     continue
             return found
 
-        self.wait_until(matching, f"there is a process with {part!r}")
-        return matching()[0]
+        found: psutil.Process = self.wait_until(matching, f"there is a process with {part!r}")[0]
+        return found
 
     def kill_core(self) -> None:
         """kill -9 of core; returns when the supervisor has started another and it answers."""
-        core = self.find_process("parachute.serve")
+        core = self.find_process("parachute.server")
         os.kill(core.pid, signal.SIGKILL)
-        psutil.wait_procs([core], timeout=10)
+        psutil.wait_procs([core], timeout=SECONDS)
         self.wait_until(
-            lambda: self._answers() and self.find_process("parachute.serve").pid != core.pid, "core is back"
+            lambda: self._answers() and self.find_process("parachute.server").pid != core.pid, "core is back"
         )
 
     def client(self, **options: Any) -> httpx2.AsyncClient:
@@ -143,25 +151,42 @@ class Computer:
             f"--- {path.name}\n{path.read_text(errors='replace')[-8000:]}" for path in sorted(self.home.logs.iterdir())
         )
 
-    def wait_until(self, condition: Callable[[], Any], what: str, seconds: float = 20) -> None:
-        """Wait for a condition that no event announces."""
-        deadline = time.monotonic() + seconds
-        while not condition():
-            assert time.monotonic() < deadline, f"Waited {seconds} s until {what}.\n{self.logs()}"
-            if self._process is not None and self._process.poll() is not None:
-                raise AssertionError(f"The supervisor has ended.\n{self.logs()}")
-            time.sleep(0.02)
+    def wait_until(self, condition: Callable[[], Any], what: str, seconds: float = SECONDS) -> Any:
+        """Wait for a condition that no event announces, and return its value."""
+
+        def holds() -> Any:
+            assert self._process is None or self._process.poll() is None, f"The supervisor has ended.\n{self.logs()}"
+            return condition()
+
+        return wait_until(holds, what, self.logs, seconds=seconds)
 
     def _answers(self) -> bool:
         try:
-            return httpx2.get(f"{self.url}/api/health", timeout=2, trust_env=False).status_code == 200
+            return httpx2.get(f"{self.url}/api/health", timeout=10, trust_env=False).status_code == 200
         except httpx2.TransportError:
             return False
 
 
+_reserved: list[int] = []
+"""Descriptors of locks, which end with this process."""
+
+
 def free_port() -> int:
-    """A port of the loopback interface that nobody uses now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
+    """A port of the loopback interface that nobody uses, and that no other test gets while this process runs.
+
+    It lies below the range from which the system takes ports for outgoing connections and for port 0.
+    """
+    folder = Path(tempfile.gettempdir(), f"pc-test-ports-{os.getuid()}")
+    folder.mkdir(exist_ok=True)
+    while True:
+        port = random.randrange(10_000, 32_000)
+        lock = os.open(folder / str(port), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with socket.socket() as probe:
+                probe.bind(("127.0.0.1", port))
+        except OSError:
+            os.close(lock)
+        else:
+            _reserved.append(lock)
+            return port

@@ -20,7 +20,7 @@ IMPORTED = ("asyncio", "http.client", "pydantic", "pydantic_settings", "typer._a
 STREAMS = ("stdin", "stdout", "stderr")
 
 
-class Nursery:
+class ForkServer:
     """The process that is forked from; one command at a time."""
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class Nursery:
         """End it."""
         self._lines.close()
         self._socket.close()
-        self._process.wait(10)
+        self._process.wait(60)
 
 
 def serve(descriptor: int) -> None:

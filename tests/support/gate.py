@@ -3,8 +3,7 @@
 import asyncio
 import threading
 
-DEADLINE = 10.0
-"""Seconds that a test waits for something that takes milliseconds when nothing is broken."""
+from .waiting import SECONDS as DEADLINE
 
 
 class Gate:

@@ -45,6 +45,17 @@ class SmallDisk:
         else:
             pytest.skip("this kernel does not let a test make a disk read-only")
 
+    @contextmanager
+    def read_only(self) -> Iterator[None]:
+        """Let it only be read for a while, but by who has files open: an error could not be taken back."""
+        folder = str(self.folder)
+        for options in (("--bind", folder), ("-o", "remount,bind,ro")):
+            assert run("mount", *options, folder).returncode == 0
+        try:
+            yield
+        finally:
+            run("umount", "--lazy", folder)
+
 
 def run(*command: str) -> subprocess.CompletedProcess[str]:
     """One program of the system."""

@@ -1,5 +1,6 @@
 """The real command as a process, in a home of its own."""
 
+import codecs
 import os
 import pty
 import select
@@ -7,14 +8,15 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from .nursery import Nursery
+import psutil
 
-DEADLINE = 30.0
+from .fork_server import ForkServer
+from .waiting import SECONDS as DEADLINE
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +31,8 @@ class Result:
 class Terminal:
     """Runs `parachute` with an environment of which nothing comes from the machine but its programs."""
 
-    def __init__(self, folder: Path, nursery: Nursery) -> None:
-        self._nursery = nursery
+    def __init__(self, folder: Path, forks: ForkServer) -> None:
+        self._forks = forks
         self.home = folder / "p"
         self.environment = {
             "PATH": os.environ["PATH"],
@@ -44,7 +46,7 @@ class Terminal:
     def __call__(self, *arguments: str, stdin: str = "", **environment: str) -> Result:
         """Run a command to its end, with its standard streams in files."""
         all_variables = {**self.environment, **environment}
-        result = Result(*self._nursery.run(arguments, all_variables, self.environment["HOME"], stdin, DEADLINE))
+        result = Result(*self._forks.run(arguments, all_variables, self.environment["HOME"], stdin, DEADLINE))
         assert "Traceback" not in result.err, result.err
         return result
 
@@ -82,22 +84,29 @@ class Terminal:
     @contextmanager
     def screen(self, *arguments: str) -> Iterator["Screen"]:
         """Run a command on a terminal of its own; it is ended with the block."""
-        process, descriptor = pty.fork()
-        if process == 0:
-            # A shell starts its background jobs with this signal ignored, and the tests may be one of them.
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
-            os.chdir(self.environment["HOME"])
-            os.execve(sys.executable, self.command(*arguments), self.environment)
-        screen = Screen(process, descriptor)
-        try:
-            yield screen
-        finally:
-            screen.close()
+        with screen(self.command(*arguments), self.environment) as running:
+            yield running
 
     @staticmethod
     def command(*arguments: str) -> list[str]:
         """The command line."""
         return [sys.executable, "-m", "parachute.cli", *arguments]
+
+
+@contextmanager
+def screen(command: list[str], environment: dict[str, str]) -> Iterator["Screen"]:
+    """Run any program in the home of an environment, on a terminal of its own; it is ended with the block."""
+    process, descriptor = pty.fork()
+    if process == 0:
+        # A shell starts its background jobs with this signal ignored, and the tests may be one of them.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.chdir(environment["HOME"])
+        os.execve(command[0], command, environment)
+    running = Screen(process, descriptor)
+    try:
+        yield running
+    finally:
+        running.close()
 
 
 class Screen:
@@ -106,6 +115,7 @@ class Screen:
     def __init__(self, process: int, descriptor: int) -> None:
         self._process: int | None = process
         self._descriptor = descriptor
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self.seen = ""
 
     def type(self, text: str) -> None:
@@ -120,6 +130,22 @@ class Screen:
                 raise AssertionError(f"{text!r} did not come: {self.seen!r}")
         before, _, self.seen = self.seen.partition(text)
         return before + text
+
+    def until_it_waits(self) -> None:
+        """Wait until the command sleeps: CPython's input() loses a Ctrl-C that comes between its last echo and its wait."""
+        deadline = time.monotonic() + DEADLINE
+        while psutil.Process(self._process).status() != psutil.STATUS_SLEEPING:
+            assert time.monotonic() < deadline, "the command never waits"
+            os.sched_yield()
+
+    def answer(self, answer: Callable[[str], str | None], seconds: float = DEADLINE) -> int:
+        """Type what `answer` says to the screen since the last answer, until the command ends; return its exit code."""
+        answered, deadline = 0, time.monotonic() + seconds
+        while self._read(deadline):
+            if (reply := answer(self.seen[answered:])) is not None:
+                answered = len(self.seen)
+                self.type(f"{reply}\r")
+        return self.end()
 
     def end(self, pressing: str = "") -> int:
         """Wait until the command has ended, and return its exit code; `pressing` a key again and again as people do.
@@ -155,5 +181,5 @@ class Screen:
             data = os.read(self._descriptor, 65536)
         except OSError:
             return False  # on Linux, reading behind the end of the other side is an error
-        self.seen += data.decode(errors="replace")
+        self.seen += self._decoder.decode(data)
         return bool(data)

@@ -96,6 +96,7 @@ async def conversation(
         yield Conversation(client)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("clean_environment")
 class TestWithTheRealClient:
     """What the SDK makes of each kind of reply."""

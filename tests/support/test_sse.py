@@ -22,7 +22,9 @@ async def serving(*pieces: bytes, status: str = "200 OK") -> AsyncIterator[httpx
     """Serve the pieces as the body of any request, each in its own chunk."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
+        header = (await reader.readuntil(b"\r\n\r\n")).lower()
+        # Closed with input that nobody has read, a connection is reset.
+        await reader.readexactly(int(header.partition(b"content-length: ")[2].split(b"\r\n")[0]))
         writer.write(
             f"HTTP/1.1 {status}\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n".encode()
         )

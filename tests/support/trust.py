@@ -1,16 +1,16 @@
-"""A folder of trust and its keys, for tests that need no more of a computer; a `conftest.py` names what it takes from here."""
+"""A state directory and its keys, for tests that need no more of a computer; a `conftest.py` names what it takes from here."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from parachute.keys.service import Keys
+from parachute.security.keys.service import Keys
 
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """The folder of trust."""
+    """The state directory."""
     folder = tmp_path / "trust"
     folder.mkdir(mode=0o700)
     return folder

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.image.podman_contract import *  # noqa: F403 - the tests
-from tests.image.podman_contract import Images
+from tests.sandbox.image.podman_contract import *  # noqa: F403 - the tests
+from tests.sandbox.image.podman_contract import Images
 
 
 @pytest.fixture

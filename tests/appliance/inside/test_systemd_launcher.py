@@ -25,7 +25,7 @@ def units() -> Iterator[Launcher]:
 
 
 def systemctl(*arguments: str) -> str:
-    """What systemctl says."""
+    """The output of systemctl."""
     return subprocess.run(["systemctl", "--user", *arguments], capture_output=True, text=True, check=True).stdout
 
 
@@ -77,20 +77,20 @@ async def test_another_instance_needs_no_reload(units: Launcher) -> None:
     paths = []
     reloads = []
     for name in ("one", "two", "three"):
-        path = units.home.run / "box" / name / "unit.sock"
+        path = units.home.run / "sample" / name / "unit.sock"
         command = [sys.executable, "-ISc", ECHO.replace("sys.argv[1]", "1"), name]
-        unit = {"name": f"box@{name}", "command": command, "listen": [str(path)], "on_demand": True}
+        unit = {"name": f"sample@{name}", "command": command, "listen": [str(path)], "on_demand": True}
         await units.ask("open_unit", unit=unit)
         paths.append(path)
         reloads.append(systemctl("show", "--property=UnitsLoadTimestampMonotonic", "--value"))
     assert len(set(reloads)) == 1
     assert len({await ask(path) for path in paths}) == 3
-    assert sorted(file.name for file in UNITS.glob("parachute-box*")) == [
-        "parachute-box@.service",
-        "parachute-box@.socket",
+    assert sorted(file.name for file in UNITS.glob("parachute-sample*")) == [
+        "parachute-sample@.service",
+        "parachute-sample@.socket",
     ]
     for name in ("one", "two", "three"):
-        await units.ask("close_unit", name=f"box@{name}")
+        await units.ask("close_unit", name=f"sample@{name}")
     assert not any(path.exists() for path in paths)
 
 

@@ -52,7 +52,7 @@ def main() -> None:
 
 
 def carry_out(request: dict[str, Any]) -> dict[str, Any]:
-    """What became of one command; one that cannot be started ends like in a shell, with 127."""
+    """The result of one command; one that cannot be started ends like in a shell, with 127."""
     try:
         process = subprocess.Popen(
             request["command"],

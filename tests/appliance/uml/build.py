@@ -16,7 +16,7 @@ PROGRAM = "usr/bin/linux.uml"
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What is needed to boot: a folder with a kernel in it, and the file with the root."""
+    """The folder with the kernel, and the file with the root."""
 
     kernel: Kernel
     kernel_folder: Path
@@ -24,7 +24,7 @@ class Machine:
 
 
 def missing() -> str | None:
-    """What this machine lacks, as a sentence, or None."""
+    """The reason why this machine cannot boot the guest, or None."""
     if reason := build_root.missing():
         return reason
     if not shutil.which("mkfs.ext4"):

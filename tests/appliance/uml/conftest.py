@@ -52,7 +52,7 @@ def agents_guest(machine: Machine) -> Iterator[UmlGuest]:
 
 @pytest.fixture(scope="session")
 def built(agents_guest: UmlGuest) -> dict[str, Any]:
-    """What `parachute sandbox build` says of the image that it built."""
+    """The output of `parachute sandbox build`."""
     return Agents(agents_guest.user).build()
 
 

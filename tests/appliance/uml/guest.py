@@ -9,8 +9,8 @@ from tests.appliance.booted import Booted
 from tests.appliance.recipe import TREE, USER, USER_ID
 from tests.appliance.uml.backend import LineBackend
 from tests.appliance.uml.build import Machine
-from tests.appliance.uml.line import Line
 from tests.appliance.uml.recipe import MEMORY_MEBIBYTES, MODULES
+from tests.appliance.uml.serial_line import SerialLine
 
 _KERNEL_OPTIONS = ("panic=-1", "loglevel=5", "audit=0", "selinux=0", "systemd.mask=getty@tty1.service")
 
@@ -22,25 +22,25 @@ class UmlGuest(Booted):
         super().__init__()
         self._machine = machine
         self._options = options
-        self._line = Line(self._console.text)
+        self._serial_line = SerialLine(self._console.text)
 
     def close(self) -> None:
         super().close()
-        self._line.close()
+        self._serial_line.close()
 
     def _boot(self, deadline: float) -> None:
-        line, machine = self._line.guests.fileno(), self._machine
+        line, machine = self._serial_line.guests.fileno(), self._machine
         self._start(
             Path(__file__).with_name("boot.sh"),
             *(str(machine.kernel_folder), str(machine.image), str(TREE), str(line), " ".join(MODULES)),
             *(f"mem={MEMORY_MEBIBYTES}M", *_KERNEL_OPTIONS, *machine.kernel.options, *self._options),
             passed=(line,),
         )
-        self._line.guests.close()
-        while not self._line.listens(0.2):
+        self._serial_line.guests.close()
+        while not self._serial_line.listens(0.2):
             self._check(deadline)
-        self.root = LineBackend.host(self._line, "root")
-        self.user = LineBackend.host(self._line, USER)
+        self.root = LineBackend.host(self._serial_line, "root")
+        self.user = LineBackend.host(self._serial_line, USER)
         # Started before the rest of the system is up, it waits for what it needs.
         started = self.root.run(f"systemctl start user@{USER_ID}.service")
         assert started.rc == 0, f"{started.stderr}\n{self.journal()}"

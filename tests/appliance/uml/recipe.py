@@ -1,4 +1,4 @@
-"""What the kernel and the disk of the second guest are made of."""
+"""The recipe of the second guest's kernel and disk."""
 
 from dataclasses import dataclass
 

@@ -19,14 +19,14 @@ class Silence(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What became of a command; without a code it was ended because it took too long."""
+    """The result of a command; without a code it was ended at its time limit."""
 
     code: int | None
     stdout: bytes
     stderr: bytes
 
 
-class Line:
+class SerialLine:
     """A pair of connected sockets, one of which becomes the guest's serial line; `agent.py` has the protocol.
 
     `console` gives what the guest has printed, which says why it has ended.
@@ -46,13 +46,13 @@ class Line:
         self._reader.start()
 
     def listens(self, seconds: float) -> bool:
-        """Whether the agent says within so many seconds that it is there."""
+        """True when the agent answers within so many seconds."""
         with self._answered:
             self._answered.wait_for(lambda: 0 in self._answers or self._ended, seconds)
             return 0 in self._answers
 
     def ask(self, command: list[str], seconds: float) -> Answer:
-        """What became of a command; Silence if the guest has ended or no longer answers."""
+        """Run a command in the guest; raises Silence if the guest has ended or no longer answers."""
         with self._answered:
             self._last += 1
             number = self._last
@@ -69,7 +69,7 @@ class Line:
         return answer
 
     def close(self) -> None:
-        """End it; whoever waits is told."""
+        """End it; whoever waits gets Silence."""
         if self._own.fileno() < 0:
             return  # the guest was ended before
         self.guests.close()

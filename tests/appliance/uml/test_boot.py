@@ -1,4 +1,4 @@
-"""This guest is what the tests take it for, its failures are told, and nothing of it stays behind."""
+"""This guest is what the tests take it for, its failures are reported, and nothing of it stays behind."""
 
 import base64
 import hashlib
@@ -15,7 +15,7 @@ from testinfra.host import Host
 from tests.appliance.recipe import ENVIRONMENT, TREE
 from tests.appliance.uml.build import Machine
 from tests.appliance.uml.guest import UmlGuest
-from tests.appliance.uml.line import Silence
+from tests.appliance.uml.serial_line import Silence
 
 KERNEL = "linux.uml"
 
@@ -43,8 +43,8 @@ def test_commands_go_over_the_line_whole_and_side_by_side(host: Host) -> None:
     said = base64.b64decode(host.check_output("base64 --wrap=0 /tmp/random"))
     assert len(said) == size
     assert host.check_output("sha256sum < /tmp/random").split()[0] == hashlib.sha256(said).hexdigest()
-    told = "x" * 50_000
-    assert host.check_output("printf %%s %s | sha256sum", told).split()[0] == hashlib.sha256(told.encode()).hexdigest()
+    sent = "x" * 50_000
+    assert host.check_output("printf %%s %s | sha256sum", sent).split()[0] == hashlib.sha256(sent.encode()).hexdigest()
     # The second is the one that lets the first end.
     host.check_output("mkfifo /tmp/gate")
     outcomes: list[str] = []

@@ -45,7 +45,7 @@ class Timed:
         return [each["id"] for each in self.computer.get("/api/chat?limit=500")["sessions"]]
 
     def processes(self) -> dict[str, str]:
-        """What would change, did anything end and begin again."""
+        """The values that a restart of anything would change."""
         show = "systemctl --user show parachute-core parachute-supervisor --property=Id,MainPID,NRestarts"
         return dict(zip(("core", "supervisor"), self.computer.run(show).split("\n\n"), strict=True))
 

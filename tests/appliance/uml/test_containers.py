@@ -52,7 +52,9 @@ def test_a_memory_bomb_and_a_fork_bomb_end_at_their_limits(user: Host) -> None:
 
 
 def test_limits_are_those_that_were_asked_for_from_all_sides(user: Host) -> None:
-    found = json.loads(user.check_output(f"cd {SOURCE} && {ENVIRONMENT}/bin/python -m tests.appliance.looking"))
+    found = json.loads(
+        user.check_output(f"cd {SOURCE} && {ENVIRONMENT}/bin/python -m tests.appliance.inspect_containers")
+    )
     rows = {row["name"]: row for row in found["undisturbed"]["rows"]}
     assert [row["problem"] for row in rows.values() if row["differs"]] == []
     said = [

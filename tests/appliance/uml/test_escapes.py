@@ -11,7 +11,7 @@ planted = tests.planted
 
 @pytest.fixture
 def impossible() -> set[str]:
-    """What nobody can do on this system, in no box."""
+    """Attempts that fail on this system everywhere, also outside of a sandbox."""
     # Its files lie in no overlay.
     return tests.IMPOSSIBLE - {"open a file by its handle"}
 

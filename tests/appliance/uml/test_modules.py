@@ -1,4 +1,4 @@
-"""What holds for modules as services holds here, too; and where the other guest says that it cannot limit them, this one does."""
+"""Modules as services hold here, too; and where the other guest says that it cannot limit them, this one does."""
 
 from tests.appliance import test_modules as tests
 

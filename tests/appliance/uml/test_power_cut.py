@@ -14,7 +14,7 @@ from tests.appliance.test_crashes import HEALTHY_SECONDS, healthy
 from tests.appliance.uml.build import Machine
 from tests.appliance.uml.disk import Disk
 from tests.appliance.uml.guest import UmlGuest
-from tests.appliance.uml.line import Silence
+from tests.appliance.uml.serial_line import Silence
 from tests.appliance.uml.writers import Write, Writer, chats, entries, settings
 from tests.support.sse import text_of
 
@@ -53,7 +53,7 @@ class Powered:
 
     @property
     def is_on(self) -> bool:
-        """Whether it has power."""
+        """True while it has power."""
         return self._guest is not None and self._guest.processes() != []
 
     def off(self) -> None:
@@ -113,9 +113,9 @@ def test_what_was_acknowledged_is_there_after_the_power_has_gone(
     computer = powered.computer
     assert computer.run(LEFT.format(boot=boot)) == "0", "it was no power cut"
     check(powered)
-    told = computer.streamed(f"/api/chat/{cut_off}/events")
-    assert told[-1]["type"] == "aborted", told
-    assert "restarted" in told[-1]["message"]
+    events = computer.streamed(f"/api/chat/{cut_off}/events")
+    assert events[-1]["type"] == "aborted", events
+    assert "restarted" in events[-1]["message"]
     assert text_of(computer.say("echo again", cut_off)) == "again"
 
 

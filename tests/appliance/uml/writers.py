@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Any
 
 from tests.appliance.agents import Agents
-from tests.appliance.uml.line import Silence
+from tests.appliance.uml.serial_line import Silence
 
 _SECONDS = 240
 

@@ -16,12 +16,12 @@ class CallerModule(Module):
 
     @route("GET", "/proxy")
     def proxy(self) -> dict[str, str | None]:
-        """Where libraries are told to go."""
+        """The proxy that libraries are configured with."""
         return {name: os.environ.get(name) for name in ("HTTPS_PROXY", "HTTP_PROXY")}
 
     @route("GET", "/fetch")
     def fetch(self, url: str) -> dict[str, str]:
-        """What comes of a request that a library makes."""
+        """The outcome of a request by a library."""
         try:
             with urllib.request.urlopen(url, timeout=20) as answer:
                 return {"answer": str(answer.status)}
@@ -32,7 +32,7 @@ class CallerModule(Module):
 
     @route("GET", "/connect")
     def connect(self, host: str, port: int) -> dict[str, str]:
-        """What comes of a connection past the proxy."""
+        """The outcome of a connection past the proxy."""
         try:
             socket.create_connection((host, port), timeout=20).close()
         except OSError as error:

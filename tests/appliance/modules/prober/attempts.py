@@ -19,7 +19,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def outcomes(home: str, vault: str, port: int, core: int) -> dict[str, str]:
-    """What came of each attempt; `port` is that of core's API, `core` its process as the machine numbers it."""
+    """The outcome of each attempt; `port` is that of core's API, `core` its process as the machine numbers it."""
     trust, notes = Path(home, ".parachute"), Path(vault)
     runtime = f"/run/user/{os.getuid()}"
     code = Path(__file__).parent
@@ -42,7 +42,7 @@ def outcomes(home: str, vault: str, port: int, core: int) -> dict[str, str]:
         # Itself.
         "change its own code": lambda: (code / "prober.py").write_text("x"),
         "add to its own code": lambda: (code / "added.py").write_text("x"),
-        "change what it is told to be": lambda: (trust / "run/module/prober/spec.json").write_text("x"),
+        "change its own specification": lambda: (trust / "run/module/prober/spec.json").write_text("x"),
         "replace core's socket": lambda: (trust / "run/module/prober/core/core.sock").unlink(),
         # The rest of the vault and of the machine.
         "list the vault's other folders": lambda: list((notes / "Reading").iterdir()),

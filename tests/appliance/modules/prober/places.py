@@ -1,4 +1,4 @@
-"""Looks for whatever can be seen and written, also where nobody would think of trying."""
+"""Finds whatever can be seen and written, also in unlikely places."""
 
 import os
 from pathlib import Path

@@ -23,7 +23,7 @@ class ProberModule(Module):
 
     @route("POST", "/attempts")
     def attempts(self, home: str, vault: str, port: int, core: int) -> dict[str, str]:
-        """What came of each attempt: `done`, the name of an error, or that of the signal that ended it."""
+        """The outcome of each attempt: `done`, the name of an error, or that of the signal that ended it."""
         return attempts.outcomes(home, vault, port, core)
 
     @route("GET", "/places")
@@ -54,5 +54,5 @@ class ProberModule(Module):
 
     @event("reading.note.added")
     async def noted(self, path: str) -> None:
-        """Write down what it was told."""
+        """Record the event."""
         await self.core.files.write("Probes/heard.md", path)

@@ -1,0 +1,98 @@
+"""F5: the SDK, whose import takes a second of a small processor, is imported ahead of need, and nobody waits for it."""
+
+# ruff: noqa: F811 - fixtures of another file have the names of parameters here
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+
+from tests.conftest import api  # noqa: F401 - the one of each test
+from tests.support.computer import Computer
+from tests.support.gate import DEADLINE
+from tests.support.messages_api import MessagesAPI, text
+from tests.support.sse import chat
+
+HOLD = """
+import socket, sys
+
+def hold(event, arguments):
+    if event == "exec" and getattr(arguments[0], "co_filename", "").endswith("/claude_agent_sdk/__init__.py"):
+        with socket.create_connection(("127.0.0.1", {port})) as test:
+            test.recv(1)
+
+sys.addaudithook(hold)
+"""
+"""What every Python of the computer runs first: who imports the SDK waits for the test."""
+
+
+@pytest.fixture
+def imports() -> Iterator[socket.socket]:
+    """Where imports of the SDK come in."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.setblocking(False)
+        yield listener
+
+
+@pytest.fixture
+def computer(api: MessagesAPI, imports: socket.socket, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Computer]:
+    """A computer whose imports of the SDK are held until the test has read of them."""
+    folder = tmp_path_factory.mktemp("held")
+    (folder / "sitecustomize.py").write_text(HOLD.format(port=imports.getsockname()[1]))
+    environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-real", "ANTHROPIC_BASE_URL": api.url, "PYTHONPATH": str(folder)}
+    with Computer(environment=environment) as running:
+        yield running
+
+
+@contextlib.asynccontextmanager
+async def held(imports: socket.socket) -> AsyncIterator[None]:
+    """An import of the SDK that has begun, and does not go on before the end of this."""
+    async with asyncio.timeout(2 * DEADLINE):
+        importing, _ = await asyncio.get_running_loop().sock_accept(imports)
+    with importing:
+        yield
+
+
+def has_begun(imports: socket.socket) -> bool:
+    """Whether somebody has begun to import the SDK."""
+    try:
+        imports.accept()[0].close()
+    except BlockingIOError:
+        return False
+    return True
+
+
+async def test_others_are_answered_while_it_is_imported(
+    computer: Computer, api: MessagesAPI, imports: socket.socket
+) -> None:
+    api.script(text("Hello."))
+    assert not has_begun(imports), "a computer in which nobody chats does without"
+    async with computer.client() as client, computer.client() as other:
+        async with chat(client, "Hello!") as stream:
+            async with held(imports):
+                answer = await other.get("/api/health", timeout=DEADLINE)
+                assert answer.status_code == 200
+                # The turn is prepared meanwhile.
+                await stream.until("prompt_metadata")
+                assert api.conversation == []
+            await stream.collect()
+        assert stream.text == "Hello."
+        api.script(text("Again."))
+        async with chat(client, "Hello again!") as stream:
+            await stream.collect()
+        assert stream.text == "Again."
+    assert not has_begun(imports)
+
+
+@pytest.mark.long
+async def test_it_begins_with_the_message_and_not_when_the_agent_is_needed(
+    computer: Computer, imports: socket.socket
+) -> None:
+    async with computer.client() as client:
+        # One that never comes to an agent.
+        answer = await client.post("/api/chat", json={"message": "Hello!", "sessionId": "no-such-session"})
+        assert answer.status_code == 404
+        async with held(imports):
+            pass

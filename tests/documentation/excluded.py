@@ -1,0 +1,25 @@
+"""The lines that are not typed here, each with its reason; a line that is not in this table is typed."""
+
+ELSEWHERE = {
+    "Daily/": "is a list of files",
+    "make ": "works in the clone itself: tests/first_run.sh makes a clean one and types `make run`",
+    "git pull": "needs a remote repository that is newer than the clone",
+    "python -m pytest": "runs the tests of the official modules, as `make test` does",
+    "python modules/brain/tests/bench.py": "measures for minutes; `make bench` does it",
+    "sudo ": "needs root, and changes the machine",
+    "parachute service avahi": "writes a file of root's; tests/appliance/test_lan.py announces the computer with it",
+    "parachute service uninstall": "needs systemd with a user manager: tests/appliance removes the services",
+    "systemctl --user": "needs systemd with a user manager: tests/appliance/test_service.py follows the page there",
+    "nix ": "needs nixpkgs; tests/nix evaluates the configurations, scripts/verify-on-nixos builds them",
+    "nixos-rebuild": "needs a machine with NixOS",
+    "zstdcat ": "writes an image to a memory card",
+    "parachute sandbox build": "needs Podman, mmdebstrap and Debian's packages from the network: tests/sandbox/image builds one",
+    "parachute sandbox shell": "needs the containers' image: tests/appliance enters one",
+    "parachute sandbox explain": "shows a container that was tampered with: tests/sandbox/engines makes and explains some",
+    "~/mcp/calendar/bin/pip install": "needs the network",
+}
+
+
+def reason(command: str) -> str | None:
+    """Why a line is not typed, or None if it is."""
+    return next((why for beginning, why in ELSEWHERE.items() if command.startswith(beginning)), None)

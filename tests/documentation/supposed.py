@@ -1,0 +1,67 @@
+"""What pages suppose before their first line is typed, such as a disk, a project, or a program of somebody else."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.chat.mcp_servers.programs import plain
+from tests.modules.registry.building import write_module
+
+from .reader import Reader
+
+_BOOKS = """\
+settings:
+  interval: {type: integer, default: 15}
+  password: {type: secret}
+"""
+
+
+def suppose(page: str, reader: Reader) -> None:
+    """Make what a page supposes."""
+    if page in _SUPPOSED:
+        _SUPPOSED[page](reader)
+
+
+def _a_project(reader: Reader) -> None:
+    (reader.home / "Projects/garden").mkdir(parents=True)
+
+
+def _a_disk_and_a_clone(reader: Reader) -> None:
+    (reader.home / "usb").mkdir()
+    programs = reader.home / "parachute/.venv/bin"
+    programs.mkdir(parents=True)
+    (programs / "parachute").symlink_to(reader.program)
+
+
+def _a_synchronised_vault(reader: Reader) -> None:
+    (reader.home / "Dropbox").mkdir()
+    reader.run("parachute vault set ~/Dropbox/Parachute --create")
+
+
+def _a_module_of_somebody(reader: Reader) -> None:
+    books = write_module(reader.home / "someone/parachute-books", "books", more=_BOOKS)
+    for command in (["init", "-q"], ["add", "--all"], ["commit", "-qm", "first"]):
+        _git(books, *command)
+    reader.stands_for["https://example.org/"] = f"file://{reader.home}/"
+    (reader.home / "password.txt").write_text("a secret of mine\n")
+
+
+def _mcp_servers(reader: Reader) -> None:
+    for name in ("notes", "calendar"):
+        program = reader.home / f"mcp/{name}/server.py"
+        program.parent.mkdir(parents=True)
+        program.write_text(plain('TOOLS.append(tool("find"))'))
+
+
+def _git(folder: Path, *command: str) -> None:
+    names = ["-c", "user.name=me", "-c", "user.email=me@example.org"]
+    subprocess.run(["git", "-C", folder, *names, *command], check=True)
+
+
+_SUPPOSED: dict[str, Callable[[Reader], None]] = {
+    "docs/backup.md": _a_disk_and_a_clone,
+    "docs/doctor.md": _a_synchronised_vault,
+    "docs/installing-modules.md": _a_module_of_somebody,
+    "docs/mcp-servers.md": _mcp_servers,
+    "docs/workspaces.md": _a_project,
+}

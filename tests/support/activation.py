@@ -1,0 +1,123 @@
+"""Socket activation in tests: a Unix socket is held, and a real process started when somebody connects, as systemd does."""
+
+import http.client
+import os
+import select
+import socket
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+DEADLINE = 60.0
+# The listening socket becomes descriptor 3, and the process id stays the same across exec: what systemd does.
+_START = """
+import os, sys
+os.dup2(int(sys.argv[1]), 3)
+os.environ.setdefault("LISTEN_PID", str(os.getpid()))
+os.execv(sys.executable, [sys.executable, "-m", *sys.argv[2:]])
+"""
+
+
+class UnixConnection(http.client.HTTPConnection):
+    """HTTP over a Unix socket."""
+
+    def __init__(self, path: Path, timeout: float = DEADLINE) -> None:
+        super().__init__("localhost", timeout=timeout)
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(str(self._path))
+
+
+class Process(Protocol):
+    """The part of `subprocess.Popen` that tests use."""
+
+    pid: int
+
+    def wait(self) -> int: ...
+
+    def poll(self) -> int | None: ...
+
+    def send_signal(self, signal: int, /) -> None: ...
+
+    def terminate(self) -> None: ...
+
+    def kill(self) -> None: ...
+
+
+@dataclass(kw_only=True)
+class Activator:
+    """Starts a process whenever somebody connects to `path` and none runs; `exits` are the codes with which they ended."""
+
+    folder: Path
+    environment: dict[str, str] = field(default_factory=dict)
+    exits: list[int] = field(default_factory=list)
+    process: Process | None = None
+
+    def listen(self, path: Path, *program: str) -> None:
+        """Hold the socket from now on, and start `python -m program` with the variables of `environment`."""
+        self.path, self._program = path, program
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(str(path))
+        self.listener.listen(64)
+        self._closing_read, self._closing_write = os.pipe()
+        self._thread = threading.Thread(target=self._supervise)
+        self._thread.start()
+
+    @property
+    def log(self) -> str:
+        return (self.folder / "log").read_text()
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The environment of a process."""
+        return {**os.environ, "LISTEN_FDS": "1", **self.environment}
+
+    def start(self, log: IO[bytes]) -> Process:
+        """Start the process for whoever has connected."""
+        return self.spawn(stdout=log, stderr=log)
+
+    def spawn(self, **options: Any) -> subprocess.Popen[bytes]:
+        """Start one process by hand."""
+        descriptor = self.listener.fileno()
+        return subprocess.Popen(
+            [sys.executable, "-c", _START, str(descriptor), *self._program],
+            pass_fds=[descriptor],
+            env=self.variables,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+            **options,
+        )
+
+    def end(self) -> bool:
+        """End the process and close the socket; False if the process had to be killed."""
+        os.write(self._closing_write, b"x")
+        if self.process is not None and self.process.poll() is None:
+            self.process.terminate()
+        self._thread.join(DEADLINE / 4)
+        ended = not self._thread.is_alive()
+        if not ended and self.process is not None:
+            self.process.kill()
+            self._thread.join(DEADLINE)
+        self.listener.close()
+        os.close(self._closing_read)
+        os.close(self._closing_write)
+        return ended
+
+    def has_ended(self, code: int) -> None:
+        """Take notice of the end of a process; the next one starts when somebody connects, or waits still."""
+        self.exits.append(code)
+
+    def _supervise(self) -> None:
+        with (self.folder / "log").open("ab") as log:
+            while True:
+                readable, _, _ = select.select([self.listener, self._closing_read], [], [])
+                if self._closing_read in readable:
+                    return
+                self.process = self.start(log)
+                self.has_ended(self.process.wait())

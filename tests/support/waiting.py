@@ -1,0 +1,39 @@
+"""Waiting for what no event announces, such as what another process does."""
+
+import asyncio
+import inspect
+import time
+from collections.abc import Callable
+from typing import Any
+
+SECONDS = 60.0
+"""The longest wait for what takes milliseconds; a loaded machine needs thousands of them."""
+
+
+def wait_until(
+    condition: Callable[[], Any],
+    what: str,
+    report: Callable[[], str] = lambda: "",
+    *,
+    seconds: float = SECONDS,
+    seconds_between: float = 0.01,
+) -> Any:
+    """Poll until a condition holds, and return its value; fail after a minute or `seconds`, with a report."""
+    deadline = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < deadline, f"Waited {seconds:.0f} s until {what}.\n{report()}"
+        time.sleep(seconds_between)
+    return found
+
+
+async def until(condition: Callable[[], Any], what: str, report: Callable[[], str] = lambda: "") -> Any:
+    """Poll as `wait_until` does, without blocking the event loop; the condition may be a coroutine function."""
+    deadline = time.monotonic() + SECONDS
+    while True:
+        found = condition()
+        if inspect.isawaitable(found):
+            found = await found
+        if found:
+            return found
+        assert time.monotonic() < deadline, f"Waited {SECONDS:.0f} s until {what}.\n{report()}"
+        await asyncio.sleep(0.01)
