@@ -28,7 +28,7 @@ GROUPS = {
         "maintenance",
         "panic",
     ],
-    "Understand": ["security", "architecture", "specification", "verified"],
+    "Understand": ["security", "architecture", "glossary", "specification", "verified"],
 }
 """The pages as the navigation shows them; each page stands here once."""
 

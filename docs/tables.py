@@ -1,8 +1,10 @@
 """The tables of the documentation, made from the code; each stands in a page between two comments of its name."""
 
+import ast
 import re
 import shutil
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,16 +14,19 @@ import typer.main
 import yaml
 from pydantic import BaseModel
 
-from parachute.app import create
+from parachute.base.json_shape import members
+from parachute.chat.runs.events import EVENTS as EVENTS_OF_CHATS
+from parachute.chat.runs.failures import FAILURES
 from parachute.cli.commands import modules
-from parachute.cli.module_states import STATES, UNIT_STATES
-from parachute.cli.setting_rows import fields
-from parachute.hooks.commands import shown_name
-from parachute.hooks.configuration import FIRST_FILE
-from parachute.hooks.models import EVENTS, MEANINGS, SCRIPTS
-from parachute.settings.expectations import allowed_words
-from parachute.settings.home import Home
-from parachute.settings.models import Settings
+from parachute.cli.modules import STATES, UNIT_STATES
+from parachute.cli.settings import fields
+from parachute.config.settings.expectations import allowed_words
+from parachute.config.settings.home import Home
+from parachute.config.settings.models import Settings
+from parachute.events.hooks.commands import shown_name
+from parachute.events.hooks.configuration import FIRST_FILE
+from parachute.events.hooks.models import EVENTS, MEANINGS, SCRIPTS
+from parachute.server.app import create
 from parachute.supervisor.credentials import Credentials
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -129,16 +134,9 @@ def module_commands_table() -> str:
 
 def module_commands() -> list[tuple[str, str]]:
     """(usage, description) of every command about modules."""
-    app = typer.Typer()
-    app.callback()(lambda: None)
-    modules.register(app)
-    group = typer.main.get_command(app)
-    assert isinstance(group, typer.main.TyperGroup)
-    inner = group.commands["modules"]
-    assert isinstance(inner, typer.main.TyperGroup)
     return [
         (" ".join([name, *map(_parameter, command.params)]), (command.help or "").partition("\n")[0])
-        for name, command in inner.commands.items()
+        for name, command in typer.main.get_group(modules.app).commands.items()
     ]
 
 
@@ -156,6 +154,26 @@ def hook_events_table() -> str:
     for event, example in EVENTS.items():
         fields = ", ".join(f"`{name}`" for name in example)
         rows.append(f"| `{event}` | {MEANINGS[event]} | {fields} | `{scripts[event]}` |")
+    return "\n".join(rows)
+
+
+def chat_events_table() -> str:
+    """The events of a chat with their fields, as Markdown; in brackets what may be left out."""
+    rows = ["| type | fields | meaning |", "|---|---|---|"]
+    for kind in EVENTS_OF_CHATS.values():
+        if kind.is_sent:
+            fields = " ".join(_name(member.name, not member.is_optional) for member in members(kind))
+            end = "**Ends the stream.** " if kind.is_terminal else ""
+            meaning = " ".join((kind.__doc__ or "").split())
+            rows.append(f"| `{kind.type}` | {fields} | {end}{meaning} |")
+    return "\n".join(rows)
+
+
+def error_codes_table() -> str:
+    """The codes of `typed_error` with what the app offers to do, as Markdown."""
+    rows = ["| code | title | actions |", "|---|---|---|"]
+    for code, (title, actions) in FAILURES.items():
+        rows.append(f"| `{code}` | {title} | {', '.join(f'`{action}`' for action in actions)} |")
     return "\n".join(rows)
 
 
@@ -180,13 +198,36 @@ def nixos_options_table() -> str | None:
     return table(options())
 
 
+def packages_table() -> str:
+    """Wings and their packages in the order in which they may import each other, with their docstrings, as Markdown."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    order = {each["containers"][0]: each["layers"] for each in contracts if each.get("exhaustive")}
+    rows = ["| wing or package | holds |", "|---|---|"]
+    for wing in order["parachute"]:
+        rows.append(f"| **`parachute.{wing}`** | {_docstring(wing)} |")
+        inner = sorted(path.parent.name for path in (ROOT / "parachute" / wing).glob("*/__init__.py"))
+        layers = order.get(f"parachute.{wing}", inner)
+        packages = [name.strip() for layer in layers for name in layer.split("|") if name.strip() in inner]
+        rows += [f"| `{wing}.{name}` | {_docstring(f'{wing}/{name}')} |" for name in packages]
+    return "\n".join(rows)
+
+
+def _docstring(package: str) -> str:
+    """The first sentence or line of a package, which is not imported for it."""
+    text = ast.get_docstring(ast.parse((ROOT / "parachute" / package / "__init__.py").read_text())) or ""
+    return text.split("\n")[0].rstrip(".")
+
+
 TABLES: dict[str, Callable[[], str | None]] = {
+    "packages": packages_table,
     "settings": settings_table,
     "routes": routes_table,
     "module-commands": module_commands_table,
     "module-states": module_states_table,
     "hook-events": hook_events_table,
     "default-hooks": default_hooks_table,
+    "chat-events": chat_events_table,
+    "error-codes": error_codes_table,
     "nixos-options": nixos_options_table,
 }
 
