@@ -4,9 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
-# Each of their files starts a computer of its own and works through many cases in it, or evaluates the whole flake.
-LONG := tests/api/test_schema.py tests/backup tests/browser tests/declared tests/doctor tests/flow tests/hooks tests/hosts tests/maintenance tests/mcp_servers tests/module_agents tests/official tests/orchestrator tests/panic \
-  $(addprefix tests/nix/test_,documented_flakes.py flake.py images.py)
+# Without bytecode each process would compile everything again: half of what collecting the tests costs.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help run test test-long test-deps test-first-run appliance lint format bench docs lock clean
@@ -18,13 +17,13 @@ run: $(VENV)/.installed-run ## Install what is needed and start the computer
 	@$(PYTHON) requirements/check_system.py bwrap libgomp
 	@$(BIN)/parachute start
 
-test: $(VENV)/.installed-development ## Run the tests (ARGS goes to pytest)
+test: $(VENV)/.installed-development ## Run the tests that are not marked `long` (ARGS goes to pytest)
 	@$(PYTHON) requirements/check_system.py bwrap libgomp git nix-instantiate
-	$(BIN)/pytest -n auto $(addprefix --ignore=,$(LONG)) $(ARGS)
+	$(BIN)/pytest -n auto --dist worksteal -m "not long" $(ARGS)
 
-test-long: $(VENV)/.installed-development ## Run the suites that take minutes (ARGS goes to pytest)
+test-long: $(VENV)/.installed-development ## Run those that are marked `long` (ARGS goes to pytest)
 	@$(PYTHON) requirements/check_system.py bwrap libgomp git nix-instantiate restic
-	$(BIN)/pytest -n auto --dist loadfile $(LONG) $(ARGS)
+	$(BIN)/pytest -n auto --dist loadfile -m long $(ARGS)
 
 test-deps: ## Install the system packages that tests need (Debian)
 	apt-get update -qq
