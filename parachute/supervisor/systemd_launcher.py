@@ -202,6 +202,9 @@ class SystemdLauncher(OpenUnits[_Entry]):
             with contextlib.suppress(Unavailable):  # it is not loaded any more
                 await self._manager.job("StopUnit", full)
         await self._manager.reset(*names)
+        for watch in entry.watches:
+            with contextlib.suppress(Unavailable):
+                await self._manager.refresh(watch)
         self._forget_failures(entry)
         self._update(entry)
 

@@ -89,7 +89,13 @@ class Manager:
         (path,) = await self.call("LoadUnit", "s", unit)
         # Watched before they are read: of a change in between, the signal comes after the older value.
         self._watched[path] = changed
-        kind = "Service" if unit.endswith(".service") else "Socket"
+        await self.refresh(path)
+        return str(path)
+
+    async def refresh(self, path: str) -> None:
+        """Read the properties of a watched unit now: a signal may come after the answer to the call that caused it."""
+        changed = self._watched[path]
+        kind = "Service" if path.endswith("_2eservice") else "Socket"
         names = {"Unit": ("ActiveState", "SubState"), kind: ("Result",)}
         if kind == "Service":
             names[kind] += ("MainPID", "ExecMainCode", "ExecMainStatus")
@@ -97,7 +103,6 @@ class Manager:
             for member in members:
                 (value,) = await self._ask(_SYSTEMD, path, _PROPERTIES, "Get", "ss", f"{_SYSTEMD}.{interface}", member)
                 changed({member: value.value})
-        return str(path)
 
     def forget(self, path: str) -> None:
         """End a watch."""
