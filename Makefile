@@ -34,7 +34,7 @@ test-first-run: ## Follow the README on a clean clone in an empty home
 
 appliance: $(VENV)/.installed-development ## Boot a Debian with real systemd and test inside (root; ARGS goes to pytest)
 	$(BIN)/python -m tests.appliance.uml.build
-	$(BIN)/pytest -n 2 tests/appliance $(ARGS)
+	$(BIN)/pytest -n 3 tests/appliance $(ARGS)
 
 lint: $(VENV)/.installed-development ## Style, types and import rules
 	$(BIN)/ruff check .

@@ -1,10 +1,15 @@
-"""Which tests of a run with `-n 2` belong together."""
+"""Which tests of a run with `-n 3` belong together."""
 
 from xdist.scheduler import LoadScopeScheduling
 
+_OF_CONTAINERS = ("test_containers.py", "test_escapes.py", "test_read_only_disk.py")
+
 
 class ByGuest(LoadScopeScheduling):  # type: ignore[misc, unused-ignore]
-    """Each kind of guest has a process of its own: it is booted there only, and its tests keep their order."""
+    """Each guest has a process of its own: it is booted there only, and its tests keep their order."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return "uml" if "appliance/uml/" in nodeid.partition("::")[0] else "nspawn"
+        file = nodeid.partition("::")[0]
+        if "appliance/uml/" not in file:
+            return "nspawn"
+        return "uml with containers" if file.endswith(_OF_CONTAINERS) else "uml"

@@ -1,4 +1,4 @@
-"""A model for the guest that runs what the user's message says, and answers with what came of it: `scripted_model.py`.
+"""A model for the guest that runs what the user's message says, and answers with what came of it: `scripted_model.py [PORT]`.
 
 It prints its address, and serves until its standard input ends. Only `run: COMMAND`, `call: TOOL JSON` and anything else is
 understood.
@@ -37,7 +37,7 @@ def answer(body: dict[str, Any]) -> Reply:
 
 def main() -> None:
     """Serve."""
-    with MessagesAPI() as api:
+    with MessagesAPI(*map(int, sys.argv[1:])) as api:
         api.default(answer)
         sys.stdout.write(f"{api.url}\n")
         sys.stdout.flush()

@@ -61,7 +61,8 @@ EXPIRED = "OAuth token has expired. Please obtain a new token or refresh your ex
 class MessagesAPI:
     """The fake service: `with MessagesAPI() as api:` or `async with`, then `api.url`, `api.script(...)`."""
 
-    def __init__(self) -> None:
+    def __init__(self, port: int = 0) -> None:
+        self._port = port
         self._log = Log()
         self._lock = threading.Lock()
         self._script: deque[Scripted] = deque()
@@ -143,8 +144,8 @@ class MessagesAPI:
         await asyncio.to_thread(self.wait_until, condition, timeout)
 
     def start(self) -> Self:
-        """Listen on a free port and serve in a thread."""
-        listener = socket.create_server(("127.0.0.1", 0))
+        """Listen, on a free port unless one was named, and serve in a thread."""
+        listener = socket.create_server(("127.0.0.1", self._port))
         # asyncio switches delays off only where the socket names its protocol, and this one does not: without
         # this, every stream of small events takes 40 ms longer. Accepted connections inherit the option.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

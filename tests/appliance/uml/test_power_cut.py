@@ -21,6 +21,7 @@ from tests.support.sse import text_of
 SOUND = f"{ENVIRONMENT}/bin/python {SOURCE}/tests/appliance/soundness.py ~/.parachute ~/Parachute"
 LONG = "echo begun; sleep 1000"
 UNSYNCED = "head -c 100000 /dev/zero | tr '\\0' x > ~/only-in-memory-{boot}"
+MODEL_PORT = "8090"  # the same at each boot, so that the settings of the first one hold
 LEFT = "cat ~/only-in-memory-{boot} 2> /dev/null | tr -d '\\0' | wc -c"
 
 
@@ -38,18 +39,18 @@ class Powered:
         self.acknowledged: dict[Callable[[Agents], Write], list[Any]] = {entries: [], chats: [], settings: []}
 
     def on(self, command: str = "true") -> None:
-        """Boot, wait until the computer that a command installs is healthy, and give it a model."""
+        """Boot, with a model, and wait until the computer is healthy that a command installs."""
         self.boots += 1
         self._guest = self._ending.enter_context(UmlGuest(self._machine, self._disk.options))
         self.computer = Agents(self._guest.user)
-        self.computer.run(command)
-        assert healthy(self.computer) < HEALTHY_SECONDS
         # The model ends with the guest; nobody is left who could stop it, or remove what it has said.
         self.computer.run("rm -f ~/model.said")
         self._ending.enter_context(suppress(Silence))
-        url = self._ending.enter_context(self.computer.serving("model", "tests.appliance.scripted_model"))
-        self.computer.use_model(url)
-        self.computer.run("parachute restart")
+        url = self._ending.enter_context(self.computer.serving("model", "tests.appliance.scripted_model", MODEL_PORT))
+        if self.boots == 1:
+            self.computer.use_model(url)
+        self.computer.run(command)
+        assert healthy(self.computer) < HEALTHY_SECONDS
 
     @property
     def is_on(self) -> bool:
@@ -139,8 +140,9 @@ def check(powered: Powered) -> None:
         messages = computer.get(f"/api/chat/{session}")["messages"]
         assert [message["role"] for message in messages][:1] == ["user"], messages
         assert text in json.dumps(messages[-1])
+    limit = float(computer.run("parachute config get daily_spending_limit"))
     made = {each["slug"] for each in computer.get("/api/workspaces")["workspaces"]}
     for value, slug in powered.acknowledged[settings]:
         assert slug in made
-        assert float(computer.run("parachute config get daily_spending_limit")) >= value
+        assert limit >= value
     assert computer.run("systemctl --user list-units --failed --quiet 'parachute-*'") == ""
