@@ -23,7 +23,7 @@ def signature_of(status: os.stat_result) -> Signature:
     )
 
 
-def current_signature(path: Path) -> Signature | None:
+def current_signature(path: Path | str) -> Signature | None:
     """The signature of the file as it is now, None if there is none; links are not followed."""
     try:
         return signature_of(os.stat(path, follow_symlinks=False))  # noqa: PTH116 - half the time of Path.lstat, on every request

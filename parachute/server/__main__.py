@@ -2,8 +2,10 @@
 
 import gc
 
+from parachute.base.memory import keep_little
 from parachute.server import lazy_imports
 
+keep_little()
 gc.disable()  # nothing that an import makes is garbage: to look for it would cost a twentieth of the start
 lazy_imports.leave_out()
 

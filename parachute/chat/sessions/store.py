@@ -105,7 +105,8 @@ class SessionStore:
         """Those with the newest texts that match, read from the newest text on until there are enough."""
         looked_at = set[str]()
         found: list[tuple[str, str]] = []
-        before, size = _LAST_ROW, max(_FEWEST_ROWS, offset + limit)
+        # Some are archived: a second query begins anew to put together whatever begins with a word.
+        before, size = _LAST_ROW, max(_FEWEST_ROWS, (offset + limit) * 5 // 4)
         while len(found) < offset + limit:
             rows = await self._database.rows(_MATCHES, (expression, before, size))
             new = [session for session in dict.fromkeys(session for _, session in rows) if session not in looked_at]

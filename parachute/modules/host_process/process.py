@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import NoReturn
 
 from parachute.base.errors import InvalidInput, ParachuteError
+from parachute.base.memory import keep_little
 from parachute.core import runtime
 from parachute.core.application import Application
-from parachute.modules.host_process import limits, memory
+from parachute.modules.host_process import limits
 from parachute.modules.host_process.app import HostApp
 from parachute.modules.host_process.client import CoreClient
 from parachute.modules.host_process.egress_proxy import open_proxy
@@ -41,7 +42,7 @@ async def serve(specification: HostSpecification, confinement: str | None) -> No
 
     `confinement` is SANDBOX in bubblewrap, UNIT in what systemd enforces, None where nothing holds the module back.
     """
-    memory.keep_little()
+    keep_little()
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS))
     # First, so that nothing that the module starts inherits it.
     listener = adopt_listener(os.environ)

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -84,7 +84,11 @@ class ModuleUnit:
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> "ModuleUnit":
         """Out of what core says; whatever else that holds is left out."""
-        return cls(**{each.name: document[each.name] for each in fields(cls) if each.name in document})
+        return cls(**{name: document[name] for name in cls.__slots__ if name in document})
+
+    def as_json(self) -> dict[str, Any]:
+        """The JSON of the API and of `--json`."""
+        return {name: getattr(self, name) for name in self.__slots__}
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +139,7 @@ class ModuleStatus:
             "pending_hash": self.pending_hash,
             "permissions": module.permissions if module else None,
             "approved_at": module.approved_at.isoformat() if module and module.approved_at else None,
-            "unit": asdict(self.unit) if self.unit else None,
+            "unit": self.unit.as_json() if self.unit else None,
             "confinement": list(self.confinement),
             "declared": self.declared,
             "problem": self.problem,
@@ -202,11 +206,11 @@ class Places:
 
     def source(self, name: str) -> Path:
         """The source of a module, which the user may read and edit."""
-        return self.sources / name
+        return self.vault / f".modules/{name}"
 
     def copy(self, name: str, digest: str) -> Path:
         """The folder with `code`, `packages`, `lock.txt` and `wheels` of one approved content; it may not exist."""
-        return self.home.root / "modules" / name / digest
+        return self.home.root / f"modules/{name}/{digest}"
 
     def data(self, name: str) -> Path:
         """The private data of a module; it may not exist."""

@@ -1,6 +1,7 @@
 """The service of installed modules: their state and every change of it."""
 
 import os
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -30,11 +31,11 @@ from parachute.modules.registry.installation import (
 )
 from parachute.modules.registry.models import InstalledModule, Limits, ModuleStatus, Places, Progress, Silent, State
 from parachute.modules.registry.names import check_name
+from parachute.modules.registry.registry import JUST_NOW_NS, Registry, entry_of, not_installed
 from parachute.modules.registry.registry import Modules as Entries
-from parachute.modules.registry.registry import Registry, entry_of, not_installed
 from parachute.modules.registry.settings import ModuleSettings
 from parachute.modules.registry.staging import one_at_a_time, opened_sources, staging_folder
-from parachute.modules.registry.tree import check_tree, signatures
+from parachute.modules.registry.tree import check_tree, is_unchanged, signatures
 from parachute.modules.registry.verification import CODE, Runnable, approved_manifest, check_fits_installed, verify
 from parachute.supervisor.logs import log_path, older
 
@@ -71,7 +72,7 @@ class Modules:
         Core does this when it starts, and every installation before it begins.
         """
         try:
-            with one_at_a_time(self.places, 0, Silent()):
+            with one_at_a_time(self.places, self.registry, 0, Silent()):
                 return True
         except Conflict:
             return False
@@ -196,7 +197,7 @@ class Modules:
         that ran in place. Errors: NotFound, Declared, Conflict if another program changes modules.
         """
         self.declared.check_free(name)
-        with one_at_a_time(self.places, seconds, Silent()):
+        with one_at_a_time(self.places, self.registry, seconds, Silent()):
             module = self.registry.take(name)
             try:
                 yield module
@@ -268,7 +269,7 @@ class Modules:
     @contextmanager
     def _staging(self, progress: Progress | None, seconds: float) -> Iterator[Staging]:
         progress = progress or Silent()
-        with one_at_a_time(self.places, seconds, progress), staging_folder(self.places) as staging:
+        with one_at_a_time(self.places, self.registry, seconds, progress), staging_folder(self.places) as staging:
             yield Staging(self.places, self.registry, self.limits, progress, staging)
 
     def _folders(self) -> Names:
@@ -323,14 +324,15 @@ class Modules:
         return State.READY, None, None
 
     def _source_hash(self, name: str, folder: Path) -> str:
-        now = signatures(folder)
         known = self._hashes.get(name)
-        if known and known[0] == now:
+        if known and is_unchanged(folder, known[0]):
             return known[1]
+        moment, now = time.time_ns(), signatures(folder)
         check_tree(folder, self.limits)
         digest = tree_hash(folder)
         # What is being written at this moment is hashed again the next time.
-        if signatures(folder) == now:
+        settled = all(abs(moment - signature.changed_ns) > JUST_NOW_NS for signature in now.values())
+        if settled and is_unchanged(folder, now):
             self._hashes[name] = (now, digest)
         return digest
 

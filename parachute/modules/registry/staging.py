@@ -59,16 +59,16 @@ class Journal:
 
 
 @contextmanager
-def one_at_a_time(places: Places, seconds: float, progress: Progress) -> Iterator[None]:
+def one_at_a_time(places: Places, registry: Registry, seconds: float, progress: Progress) -> Iterator[None]:
     """Hold the right to change installed modules, and clean up after one that was killed.
 
-    Waits at most `seconds` for another program; error: Conflict.
+    Waits at most `seconds` for another program. Errors: Conflict, and RegistryUnreadable, with which nothing is removed.
     """
     with Folder.open(places.copies) as folder:
         descriptor = folder.descriptor(".lock", os.O_RDWR | os.O_CREAT)
     try:
         _wait(descriptor, seconds, progress)
-        clean(places)
+        clean(places, registry.load())
         yield
     finally:
         os.close(descriptor)
@@ -116,12 +116,8 @@ def token_of(staging: Path) -> str:
     return staging.name.removeprefix(_STAGING)
 
 
-def clean(places: Places) -> None:
-    """Undo what was begun and not finished, and remove copies that nothing uses; hold the lock.
-
-    Error: RegistryUnreadable, and then nothing is removed.
-    """
-    registry = Registry(places.registry).load()
+def clean(places: Places, registry: dict[str, InstalledModule]) -> None:
+    """Undo what was begun and not finished, and remove copies that nothing uses; hold the lock."""
     for folder in places.copies.glob(f"{_STAGING}*"):
         with _logged(folder):
             _undo(places, folder)

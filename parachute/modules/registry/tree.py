@@ -8,7 +8,7 @@ from pathlib import Path
 
 from parachute.base.errors import InvalidInput
 from parachute.base.folders import Folder, TooMany
-from parachute.base.signatures import Signature, signature_of
+from parachute.base.signatures import Signature, current_signature, signature_of
 from parachute.modules.registry.hashing import LEFT_OUT
 from parachute.modules.registry.models import Limits
 
@@ -79,13 +79,19 @@ def _refuse(path: str, error: OSError) -> None:
 
 
 def signatures(root: Path) -> dict[str, Signature]:
-    """The signature of each file below a folder, by its path."""
-    found = {}
+    """The signature of a folder and of each file and folder below it, by its path there; while all stay, it holds the same."""
+    found = {"": signature_of(root.lstat())}
     for entry, relative in walk(root):
-        status = entry.stat(follow_symlinks=False)
-        if not stat.S_ISDIR(status.st_mode):
-            found[relative] = signature_of(status)
+        found[relative] = signature_of(entry.stat(follow_symlinks=False))
     return found
+
+
+def is_unchanged(root: Path, known: dict[str, Signature]) -> bool:
+    """Whether a folder and all that is below it have these signatures still; a third of the work of taking them again."""
+    # A name that is new, gone or in the place of another one changes the signature of the folder that it lies in. As text:
+    # a path would be put together again for each file, on every request.
+    top = str(root)
+    return all(current_signature(f"{top}/{path}" if path else top) == known[path] for path in known)
 
 
 def remove_bytecode(root: Path) -> None:

@@ -41,9 +41,10 @@ class HostUnits:
         """
         specification = wanted.specification
         name = specification.name
-        if await asyncio.to_thread(self._current, name) != specification:
+        is_other = await asyncio.to_thread(self._current, name) != specification
+        if is_other:
             await control.ask(self._home, "close", unit=f"{_PREFIX}{name}")
-        await asyncio.to_thread(self._prepare, specification)
+        await asyncio.to_thread(self._prepare, specification, is_other)
         listener = await self._server.open(Path(specification.core_socket), _SOCKET_MODE, module=name)
         try:
             if specification.network:
@@ -82,11 +83,12 @@ class HostUnits:
             return HostSpecification.load(name, self._home.root)
         return None
 
-    def _prepare(self, specification: HostSpecification) -> None:
+    def _prepare(self, specification: HostSpecification, is_other: bool) -> None:
         private_folder(Path(specification.data).parent)
         private_folder(Path(specification.data))
         private_folder(self._home.run / "module")
         private_folder(self._home.run / "module" / specification.name)
         private_folder(Path(specification.core_socket).parent)
         folders.make(specification)
-        specification.save(specification_path(specification.name, self._home.root))
+        if is_other:  # each time would be a wait for the disk, for every module at every start
+            specification.save(specification_path(specification.name, self._home.root))

@@ -2,15 +2,20 @@
 
 import os
 import re
+import time
 from pathlib import Path
 
 import pytest
 
 from parachute.base.errors import InvalidInput
 from parachute.modules.manifest import ManifestInvalid
+from parachute.modules.registry.hashing import tree_hash
 from parachute.modules.registry.models import State
+from parachute.modules.registry.registry import JUST_NOW_NS
 from parachute.modules.registry.service import Modules, NotApproved
 from parachute.modules.registry.verification import Damaged
+from tests.support.auditing import audited
+from tests.support.waiting import wait_until
 
 from .building import needing, write_module, write_wheel
 from .steps import approve, install, state
@@ -62,6 +67,26 @@ def test_a_change_with_the_old_times_is_found(modules: Modules, hello: Path) -> 
     (hello / "module.py").write_text((hello / "module.py").read_text().replace('"world"', '"wOrld"'))
     os.utime(hello / "module.py", ns=(before.st_atime_ns, before.st_mtime_ns))
     assert state(modules) is State.PENDING
+
+
+def test_changes_that_follow_at_once_are_all_found(modules: Modules, hello: Path) -> None:
+    for number in range(50):
+        (hello / f"{number}.py").write_text("")
+        assert modules.status("hello").pending_hash == tree_hash(hello)
+
+
+def test_files_are_not_read_again_while_they_stay(modules: Modules, hello: Path) -> None:
+    made = time.time_ns()
+    wait_until(lambda: time.time_ns() - made > 2 * JUST_NOW_NS, "a change would have another time")
+    opened = list[str]()
+    with audited(lambda event, arguments: event == "open" and opened.append(str(arguments[0]))):
+        assert state(modules) is State.READY
+        assert "module.py" in opened
+        opened.clear()
+        assert state(modules) is State.READY
+        assert "module.py" not in opened
+        (hello / "new.py").write_text("")
+        assert state(modules) is State.PENDING
 
 
 def test_caches_are_no_change(modules: Modules, hello: Path) -> None:

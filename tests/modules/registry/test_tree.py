@@ -3,14 +3,18 @@
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from parachute.base.files import remove_tree
 from parachute.modules.registry import tree
-from parachute.modules.registry.tree import TreeNotAllowed, signatures
+from parachute.modules.registry.registry import JUST_NOW_NS
+from parachute.modules.registry.tree import TreeNotAllowed, is_unchanged, signatures
 from tests.support.auditing import audited
+from tests.support.waiting import wait_until
 
 from .building import deep_folder
 
@@ -91,7 +95,42 @@ def test_no_more_is_looked_at_than_a_module_can_have(tmp_path: Path, monkeypatch
         (tmp_path / f"{number}").mkdir()
         for inner in range(9):
             (tmp_path / f"{number}/{inner}").write_text("")
-    assert len(signatures(tmp_path)) == 90
+    assert len(signatures(tmp_path)) == 1 + 10 + 90
     (tmp_path / "one more").write_text("")
     with pytest.raises(TreeNotAllowed, match="more than 100 files"):
         signatures(tmp_path)
+
+
+def _replace_by_link(root: Path) -> None:
+    (root / "folder").rename(root.parent / "away")
+    (root / "folder").symlink_to(root.parent / "away")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda root: (root / "folder/file").write_text("two"),
+        lambda root: (root / "folder/file").chmod(0o755),
+        lambda root: (root / "folder/file").unlink(),
+        lambda root: (root / "folder/new").write_text(""),
+        lambda root: (root / "folder/file").rename(root / "folder/other"),
+        lambda root: (root / "new").mkdir(),
+        lambda root: (root / "empty").rmdir(),
+        lambda root: root.rename(root.parent / "gone"),
+        _replace_by_link,
+    ],
+)
+def test_every_change_of_a_tree_is_noticed_without_listing_it(tmp_path: Path, change: Callable[[Path], object]) -> None:
+    root = tmp_path / "root"
+    (root / "folder").mkdir(parents=True)
+    (root / "empty").mkdir()
+    (root / "folder/file").write_text("one")
+    made = time.time_ns()
+    wait_until(lambda: time.time_ns() - made > 2 * JUST_NOW_NS, "a change would have another time")
+    known = signatures(root)
+    opened = []
+    with audited(lambda event, arguments: event in ("open", "os.scandir") and opened.append(arguments)):
+        assert is_unchanged(root, known)
+    assert opened == []
+    change(root)
+    assert not is_unchanged(root, known)

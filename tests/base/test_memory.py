@@ -1,4 +1,4 @@
-"""What a module's process frees is not kept for ever."""
+"""What a process frees is not kept for ever."""
 
 import platform
 import subprocess
@@ -11,7 +11,7 @@ PROGRAM = """
 import sys, threading
 from pathlib import Path
 if sys.argv[1] == "little":
-    from parachute.modules.host_process.memory import keep_little
+    from parachute.base.memory import keep_little
     keep_little()
 turn, together = threading.Lock(), threading.Barrier(8)
 def work():

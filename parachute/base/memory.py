@@ -1,4 +1,4 @@
-"""Settings of the C library's allocator, so that a module's process returns memory that it freed."""
+"""Settings of the C library's allocator, so that a process returns memory that it freed."""
 
 import contextlib
 import ctypes
@@ -14,7 +14,7 @@ def keep_little() -> None:
 
     By default each thread gets a pool of its own, which never shrinks, although only one at a time runs Python; and blocks of
     up to 32 MiB come from such a pool as soon as the first of their size was freed. A module that has read many files once
-    would keep 12 MB more until it sleeps.
+    would keep 12 MB more until it sleeps, and so would the server after long answers to many at once.
     """
     with contextlib.suppress(AttributeError):  # other C libraries have no mallopt
         mallopt = ctypes.CDLL(None).mallopt
