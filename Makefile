@@ -23,7 +23,7 @@ test: $(VENV)/.installed-development ## Run the tests that are not marked `long`
 
 test-long: $(VENV)/.installed-development ## Run those that are marked `long` (ARGS goes to pytest)
 	@$(PYTHON) requirements/check_system.py bwrap libgomp git nix-instantiate restic
-	$(BIN)/pytest -n auto --dist loadfile -m long $(ARGS)
+	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder -m long $(ARGS)
 
 test-deps: ## Install the system packages that tests need (Debian)
 	apt-get update -qq

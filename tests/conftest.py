@@ -2,6 +2,7 @@
 
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,11 +21,21 @@ needs_bubblewrap = pytest.mark.skipif(
 LONG_SECONDS = 600
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Give long tests longer than others until they count as hung: each starts dozens of programs, on a busy machine too."""
+    seconds: Counter[Path] = Counter()
+    count: Counter[Path] = Counter()
     for item in items:
-        if item.get_closest_marker("long") and not item.get_closest_marker("timeout"):
+        if not item.get_closest_marker("long"):
+            continue
+        count[item.path] += 1
+        if (timeout := item.get_closest_marker("timeout")) is None:
             item.add_marker(pytest.mark.timeout(LONG_SECONDS))
+        else:
+            seconds[item.path] = max(seconds[item.path], timeout.args[0])
+    if config.getoption("markexpr") == "long":
+        # Files that say how long they may take begin first, then large ones: else one worker ends minutes after the other.
+        items.sort(key=lambda item: (-seconds[item.path], -count[item.path]))
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 from parachute.base.budget import Limits
 from parachute.web.http.http_connection import ConnectionLimiter
 from parachute.web.http.unix_server import UnixListener, UnixServer
-from tests.support.computer import Computer
+from tests.support.computer import PLAIN, Computer
 
 FEW = 256
 """Descriptors of the server under attack."""
@@ -56,7 +56,7 @@ def test_half_requests_do_not_stop_the_server(computer: Computer) -> None:
         for _ in range(3 * FEW):
             with contextlib.suppress(OSError):
                 stack.enter_context(connection(computer, b"GET /api/health HTTP/1.1\r\nhost: localhost\r\nx-a: "))
-        with httpx2.Client(base_url=computer.url, timeout=60, trust_env=False) as client:
+        with httpx2.Client(base_url=computer.url, timeout=60, **PLAIN) as client:
             assert client.get("/api/health").status_code == 200
             assert client.post("/api/panic").status_code == 200
             assert client.get("/api/panic").json()["panic"]

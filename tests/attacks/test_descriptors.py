@@ -12,7 +12,7 @@ import httpx2
 import psutil
 import pytest
 
-from tests.support.computer import Computer
+from tests.support.computer import PLAIN, Computer
 from tests.support.waiting import SECONDS
 
 
@@ -86,7 +86,7 @@ def test_the_watchdog_hears_of_a_server_without_a_free_descriptor(
 ) -> None:
     process, url = server
     allowed = process.rlimit(resource.RLIMIT_NOFILE)
-    with httpx2.Client(base_url=url, timeout=SECONDS, trust_env=False) as client:
+    with httpx2.Client(base_url=url, timeout=SECONDS, **PLAIN) as client:
         assert client.get("/api/health").status_code == 200
         process.rlimit(resource.RLIMIT_NOFILE, (3, allowed[1]))
         systemd.forget()
@@ -95,13 +95,13 @@ def test_the_watchdog_hears_of_a_server_without_a_free_descriptor(
         # Who is connected is answered, too; nobody else can be.
         assert client.get("/api/health").status_code == 200
     process.rlimit(resource.RLIMIT_NOFILE, allowed)
-    assert httpx2.get(f"{url}/api/health", timeout=SECONDS, trust_env=False).status_code == 200
+    assert httpx2.get(f"{url}/api/health", timeout=SECONDS, **PLAIN).status_code == 200
 
 
 def test_agents_are_stopped_without_a_free_descriptor(server: tuple[psutil.Process, str]) -> None:
     process, url = server
     allowed = process.rlimit(resource.RLIMIT_NOFILE)
-    with httpx2.Client(base_url=url, timeout=SECONDS, trust_env=False) as client:
+    with httpx2.Client(base_url=url, timeout=SECONDS, **PLAIN) as client:
         assert client.get("/api/health").status_code == 200
         process.rlimit(resource.RLIMIT_NOFILE, (3, allowed[1]))
         answer = client.post("/api/panic")

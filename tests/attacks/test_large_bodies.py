@@ -5,7 +5,7 @@ import json
 import httpx2
 import pytest
 
-from tests.support.computer import Computer
+from tests.support.computer import PLAIN, Computer
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from tests.support.computer import Computer
 )
 def test_very_many_values_are_not_looked_at(computer: Computer, body: bytes) -> None:
     core = computer.find_process("parachute.server")
-    with httpx2.Client(base_url=computer.url, timeout=60, trust_env=False) as client:
+    with httpx2.Client(base_url=computer.url, timeout=60, **PLAIN) as client:
         before = core.memory_info().rss
         response = client.post("/api/chat", content=body, headers={"content-type": "application/json"})
     assert (response.status_code, response.json()["key"]) == (413, "too_many_values")
@@ -28,14 +28,14 @@ def test_very_many_values_are_not_looked_at(computer: Computer, body: bytes) -> 
 
 def test_a_long_text_is_one_value(computer: Computer) -> None:
     text = '{"a": [1, 2, 3]}, ' * 5_000
-    with httpx2.Client(base_url=computer.url, timeout=60, trust_env=False) as client:
+    with httpx2.Client(base_url=computer.url, timeout=60, **PLAIN) as client:
         response = client.post("/api/chat", json={"message": text, "session_id": "no such"})
     assert response.json().get("key") != "too_many_values"
 
 
 def test_of_many_problems_five_are_named(computer: Computer) -> None:
     wrong = {"message": "x", "contexts": [1] * 100, "attachments": [{"type": 1}] * 20}
-    with httpx2.Client(base_url=computer.url, timeout=60, trust_env=False) as client:
+    with httpx2.Client(base_url=computer.url, timeout=60, **PLAIN) as client:
         response = client.post("/api/chat", json=wrong)
     assert response.status_code == 422
     *named, rest = response.json()["detail"].split("; ")

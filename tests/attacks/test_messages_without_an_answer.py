@@ -9,12 +9,13 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.chat.runs.answers import answered, ended, eventually, session_of
+from tests.chat.runs.answers import answered, ended, session_of
 from tests.chat.runs.processes import agent_of, agents, command_line
 from tests.support.computer import Computer
 from tests.support.gate import Gate
 from tests.support.messages_api import MessagesAPI, error, hold, text
 from tests.support.sse import chat
+from tests.support.waiting import until
 
 LOST = "My boat is called Seagull."
 
@@ -39,9 +40,9 @@ async def lose(
     # One that was kept would be replaced by a new one without a word.
     for agent in agents(computer):
         agent.kill()
-    await eventually(lambda: not agents(computer), "no agent is left")
+    await until(lambda: not agents(computer), "no agent is left")
     async with chat(client, words, session_id=session) as stream:
-        (agent,) = await eventually(lambda: agents(computer), "the agent is there")
+        (agent,) = await until(lambda: agents(computer), "the agent is there")
         victims = [each for each in (agent, *agent.parents()) if part in " ".join(command_line(each)[:4])]
         victims[0].kill()
         await stream.collect()
@@ -77,10 +78,10 @@ async def test_who_reads_the_end_may_speak_before_it_is_stored(computer: Compute
         session = session_of(await answered(client, "First message."))
         for agent in agents(computer):
             agent.kill()
-        await eventually(lambda: not agents(computer), "no agent is left")
+        await until(lambda: not agents(computer), "no agent is left")
         with closing(sqlite3.connect(computer.vault / ".parachute" / "runs.db", isolation_level=None)) as other:
             async with chat(client, LOST, session_id=session) as stream:
-                (agent,) = await eventually(lambda: agents(computer), "the agent is there")
+                (agent,) = await until(lambda: agents(computer), "the agent is there")
                 other.execute("BEGIN IMMEDIATE")
                 agent.kill()
                 await stream.collect()
@@ -120,7 +121,7 @@ async def test_what_the_transcript_has_is_not_handed_on_again(computer: Computer
         async with chat(client, LOST, session_id=session) as stream:
             await gate.reached()
             (transcript,) = computer.vault.glob(f".claude/projects/*/{session}.jsonl")
-            await eventually(lambda: f'"content":"{LOST}"}}' in transcript.read_text(), "the message is written")
+            await until(lambda: f'"content":"{LOST}"}}' in transcript.read_text(), "the message is written")
             agent_of(computer, session).kill()
             await stream.collect()
         gate.open()

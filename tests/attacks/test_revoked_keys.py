@@ -7,7 +7,7 @@ from secrets import token_hex
 import httpx2
 
 from parachute.security.keys.service import Keys
-from tests.support.computer import Computer
+from tests.support.computer import PLAIN, Computer
 from tests.support.gate import Gate
 from tests.support.messages_api import MessagesAPI, hold, several, text
 
@@ -35,7 +35,7 @@ async def test_the_stream_of_a_revoked_key_ends(computer: Computer, api: Message
 
 
 def test_wrong_keys_are_recorded_and_do_not_fill_the_record(computer: Computer) -> None:
-    with httpx2.Client(base_url=computer.url, timeout=60, trust_env=False) as client:
+    with httpx2.Client(base_url=computer.url, timeout=60, **PLAIN) as client:
         for number in range(50):
             assert client.get("/api/chat", headers={"x-api-key": f"para_{number}"}).status_code == 401
     computer.stop()  # which writes what was only counted

@@ -11,7 +11,7 @@ import httpx2
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.support.computer import Computer
+from tests.support.computer import PLAIN, Computer
 from tests.support.messages_api import MessagesAPI, text
 
 pytestmark = pytest.mark.long
@@ -98,7 +98,7 @@ def test_from_the_code_on_the_screen_to_the_key_of_the_app(
     secrets = (shown["key"], app_key, "sk-of-the-household")
     assert not [line for line in asked if any(secret in line.partition(" ")[0] for secret in secrets)]
     assert not problems
-    with httpx2.Client(base_url=computer.url, trust_env=False, timeout=60) as client:
+    with httpx2.Client(base_url=computer.url, **PLAIN, timeout=60) as client:
         assert client.get("/api/auth/keys", headers={"authorization": f"Bearer {shown['key']}"}).status_code == 401
         keys = client.get("/api/auth/keys", headers={"authorization": f"Bearer {app_key}"}).json()["keys"]
         assert [key["label"] for key in keys] == ["Ottilie's phone"]

@@ -8,6 +8,7 @@ import httpx2
 import pytest
 
 from tests.modules.runtime.household import Household
+from tests.support.computer import PLAIN
 
 pytestmark = pytest.mark.long
 
@@ -33,7 +34,7 @@ def test_a_thousand_entries_of_twenty_clients_at_once(house: Household) -> None:
     def client(number: int) -> dict[str, str]:
         """Write one entry after the other; their texts by their ids."""
         written: dict[str, str] = {}
-        with httpx2.Client(base_url=house.url, trust_env=False, timeout=60) as connection:
+        with httpx2.Client(base_url=house.url, **PLAIN, timeout=60) as connection:
             together.wait()
             for each in range(EACH):
                 text = f"Tea with Kevin, {number}/{each}." if each % 10 == 0 else f"Entry {number}/{each}."

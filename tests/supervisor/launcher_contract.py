@@ -9,6 +9,7 @@ import os
 import signal
 import stat
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import pytest
 from parachute.base.errors import ParachuteError
 from tests.supervisor.launching import Launcher, with_argument
 from tests.support.connections import read_to_end
-from tests.support.waiting import wait_until
+from tests.support.waiting import until, wait_until
 
 __all__ = [
     "test_a_command_that_does_not_exist_is_a_reason",
@@ -80,12 +81,22 @@ async def open_echo(units: Launcher, count: int, name: str = "echo", **fields: A
     return await units.open(name, sys.executable, "-ISc", ECHO, str(count), **fields)
 
 
-async def until(units: Launcher, name: str, state: str) -> dict[str, Any]:
-    """Wait for a unit's state."""
-    async with asyncio.timeout(60):
-        while (unit := await units.unit(name))["state"] != state:
-            await asyncio.sleep(0.01)
+async def unit_where(
+    units: Launcher, name: str, condition: Callable[[dict[str, Any]], bool], what: str
+) -> dict[str, Any]:
+    """Wait until a condition holds for a unit, and return the unit."""
+
+    async def found() -> dict[str, Any] | None:
+        unit = await units.unit(name)
+        return unit if condition(unit) else None
+
+    unit: dict[str, Any] = await until(found, f"{name} {what}")
     return unit
+
+
+async def unit_in(units: Launcher, name: str, state: str) -> dict[str, Any]:
+    """Wait for a unit's state."""
+    return await unit_where(units, name, lambda unit: unit["state"] == state, f"is {state}")
 
 
 async def test_the_first_connection_starts_a_unit_and_the_next_finds_it(units: Launcher) -> None:
@@ -101,7 +112,7 @@ async def test_a_unit_that_ends_well_listens_again_and_loses_no_connection(units
     path = await open_echo(units, 1)
     answers = await asyncio.gather(*(ask(path) for _ in range(12)))
     assert len(set(answers)) == 12  # a process each
-    unit = await until(units, "echo", "listening")
+    unit = await unit_in(units, "echo", "listening")
     assert unit["restarts"] == 0
     assert unit["reason"] is None
 
@@ -110,13 +121,15 @@ async def test_a_unit_that_crashes_is_started_again(units: Launcher) -> None:
     path = await open_echo(units, 5)
     first = await ask(path)
     os.kill(int(first.split()[0]), signal.SIGKILL)
-    async with asyncio.timeout(60):
-        second = b""
-        while second in (first, b""):  # the dying process may still take a connection with it
-            second = await ask(path)
-        # It may serve before its launcher has heard that it runs.
-        while (unit := await units.unit("echo"))["process"] != int(second.split()[0]):
-            await asyncio.sleep(0.01)
+
+    async def another() -> bytes | None:
+        answer = await ask(path)
+        return answer if answer not in (first, b"") else None
+
+    second = await until(another, "another process answers")  # the dying one may still take a connection with it
+    process = int(second.split()[0])
+    # It may serve before its launcher has heard that it runs.
+    unit = await unit_where(units, "echo", lambda unit: unit["process"] == process, "is known to run")
     assert unit["restarts"] == 1
 
 
@@ -124,7 +137,7 @@ async def test_a_unit_that_keeps_failing_is_given_up_with_a_reason_and_refuses(u
     starts = units.folder / "starts"
     path = await units.open("bad", "/bin/sh", "-c", f"echo >> {starts}; exit 3")
     assert await ask(path) == b""
-    unit = await until(units, "bad", "failed")
+    unit = await unit_in(units, "bad", "failed")
     assert len(starts.read_text()) == 5
     assert "bad ended with status 3." in unit["reason"]
     assert "bad.log" in unit["reason"]
@@ -135,7 +148,7 @@ async def test_a_unit_that_keeps_failing_is_given_up_with_a_reason_and_refuses(u
     again = await units.unit("bad")
     assert (again["state"], again["reason"]) == ("listening", None)
     assert (await ask(path)).endswith(b" hello"), "it is what it was opened as last"
-    assert (await until(units, "bad", "listening"))["restarts"] == unit["restarts"]
+    assert (await unit_in(units, "bad", "listening"))["restarts"] == unit["restarts"]
 
 
 async def test_starting_brings_a_failed_unit_back(units: Launcher) -> None:
@@ -143,22 +156,22 @@ async def test_starting_brings_a_failed_unit_back(units: Launcher) -> None:
     broken.touch()
     script = f"[ -e {broken} ] && exit 1; exec sleep 600"
     await units.open("bad", "/bin/sh", "-c", script, on_demand=False)
-    await until(units, "bad", "failed")
+    await unit_in(units, "bad", "failed")
     broken.unlink()
     await units.ask("start_unit", name="bad")
-    assert (await until(units, "bad", "running"))["reason"] is None
+    assert (await unit_in(units, "bad", "running"))["reason"] is None
 
 
 async def test_a_unit_that_ends_without_taking_its_connection_is_given_up(units: Launcher) -> None:
     path = await units.open("idle", "/bin/true")
     assert await ask(path) == b""
-    assert "without taking its connection" in (await until(units, "idle", "failed"))["reason"]
+    assert "without taking its connection" in (await unit_in(units, "idle", "failed"))["reason"]
 
 
 async def test_a_command_that_does_not_exist_is_a_reason(units: Launcher) -> None:
     path = await units.open("absent", "/does/not/exist")
     assert await ask(path) == b""
-    assert "could not be started" in (await until(units, "absent", "failed"))["reason"]
+    assert "could not be started" in (await unit_in(units, "absent", "failed"))["reason"]
 
 
 async def test_a_unit_that_stops_pinging_is_ended_and_started_again(units: Launcher) -> None:
@@ -170,16 +183,14 @@ async def test_a_unit_that_stops_pinging_is_ended_and_started_again(units: Launc
     first = await units.unit("pinging")
     assert first["state"] == "running"
     os.kill(first["process"], signal.SIGSTOP)
-    async with asyncio.timeout(60):
-        while (second := await units.unit("pinging"))["process"] in (None, first["process"]):
-            await asyncio.sleep(0.01)
+    others = (None, first["process"])
+    second = await unit_where(units, "pinging", lambda unit: unit["process"] not in others, "is started again")
     assert second["restarts"] == 1
-    assert (await until(units, "pinging", "running"))["process"] == second["process"]
+    assert (await unit_in(units, "pinging", "running"))["process"] == second["process"]
     assert (units.home.logs / "pinging.log").read_text() == "2000000\n" * 2
     pings.unlink()
-    async with asyncio.timeout(60):
-        while "did not answer its watchdog" not in str((await units.unit("pinging"))["reason"]):
-            await asyncio.sleep(0.01)
+    said = "did not answer its watchdog"
+    await unit_where(units, "pinging", lambda unit: said in str(unit["reason"]), "is ended")
 
 
 async def test_a_unit_that_never_becomes_ready_is_ended(units: Launcher) -> None:
@@ -198,7 +209,7 @@ async def test_stopping_ends_all_that_a_unit_started(units: Launcher) -> None:
     assert (unit["state"], unit["process"], unit["reason"]) == ("stopped", None, None)
     wait_until(lambda: not with_argument(mark), "all of it is gone")
     await units.ask("start_unit", name="stubborn")
-    assert (await until(units, "stubborn", "running"))["process"]
+    assert (await unit_in(units, "stubborn", "running"))["process"]
 
 
 async def test_a_restart_answers_those_who_wait(units: Launcher) -> None:

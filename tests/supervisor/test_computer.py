@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from tests.conftest import needs_bubblewrap
-from tests.support.computer import Computer, free_port
+from tests.support.computer import PLAIN, Computer, free_port
 from tests.support.messages_api import MessagesAPI, text
 
 pytestmark = pytest.mark.long
@@ -38,7 +38,7 @@ def supervise(home: Path, port: int, host: str = "127.0.0.1", **environment: str
 def chat(computer: Computer, message: str = "Hello") -> str:
     """The raw events of one message in a new session."""
     body = {"message": message, "sessionId": "new", "module": "chat"}
-    return httpx2.post(f"{computer.url}/api/chat", json=body, timeout=180, trust_env=False).text
+    return httpx2.post(f"{computer.url}/api/chat", json=body, timeout=180, **PLAIN).text
 
 
 def open_connection(computer: Computer, name: str, folder: str) -> socket.socket:
@@ -84,7 +84,7 @@ def test_requests_that_wait_while_core_is_down_are_answered_by_the_next(computer
     answers: list[int] = []
 
     def ask() -> None:
-        with httpx2.Client(timeout=180, trust_env=False) as client:
+        with httpx2.Client(timeout=180, **PLAIN) as client:
             answers.append(client.get(f"{computer.url}/api/health").status_code)
 
     threads = [threading.Thread(target=ask) for _ in range(5)]
@@ -166,7 +166,7 @@ def test_the_control_socket_stops_and_starts_core(computer: Computer) -> None:
     computer.ask_supervisor("restart")
     third = computer.find_process("parachute.server").pid
     assert len({first, second, third}) == 3
-    assert httpx2.get(f"{computer.url}/api/health", trust_env=False).status_code == 200
+    assert httpx2.get(f"{computer.url}/api/health", **PLAIN).status_code == 200
 
 
 @pytest.fixture

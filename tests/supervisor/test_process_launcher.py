@@ -8,7 +8,7 @@ import socket
 import psutil
 
 from tests.sandbox.engines.sandboxes import marker
-from tests.supervisor.launcher_contract import ask, open_echo
+from tests.supervisor.launcher_contract import ask, open_echo, unit_where
 from tests.supervisor.launching import Launcher, with_argument
 from tests.support.waiting import wait_until
 
@@ -56,9 +56,8 @@ async def test_a_log_that_cannot_be_written_is_a_reason_and_a_further_try(units:
     log.mkdir()
     path = await open_echo(units, 5, "unwritable")
     answering = asyncio.create_task(ask(path))
-    async with asyncio.timeout(60):
-        while "could not be started" not in str((await units.unit("unwritable"))["reason"]):
-            await asyncio.sleep(0.01)
+    said = "could not be started"
+    await unit_where(units, "unwritable", lambda unit: said in str(unit["reason"]), "has a reason")
     log.rmdir()
     assert (await answering).endswith(b" hello")
 

@@ -26,6 +26,9 @@ from tests.support.waiting import SECONDS, wait_until
 AGENTS = {"spare": False, "memory_floor_megabytes": 0}
 """No agent is started that no test asked for, and what other tests take of the memory ends none."""
 
+PLAIN: dict[str, Any] = {"trust_env": False, "verify": False}
+"""Options of HTTP clients for a computer: it has no TLS, and reading the system's certificates takes longer than a request."""
+
 
 class Computer:
     """One installation in a folder of its own; a context manager that leaves no process behind.
@@ -139,7 +142,7 @@ class Computer:
 
     def client(self, **options: Any) -> httpx2.AsyncClient:
         """An HTTP client for it, as an app on the same machine."""
-        return httpx2.AsyncClient(base_url=self.url, timeout=60, trust_env=False, **options)
+        return httpx2.AsyncClient(base_url=self.url, timeout=60, **PLAIN, **options)
 
     def ask_supervisor(self, operation: str, **fields: Any) -> dict[str, Any]:
         """One request on the control socket."""
@@ -162,7 +165,7 @@ class Computer:
 
     def _answers(self) -> bool:
         try:
-            return httpx2.get(f"{self.url}/api/health", timeout=10, trust_env=False).status_code == 200
+            return httpx2.get(f"{self.url}/api/health", timeout=10, **PLAIN).status_code == 200
         except httpx2.TransportError:
             return False
 

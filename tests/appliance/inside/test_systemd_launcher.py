@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.supervisor.launcher_contract import *  # noqa: F403 - the tests
-from tests.supervisor.launcher_contract import ECHO, ask, open_echo, until
+from tests.supervisor.launcher_contract import ECHO, ask, open_echo, unit_in
 from tests.supervisor.launching import Launcher, launcher
 
 UNITS = Path(os.environ["XDG_RUNTIME_DIR"], "systemd", "user")
@@ -110,7 +110,7 @@ async def test_a_confined_unit_gets_its_socket_and_sees_nothing_else(units: Laun
         "held", sys.executable, "-ISc", program, "1", confinement={"read": [], "write": []}, watchdog_seconds=None
     )
     assert (await ask(path)).endswith(b" hello")
-    await until(units, "held", "listening")
+    await unit_in(units, "held", "listening")
     assert (units.home.logs / "held.log").read_text() == "False False\n"
     secret.unlink()
 
@@ -118,6 +118,6 @@ async def test_a_confined_unit_gets_its_socket_and_sees_nothing_else(units: Laun
 async def test_a_failed_unit_leaves_nothing_of_its_failure_when_it_is_closed(units: Launcher) -> None:
     path = await units.open("bad", "/bin/sh", "-c", "exit 3")
     await ask(path)
-    await until(units, "bad", "failed")
+    await unit_in(units, "bad", "failed")
     await units.ask("close_unit", name="bad")
     assert systemctl("list-units", "--failed", "--quiet", "parachute-*") == ""

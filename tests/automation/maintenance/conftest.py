@@ -12,6 +12,7 @@ import pytest
 from parachute.chat.mcp_servers.secrets import Secrets
 from parachute.security.keys.cli_token import CliToken
 from tests.modules.runtime.household import Household
+from tests.support.computer import PLAIN
 from tests.support.messages_api import MessagesAPI, text, tool_use
 
 KEY = "sk-ant-api03-real-and-long-enough"
@@ -101,7 +102,7 @@ class MaintenanceComputer(Household):
     def streaming(self, message: str) -> Iterator[str]:
         """Send a message, and read its events when the block is left, as far as they come; gives the conversation."""
         body = {"message": message, "sessionId": "new", "module": "chat"}
-        options: dict[str, Any] = {"headers": self.headers, "timeout": 60, "trust_env": False}
+        options: dict[str, Any] = {"headers": self.headers, "timeout": 60, **PLAIN}
         with (
             httpx2.Client(**options) as client,
             client.stream("POST", f"{self.url}/api/chat", json=body) as answer,

@@ -20,10 +20,10 @@ from parachute.supervisor.rendering import render
 from tests.chat.agent_processes.core import core
 from tests.chat.agent_processes.module_tools import Reading
 from tests.chat.mcp_servers.running_servers import RunningServers, running_servers
-from tests.chat.runs.answers import eventually
 from tests.conftest import needs_bubblewrap
 from tests.supervisor.launching import Launcher
 from tests.support.messages_api import MessagesAPI
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.long
 
@@ -124,13 +124,13 @@ async def test_what_is_idle_or_not_approved_any_more_ends(
     os.mkfifo(servers.data("slow") / "go")
     assert await servers.service.call("kept", "act", {}) == "done"
     servers.catalog.remove("kept")
-    await eventually(lambda: "kept" not in servers.service.running(), "the removed one has ended")
+    await until(lambda: "kept" not in servers.service.running(), "the removed one has ended")
     monkeypatch.setattr("parachute.chat.mcp_servers.running.IDLE_SECONDS", 0.0)
     call = asyncio.create_task(servers.service.call("slow", "act", {}))
-    await eventually(lambda: "slow" in servers.service.running(), "it has begun")
+    await until(lambda: "slow" in servers.service.running(), "it has begun")
     opened = await asyncio.to_thread(lambda: (servers.data("slow") / "go").open("w"))  # it is at work all the time
     opened.close()
     assert await call == "went"
-    await eventually(lambda: not servers.service._running._running, "the idle one has ended")
+    await until(lambda: not servers.service._running._running, "the idle one has ended")
     names = [unit["name"] for unit in (await servers.launcher.ask("status"))["units"]]
     assert not any(name.startswith("mcp@") for name in names)

@@ -1,13 +1,12 @@
 """What most tests of runs do: send a message and read its whole answer."""
 
-import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import httpx2
 
 from tests.contract.models import check_stream
 from tests.support.sse import ChatStream, Event, Parser, chat
+from tests.support.waiting import until
 
 
 async def answered(
@@ -47,19 +46,11 @@ async def events_after(client: httpx2.AsyncClient, session: str, after: int = 0)
 
 async def transcript_with(client: httpx2.AsyncClient, session: str, last: str) -> list[Event]:
     """The events of a transcript as soon as it has the text `last`: the agent's program may store an answer after giving it."""
-    async with asyncio.timeout(60):
-        while True:
-            answer = await client.get(f"/api/chat/{session}/transcript", params={"full": True, "after_compact": True})
-            if answer.status_code == 200 and last in str(events := answer.json()["events"]):
-                found: list[Event] = events
-                return found
-            await asyncio.sleep(0.02)
 
+    async def stored() -> list[Event] | None:
+        answer = await client.get(f"/api/chat/{session}/transcript", params={"full": True, "after_compact": True})
+        events: list[Event] = answer.json()["events"] if answer.status_code == 200 else []
+        return events if last in str(events) else None
 
-async def eventually(condition: Callable[[], Any], what: str, seconds: float = 60) -> Any:
-    """Wait for a condition that no event announces, without blocking the loop; its value."""
-    deadline = asyncio.get_running_loop().time() + seconds
-    while not (value := condition()):
-        assert asyncio.get_running_loop().time() < deadline, f"waited {seconds} s until {what}"
-        await asyncio.sleep(0.02)
-    return value
+    found: list[Event] = await until(stored, f"the transcript has {last!r}")
+    return found

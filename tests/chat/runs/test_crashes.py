@@ -7,12 +7,13 @@ import signal
 
 import pytest
 
-from tests.chat.runs.answers import answered, ended, events_after, eventually, session_of
+from tests.chat.runs.answers import answered, ended, events_after, session_of
 from tests.chat.runs.conftest import MakeComputer
 from tests.chat.runs.processes import agent_of, agents, command_line
 from tests.support.computer import AGENTS, Computer
 from tests.support.messages_api import Gate, MessagesAPI, hold, several, text
 from tests.support.sse import chat, text_of
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.long
 
@@ -36,7 +37,7 @@ async def test_kill_of_core(own_computer: Computer, own_api: MessagesAPI) -> Non
             while not text_of(stream.events).endswith("answer. "):
                 await stream.until("text")
             # What was sent may be on its way to the disk, in the next batch.
-            await eventually(lambda: stored_text(computer).endswith(HALF), "the events are stored")
+            await until(lambda: stored_text(computer).endswith(HALF), "the events are stored")
             await asyncio.to_thread(computer.kill_core)
     async with computer.client() as client:
         assert (await client.get(f"/api/chat/{session}/stream-status")).json() == {"active": False}
@@ -137,7 +138,7 @@ async def test_nothing_is_left_of_many_chats(make_computer: MakeComputer, own_ap
     async with computer.client() as client:
         sessions = [session_of(await answered(client, f"Chat {number}")) for number in range(3)]
 
-        await eventually(lambda: len(agents(computer)) == 1, "only the last one is kept")
+        await until(lambda: len(agents(computer)) == 1, "only the last one is kept")
         agent_of(computer, sessions[-1])
         stream = await answered(client, "Again.", sessions[0])
         assert ended(stream)["sessionResume"]["cacheHit"] is False

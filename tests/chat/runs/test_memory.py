@@ -6,12 +6,13 @@ import pytest
 
 from parachute.supervisor import control
 from parachute.supervisor.units import agent_socket
-from tests.chat.runs.answers import answered, ended, eventually, session_of
+from tests.chat.runs.answers import answered, ended, session_of
 from tests.chat.runs.conftest import MakeComputer
 from tests.chat.runs.processes import agent_of, agents
 from tests.support.computer import Computer
 from tests.support.messages_api import Gate, MessagesAPI, hold, several, text
 from tests.support.sse import chat
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.long
 
@@ -38,9 +39,9 @@ async def test_over_the_bound_the_one_that_is_idle_for_longest_ends(
         await answered(client, "Again.", sessions[0])
         assert (await held(computer)).keys() == set(sessions)
         sessions.append(session_of(await answered(client, "Chat 2.")))
-        await eventually(lambda: len(agents(computer)) == 2, "one has ended")
+        await until(lambda: len(agents(computer)) == 2, "one has ended")
         assert {agent_of(computer, session) for session in (sessions[0], sessions[2])} == set(agents(computer))
-        await eventually(lambda: not agent_socket(computer.home, sessions[1]).exists(), "its sandbox as well")
+        await until(lambda: not agent_socket(computer.home, sessions[1]).exists(), "its sandbox as well")
         assert (await held(computer)).keys() == {sessions[0], sessions[2]}
         assert (await answered(client, "Still there?", sessions[1])).text == "Yes."
 
@@ -62,7 +63,7 @@ async def test_a_turn_is_never_ended_for_memory_and_no_other_one_begins(
         gate.open()
         await working.collect()
         assert ended(working)["type"] == "done"
-        await eventually(lambda: not agents(computer), "it is not kept")
+        await until(lambda: not agents(computer), "it is not kept")
         assert (await answered(client, "May I now?", session_of(refused))).text == "Yes."
 
 

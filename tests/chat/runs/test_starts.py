@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from tests.chat.runs.answers import answered, ended, eventually, session_of
+from tests.chat.runs.answers import answered, ended, session_of
 from tests.chat.runs.processes import command_line
 from tests.support.computer import Computer
 from tests.support.messages_api import Gate, MessagesAPI, hold, several, text, tool_use
 from tests.support.sse import chat
+from tests.support.waiting import until
 
 MISSING = "00000000-0000-4000-8000-000000000000"
 PICTURE = base64.b64decode(
@@ -72,7 +73,7 @@ async def test_a_transcript_that_is_gone(computer: Computer, api: MessagesAPI) -
             lines = [line for process in computer.processes() for line in command_line(process)]
             return not any(line.endswith(f"={session}") for line in lines)
 
-        await eventually(is_gone, "it writes no more")
+        await until(is_gone, "it writes no more")
         for path in (computer.vault / ".claude").rglob(f"{session}.jsonl"):
             path.unlink()
         count = (await client.get(f"/api/chat/{session}")).json()["messageCount"]

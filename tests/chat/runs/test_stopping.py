@@ -8,10 +8,11 @@ import psutil
 import pytest
 
 from parachute.supervisor import control
-from tests.chat.runs.answers import answered, ended, eventually, session_of
+from tests.chat.runs.answers import answered, ended, session_of
 from tests.support.computer import Computer
 from tests.support.messages_api import Gate, MessagesAPI, hold, several, text, tool_use
 from tests.support.sse import chat
+from tests.support.waiting import until
 
 
 @contextlib.contextmanager
@@ -67,13 +68,13 @@ async def test_while_a_tool_runs(computer: Computer, api: MessagesAPI, level: st
         async with chat(client, "Wait.", trustLevel=level) as stream:
             await stream.until("tool_use")
             session = session_of(stream)
-            await eventually(lambda: len(running()) == 4, "the tool runs")
+            await until(lambda: len(running()) == 4, "the tool runs")
             await client.post(f"/api/chat/{session}/abort")
             await stream.collect()
         assert ended(stream)["type"] == "aborted"
         stream = await answered(client, "And now?", session)
         assert stream.text == "Here again."
-        await eventually(lambda: not running(), "nothing of the tool is left")
+        await until(lambda: not running(), "nothing of the tool is left")
 
 
 async def test_before_the_sandbox_is_there(computer: Computer, api: MessagesAPI) -> None:

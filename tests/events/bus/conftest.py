@@ -90,13 +90,3 @@ async def bus(tmp_path: Path) -> AsyncIterator[Bus]:
     made = Bus(tmp_path)
     yield made
     await made.close()
-
-
-async def until(condition: Callable[[], object]) -> None:
-    """Wait until something is so that nothing tells of; the condition may be a coroutine function."""
-    async with asyncio.timeout(SECONDS):
-        while True:
-            value = condition()
-            if await value if asyncio.iscoroutine(value) else value:
-                return
-            await asyncio.sleep(0.005)

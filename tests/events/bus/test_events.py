@@ -9,8 +9,9 @@ from parachute.base.errors import InvalidInput, NotFound, Unavailable
 from parachute.events.bus.models import DATA_LIMIT, Identifiers, Limits
 from parachute.events.bus.service import Events
 from parachute.security.audit.service import Audit
+from tests.support.waiting import until
 
-from .conftest import QUICK, Bus, until
+from .conftest import QUICK, Bus
 
 
 async def test_listeners_in_core_hear_of_everything_also_when_one_fails(bus: Bus) -> None:
@@ -109,7 +110,7 @@ async def test_after_the_last_try_an_event_is_a_dead_letter_until_it_is_retried(
     assert await events.dead_letters() == []
     with pytest.raises(NotFound):
         await events.retry(dead.event.id)
-    await until(lambda: events.backlog("brain") == 0)
+    await until(lambda: events.backlog("brain") == 0, "nothing waits")
 
 
 async def test_a_subscriber_that_hangs_is_given_up(bus: Bus) -> None:
@@ -120,7 +121,7 @@ async def test_a_subscriber_that_hangs_is_given_up(bus: Bus) -> None:
     events.register("slow", hang)
     await events.add_subscriber("brain", ["daily.*"], kind="slow")
     await events.publish("daily.x", {"n": 1})
-    await until(events.dead_letters)
+    await until(events.dead_letters, "it is given up")
     assert (await events.dead_letters())[0].error == "It did not answer within 0.05 seconds."
 
 
@@ -242,14 +243,14 @@ async def test_delivered_events_are_kept_in_bounds(bus: Bus) -> None:
     bus.inbox.refuse = lambda subscriber, event: OSError("no") if event.data["n"] % 2 else None
     for number in range(20):
         await events.publish("daily.x", {"n": number})
-    await until(lambda: events.backlog("brain") == 0)
+    await until(lambda: events.backlog("brain") == 0, "nothing waits")
     await bus.close()
     events = await bus.open(limits)
 
     async def pruned() -> bool:
         return await bus.count("events") == 8
 
-    await until(pruned)
+    await until(pruned, "the old ones are gone")
     assert [dead.event.data["n"] for dead in await events.dead_letters()] == [19, 17, 15]
 
 
@@ -260,14 +261,14 @@ async def test_old_events_go_and_what_waits_stays_however_old_it_is(bus: Bus) ->
     await events.pause_subscriber("asleep")
     await events.publish("daily.x", {"n": 1})
     await events.publish("daily.y", {"n": 2})
-    await until(lambda: events.backlog("brain") == 0)
+    await until(lambda: events.backlog("brain") == 0, "nothing waits")
     await bus.close()
     events = await bus.open(Limits(delivered_days=0))
 
     async def pruned() -> bool:
         return await bus.count("events") == 1
 
-    await until(pruned)
+    await until(pruned, "the old ones are gone")
     assert events.backlog("asleep") == 1
 
 

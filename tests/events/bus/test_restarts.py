@@ -5,8 +5,9 @@ import sys
 from pathlib import Path
 
 from parachute.events.bus.models import Limits
+from tests.support.waiting import until
 
-from .conftest import SECONDS, Bus, until
+from .conftest import SECONDS, Bus
 
 HANGS_AT = 60
 PUBLISHER = [sys.executable, str(Path(__file__).with_name("publisher.py"))]
@@ -42,7 +43,7 @@ async def test_what_waited_is_delivered_after_a_restart_in_its_order(bus: Bus) -
     await events.publish("daily.x", {"n": 3})
     assert events.backlog("brain") == 4
     await events.add_subscriber("brain", ["daily.*"])
-    await until(lambda: (events.wake("brain"), len(bus.inbox.taken) == 4)[1])
+    await until(lambda: (events.wake("brain"), len(bus.inbox.taken) == 4)[1], "all are delivered")
     assert bus.inbox.numbers() == [0, 1, 2, 3]
 
 
@@ -56,7 +57,7 @@ async def test_tries_are_counted_across_restarts(bus: Bus) -> None:
     async def is_counted() -> bool:
         return await bus.count("deliveries WHERE attempts = 1") == 1
 
-    await until(is_counted)
+    await until(is_counted, "the first try is counted")
     await bus.close()
     events = await bus.open(limits)
     await events.add_subscriber("brain", ["daily.*"])
@@ -65,7 +66,7 @@ async def test_tries_are_counted_across_restarts(bus: Bus) -> None:
         events.wake("brain")
         return len(await events.dead_letters()) == 1
 
-    await until(dead)
+    await until(dead, "it is given up")
     assert len(bus.inbox.tried) == 2
 
 
@@ -74,7 +75,7 @@ async def test_nothing_that_was_published_is_lost_when_core_is_killed(bus: Bus) 
     events = await bus.open()
     await events.add_subscriber("brain", ["daily.*"])
     await bus.inbox.has(len(published))
-    await until(lambda: events.backlog("brain") == 0)
+    await until(lambda: events.backlog("brain") == 0, "nothing waits")
     numbers = bus.inbox.numbers()
     assert numbers[: len(published)] == published
     # The very last one may have been written and not yet reported.
@@ -92,5 +93,5 @@ async def test_what_was_being_delivered_when_core_was_killed_is_delivered_again(
     assert await killed(bus, "deliver", HANGS_AT + 1) == list(range(HANGS_AT + 1))
     events = await bus.open()
     await events.add_subscriber("brain", ["daily.*"])
-    await until(lambda: events.backlog("brain") == 0)
+    await until(lambda: events.backlog("brain") == 0, "nothing waits")
     assert bus.inbox.numbers() == list(range(HANGS_AT, 100))

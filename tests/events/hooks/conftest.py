@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -74,10 +74,3 @@ async def place(tmp_path: Path) -> AsyncIterator[Place]:
     yield made
     await made.hooks.close()
     await made.audit.close()
-
-
-async def until(condition: Callable[[], object]) -> None:
-    """Wait until something is so that nothing tells of."""
-    async with asyncio.timeout(SECONDS):
-        while not condition():
-            await asyncio.sleep(0.01)

@@ -11,8 +11,9 @@ from parachute.base.database import Database
 from parachute.events.bus import store
 from parachute.events.bus.service import Events
 from parachute.events.hooks import configuration
+from tests.support.waiting import until
 
-from .conftest import Place, said, until
+from .conftest import Place, said
 
 pytestmark = pytest.mark.long
 
@@ -42,7 +43,7 @@ async def test_an_event_of_the_bus_runs_its_hooks(place: Place, events: Events, 
     place.write(**{"daily__*": "./keep.sh"})
     await place.approve()
     event = await events.publish("daily.entry.created", {"entry_id": "1"}, source="daily")
-    await until((tmp_path / "told").exists)
+    await until((tmp_path / "told").exists, "the hook has run")
     told = said(tmp_path / "told")
     assert (told["id"], told["timestamp"], told["data"]) == (event.id, event.timestamp, {"entry_id": "1"})
 
@@ -52,7 +53,7 @@ async def test_a_hook_that_fails_is_not_run_again(place: Place, events: Events, 
     await place.approve()
     await events.publish("daily.a", {})
     await events.publish("daily.b", {})
-    await until((tmp_path / "done").exists)
+    await until((tmp_path / "done").exists, "the second hook has run")
     assert (tmp_path / "ran").read_text() == "x\n"
 
 
@@ -63,7 +64,7 @@ async def test_hooks_that_were_asked_before_are_not_run_by_the_bus(
     await place.approve()
     await events.publish("session.start", {"session_id": "1"})
     await events.publish("session.end", ENDED)
-    await until(lambda: (tmp_path / "ran").exists() and (tmp_path / "ran").read_text())
+    await until(lambda: (tmp_path / "ran").exists() and (tmp_path / "ran").read_text(), "a hook has run")
     assert (tmp_path / "ran").read_text() == "session.end\n"
 
 
@@ -75,7 +76,7 @@ async def test_the_end_of_a_session_becomes_one_line_of_activity(place: Place, e
     await events.publish("session.end", ENDED)
     await events.publish("session.end", ENDED)
     await events.publish("session.end", {**ENDED, "session_id": "5b2d", "message_count": 1})
-    await until(lambda: events.backlog("hooks") == 0)
+    await until(lambda: events.backlog("hooks") == 0, "nothing waits")
     # The other hook of this event asks the computer, which does not run here, sooner or later than this.
     assert [each for each in place.hooks.errors() if each.hook != "summarise"] == []
     local = datetime.datetime.fromisoformat(ENDED["ended_at"]).astimezone()

@@ -11,8 +11,9 @@ import psutil
 import pytest
 
 from parachute.events.hooks.running import STDOUT_LIMIT
+from tests.support.waiting import until
 
-from .conftest import Place, said, until
+from .conftest import Place, said
 
 pytestmark = pytest.mark.long
 
@@ -100,7 +101,9 @@ async def test_after_its_time_a_hook_ends_with_all_that_it_started(
     place.write(session__start={"command": "./slow.sh", "timeout": 600})
     await place.approve()
     firing = asyncio.create_task(place.hooks.fire("session.start", {}))
-    await until(lambda: written.exists() and written.read_text() and (tmp_path / "child").read_text())
+    await until(
+        lambda: written.exists() and written.read_text() and (tmp_path / "child").read_text(), "both have started"
+    )
     started = [int(written.read_text()), int((tmp_path / "child").read_text())]
     assert all(map(psutil.pid_exists, started))
     # Its time is over now, however long it took to start.
@@ -126,7 +129,7 @@ async def test_an_asynchronous_hook_is_not_waited_for_and_ends_with_core(place: 
     place.write(session__start=[{"command": "./wait.sh", "async": True}, "bash -c 'echo \"{}\"'"])
     await place.approve()
     assert (await place.fire()).outputs == [{}]
-    await until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text())
+    await until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text(), "the hook runs")
     process = int((tmp_path / "pid").read_text())
     assert psutil.pid_exists(process)
     await place.hooks.close()
@@ -137,7 +140,7 @@ async def test_an_asynchronous_hook_cannot_stop_anything(place: Place) -> None:
     place.write(session__start={"command": "bash -c 'echo no >&2; exit 2'", "async": True})
     await place.approve()
     assert not (await place.fire()).blocked
-    await until(place.messages)
+    await until(place.messages, "there is an error")
     assert "cannot be stopped" in place.messages()[0]
 
 
@@ -146,7 +149,7 @@ async def test_a_caller_that_is_cancelled_takes_the_hook_along(place: Place, tmp
     place.write(session__start="./wait.sh")
     await place.approve()
     firing = asyncio.create_task(place.fire())
-    await until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text())
+    await until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text(), "the hook runs")
     firing.cancel()
     with pytest.raises(asyncio.CancelledError):
         await firing
@@ -239,9 +242,9 @@ async def test_when_core_is_killed_its_hooks_end_too(place: Place, tmp_path: Pat
     place.write(session__start="./wait.sh")
     await place.approve()
     core = await asyncio.create_subprocess_exec(sys.executable, "-c", CORE, str(place.home.root), str(place.vault))
-    await until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text())
+    await until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text(), "the hook runs")
     process = int((tmp_path / "pid").read_text())
     assert psutil.pid_exists(process)
     core.kill()
     await core.wait()
-    await until(lambda: not psutil.pid_exists(process))
+    await until(lambda: not psutil.pid_exists(process), "the hook has ended")

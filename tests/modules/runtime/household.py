@@ -14,7 +14,7 @@ import httpx2
 import yaml
 
 from parachute.modules.registry.service import Modules
-from tests.support.computer import Computer
+from tests.support.computer import PLAIN, Computer
 from tests.support.gate import Gate
 
 PROGRAM = Path(sys.executable).with_name("parachute")
@@ -70,7 +70,7 @@ class Household(Computer):
     def ask(self, method: str, path: str, **options: Any) -> httpx2.Response:
         """One request on a connection of its own."""
         options = {"timeout": 60, **options}
-        return httpx2.request(method, f"{self.url}{path}", trust_env=False, **options)
+        return httpx2.request(method, f"{self.url}{path}", **PLAIN, **options)
 
     def ask_and_leave(self, path: str, body: Any, gate: Gate) -> None:
         """POST, and go away without an answer when a stream of the model stands at the gate."""

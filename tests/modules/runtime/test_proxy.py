@@ -11,6 +11,7 @@ import pytest
 from parachute.security.keys.models import Scope
 from parachute.security.keys.service import Keys
 from tests.modules.runtime.household import Household
+from tests.support.computer import PLAIN
 
 pytestmark = pytest.mark.long
 
@@ -181,7 +182,7 @@ def test_uploads_are_passed_on_in_pieces(echo: Household, size: int) -> None:
 
 def test_events_arrive_one_by_one(echo: Household) -> None:
     seen = []
-    with httpx2.stream("GET", f"{echo.url}/api/echo/steps", trust_env=False, timeout=30) as answer:
+    with httpx2.stream("GET", f"{echo.url}/api/echo/steps", **PLAIN, timeout=30) as answer:
         assert answer.headers["content-type"].startswith("text/event-stream")
         for line in answer.iter_lines():
             if line.startswith("data: "):
@@ -192,7 +193,7 @@ def test_events_arrive_one_by_one(echo: Household) -> None:
 
 
 def test_a_client_that_leaves_ends_what_is_done_for_it(echo: Household) -> None:
-    with httpx2.stream("GET", f"{echo.url}/api/echo/forever", trust_env=False, timeout=30) as answer:
+    with httpx2.stream("GET", f"{echo.url}/api/echo/forever", **PLAIN, timeout=30) as answer:
         lines = answer.iter_lines()  # httpx closes the answer with it
         assert next(lines).startswith("data: ")
         assert echo.value("/api/echo/ended") == {"ended": False}
@@ -226,7 +227,7 @@ def test_what_belongs_to_core_is_out_of_reach(echo: Household, path: str, method
 
 
 def test_a_slow_answer_holds_up_nobody_else(echo: Household) -> None:
-    streams = [httpx2.Client(trust_env=False, timeout=30) for _ in range(20)]
+    streams = [httpx2.Client(**PLAIN, timeout=30) for _ in range(20)]
     started = threading.Barrier(len(streams) + 1, timeout=30)
     leave = threading.Event()
 

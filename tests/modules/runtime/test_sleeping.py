@@ -7,6 +7,7 @@ import httpx2
 import pytest
 
 from tests.modules.runtime.household import Household
+from tests.support.computer import PLAIN
 
 # Thirty starts, each after a second, may take minutes on a machine that does something else, too.
 pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
@@ -50,7 +51,7 @@ def test_whoever_asks_while_a_module_falls_asleep_gets_an_answer(household: Hous
 
     def ask(name: str, number: int) -> None:
         pause = threading.Event()
-        with httpx2.Client(base_url=household.url, trust_env=False, timeout=30) as client:
+        with httpx2.Client(base_url=household.url, **PLAIN, timeout=30) as client:
             for step in itertools.count():
                 method, path = ("POST", "tell") if step % 3 == 2 else ("GET", "process")
                 answer = client.request(method, f"/api/{name}/{path}")

@@ -12,7 +12,7 @@ import httpx2
 import pytest
 
 from parachute.ops.backup.backups import Retention, tags
-from tests.support.computer import Computer
+from tests.support.computer import PLAIN, Computer
 
 from .household import Household
 
@@ -121,7 +121,7 @@ def test_a_running_computer_is_backed_up_and_not_restored_over(household: Househ
     parachute(running, "backup", "restore", "--yes", "--trust")
     assert not (computer.vault / "after").exists()
     computer.start()
-    assert httpx2.get(f"{computer.url}/api/health", trust_env=False).status_code == 200
+    assert httpx2.get(f"{computer.url}/api/health", **PLAIN).status_code == 200
     parachute(running, "backup", "drill")
 
 
