@@ -14,7 +14,16 @@ TARGET = ROOT / "build" / "docs"
 
 GROUPS = {
     "Start": ["index", "getting-started", "first-boot", "settings"],
-    "Use": ["module-daily", "module-brain", "module-chat", "workspaces", "suggestions", "scheduled-agents", "hooks"],
+    "Use": [
+        "module-daily",
+        "module-brain",
+        "module-chat",
+        "workspaces",
+        "inbox",
+        "suggestions",
+        "scheduled-agents",
+        "hooks",
+    ],
     "Extend": ["installing-modules", "modules", "mcp-servers", "api"],
     "Run": [
         "updating",

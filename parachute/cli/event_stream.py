@@ -91,9 +91,8 @@ class EventStream:
         """Put the events of one answer behind `after` on the queue; whether the one that ends the run was among them."""
         with response:
             try:
-                for line in _lines(response):
-                    document = _document(line)
-                    if document is not None and self._take(document, after):
+                for document in documents(response):
+                    if self._take(document, after):
                         return True
             except (OSError, http.client.HTTPException):
                 pass  # the same as an answer that simply ends
@@ -111,6 +110,13 @@ class EventStream:
             self.session = event.session_id or self.session
         self.items.put(Received(document, event))
         return event is not None and event.is_terminal
+
+
+def documents(response: http.client.HTTPResponse) -> Iterator[dict[str, Any]]:
+    """The JSON of each event of a stream; errors: OSError, HTTPException, Unavailable for a line without end."""
+    for line in _lines(response):
+        if (document := _document(line)) is not None:
+            yield document
 
 
 def _lines(response: http.client.HTTPResponse) -> Iterator[bytes]:

@@ -22,6 +22,7 @@ SECTIONS = {
         "logs": "Show the last lines of the logs",
     },
     "Talk": {
+        "inbox": "List and answer what waits for you: permissions, questions, suggestions, approvals",
         "chat": "Talk to an agent",
         "ask": "Ask the model once: it has no tools, and nothing is kept",
         "sessions": "List, search, show, rename, archive and delete conversations",

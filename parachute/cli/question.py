@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from parachute.base.errors import ParachuteError
@@ -15,14 +16,17 @@ _INPUT_WIDTH = 2000
 
 def ask_user(api: Api, event: UserQuestion) -> None:
     """Show the questions of the agent, read the answers and send them; Ctrl-D leaves them empty."""
-    answers: dict[str, str | list[str]] = {}
-    for question in event.questions:
-        answers[str(question["question"])] = _answer(question)
+    answers = answers_of(event.questions)
     try:
         path = f"/api/chat/{quoted(event.session_id)}/answer"
         api.post(path, {"request_id": event.request_id, "answers": answers})
     except ParachuteError as error:
         print_note(f"The answer did not arrive: {error.message}")
+
+
+def answers_of(questions: Sequence[dict[str, Any]]) -> dict[str, str | list[str]]:
+    """Ask each question, and return the answers by their questions."""
+    return {str(question["question"]): _answer(question) for question in questions}
 
 
 def ask_permission(api: Api, event: PermissionRequest) -> None:

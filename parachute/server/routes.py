@@ -12,6 +12,7 @@ from parachute.chat.sessions.api import router as sessions
 from parachute.chat.workspaces.api import router as workspaces
 from parachute.events.bus.api import router as events
 from parachute.events.hooks.api import router as hooks
+from parachute.events.inbox.api import router as inbox
 from parachute.llm.gateway.api import router as gateway
 from parachute.modules.registry.api import router as modules
 from parachute.modules.registry.official_api import router as official_modules
@@ -31,6 +32,7 @@ ROUTERS = (
     keys,
     gateway,
     hooks,
+    inbox,
     events,
     module_prompts,
     official_modules,

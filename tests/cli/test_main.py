@@ -39,6 +39,7 @@ COMMANDS = (
     "sessions",
     "agents",
     "hooks",
+    "inbox",
     "mcp",
     "modules",
     "events",

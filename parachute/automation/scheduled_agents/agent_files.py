@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from parachute.automation.scheduled_agents.models import AgentFile
@@ -35,18 +35,18 @@ class AgentFiles:
         """
         return await asyncio.to_thread(self._of, module)
 
-    async def count_unapproved(self, modules: Iterable[ApprovedModule]) -> int:
-        """The number of the user's own agents that could run if they were approved; error: InvalidInput as for `of`."""
-        return await asyncio.to_thread(self._count_unapproved, modules)
+    async def unapproved(self, modules: Iterable[ApprovedModule]) -> Sequence[AgentFile]:
+        """The user's own agents that could run if they were approved; error: InvalidInput as for `of`."""
+        return await asyncio.to_thread(self._unapproved, modules)
 
     def _of(self, module: ApprovedModule) -> tuple[AgentFile, ...]:
         own = self._own(module)
         found = own if module.trust is Trust.UNTRUSTED else _brought(module) | own
         return tuple(found[name] for name in sorted(found))
 
-    def _count_unapproved(self, modules: Iterable[ApprovedModule]) -> int:
+    def _unapproved(self, modules: Iterable[ApprovedModule]) -> Sequence[AgentFile]:
         own = (agent for module in modules for agent in self._own(module).values())
-        return sum(agent.definition is not None and not agent.is_approved for agent in own)
+        return [agent for agent in own if agent.definition is not None and not agent.is_approved]
 
     def _own(self, module: ApprovedModule) -> dict[str, AgentFile]:
         folder = own_folder(module.name)

@@ -97,9 +97,9 @@ class ScheduledAgents:
         host = await self._hosts.host(module)
         return await self._files.of(host.module)
 
-    async def count_unapproved(self) -> int:
-        """The number of agents in the vault that wait for an approval; error: InvalidInput."""
-        return await self._files.count_unapproved(await self.modules())
+    async def unapproved(self) -> Sequence[AgentFile]:
+        """The agents in the vault that wait for an approval; error: InvalidInput."""
+        return await self._files.unapproved(await self.modules())
 
     async def get(self, module: str, name: str) -> AgentFile:
         """One agent; errors: those of `list`."""

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 
+from parachute.automation.suggestions.inbox import rights
 from parachute.automation.suggestions.models import (
     MEMBERS_LIMIT,
     PENDING_LIMIT,
@@ -12,7 +13,6 @@ from parachute.automation.suggestions.models import (
     TITLE_LIMIT,
     Suggestion,
 )
-from parachute.automation.suggestions.own_settings import SETTINGS
 from parachute.automation.suggestions.service import Suggestions
 from parachute.base.errors import InvalidInput, NotAllowed, ParachuteError
 from parachute.base.services import provided
@@ -129,10 +129,9 @@ async def reject(
 def _check(who: Caller, found: Suggestion) -> None:
     if found.is_batch and not found.members:
         raise InvalidInput(f"The entry {found.id} has no members.")
-    for each in found.members if found.is_batch else (found,):
-        # The computer's settings decide what everybody may.
-        if not who.may(each.target_module, "admin" if each.target_module == SETTINGS else "write"):
-            raise NotAllowed(f"Changing what belongs to {each.target_module} is not allowed to this key.")
+    for module, capability in rights(found):
+        if not who.may(module, capability):
+            raise NotAllowed(f"Changing what belongs to {module} is not allowed to this key.")
 
 
 def _name(who: Caller) -> str:

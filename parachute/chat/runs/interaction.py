@@ -12,6 +12,7 @@ from parachute.chat.agent_processes.models import ToolDecision
 from parachute.chat.agent_processes.options import PERMISSION_SECONDS, prompt_pieces
 from parachute.chat.runs import events
 from parachute.chat.runs.run import Question, Run
+from parachute.events.inbox.service import Inbox
 from parachute.security.audit.service import Audit
 from parachute.security.permissions.models import Effect
 from parachute.security.permissions.policy import Policy
@@ -33,6 +34,7 @@ class Interaction:
         policy: Policy,
         audit: Audit,
         granted: Callable[[], Awaitable[Policy]],
+        inbox: Inbox,
         *,
         question_seconds: float = QUESTION_SECONDS,
         permission_seconds: float = PERMISSION_SECONDS,
@@ -41,6 +43,7 @@ class Interaction:
         self._policy = policy
         self._audit = audit
         self._granted = granted
+        self._inbox = inbox
         self._question_seconds = question_seconds
         self._permission_seconds = permission_seconds
         self._shown: dict[str, asyncio.Event] = {}
@@ -91,23 +94,26 @@ class Interaction:
         question = Question(identifier, questions, asyncio.get_running_loop().create_future())
         self._run.questions[identifier] = question
         self._run.log.append(events.UserQuestion(identifier, self._run.session.id, questions))
+        self._inbox.changed()
         try:
             answers = await asyncio.wait_for(question.answer, self._question_seconds)
         except TimeoutError:
             answers = {}
         finally:
             self._run.questions.pop(identifier, None)
+            self._inbox.changed()
         if call:
             self.answers[call] = json.dumps({"answers": answers}, ensure_ascii=False)
         return {name: ", ".join(value) if isinstance(value, list) else value for name, value in answers.items()}
 
     async def _ask_permission(self, tool: str, tool_input: dict[str, Any], reason: str) -> tuple[bool, str]:
-        if not self._run.request.can_answer_permissions:
-            return False, f"{reason} This app cannot ask the owner for it."
+        if not (self._run.request.can_answer_permissions or self._inbox.is_watched):
+            return False, f"{reason} This app cannot ask the owner for it, and nobody looks at the inbox."
         identifier = str(uuid.uuid4())
         suggested = await asyncio.to_thread(self._policy.suggested_grants, tool, tool_input)
         grants = tuple(map(str, suggested))
-        request = Question(identifier, [], asyncio.get_running_loop().create_future(), grants)
+        details = {"tool": tool, "input": tool_input, "reason": reason}
+        request = Question(identifier, [], asyncio.get_running_loop().create_future(), grants, details)
         self._run.permissions[identifier] = request
         self._run.log.append(
             events.PermissionRequest(
@@ -119,11 +125,13 @@ class Interaction:
                 suggested_grants=list(grants),
             )
         )
+        self._inbox.changed()
         try:
             allowed = bool(await asyncio.wait_for(request.answer, self._permission_seconds))
         except TimeoutError:
             return False, "The owner did not answer in time."
         finally:
             self._run.permissions.pop(identifier, None)
+            self._inbox.changed()
         self._policy = await self._granted()
         return allowed, "The owner allowed it." if allowed else "The owner denied it."

@@ -4,10 +4,11 @@ import asyncio
 import time
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from parachute.base.clock import now
 from parachute.chat.agent_processes.client import AgentClient
 from parachute.chat.runs import events
 from parachute.chat.runs.log import EventLog, said
@@ -22,12 +23,17 @@ INJECTION_LIMIT = 10
 
 @dataclass(slots=True)
 class Question:
-    """A question of the agent, or a permission it asks for, that waits for the person; `grants`: what may be granted."""
+    """A question of the agent, or a permission it asks for, that waits for the person.
+
+    `grants` are what may be granted, `details` says which tool a permission is for.
+    """
 
     identifier: str
     questions: list[dict[str, Any]]
     answer: asyncio.Future[Any]
     grants: tuple[str, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+    since: str = field(default_factory=now)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ import contextlib
 import logging
 import time
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any
 
 from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError, Unavailable
@@ -200,6 +200,10 @@ class Runs:
         """Return True while a session is being answered with the owner's rights."""
         run = self._active.get(session)
         return run is not None and run.is_direct
+
+    def running(self) -> Sequence[Run]:
+        """Return the runs of all sessions that are being answered."""
+        return tuple(self._active.values())
 
     def active(self) -> list[str]:
         """Sessions that are being answered."""

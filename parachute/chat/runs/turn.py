@@ -21,6 +21,7 @@ from parachute.chat.runs.request import Attachment
 from parachute.chat.runs.run import Run
 from parachute.chat.sessions.models import Session
 from parachute.events.bus.service import CONTEXT_LIMIT, SESSION_MESSAGE, Events
+from parachute.events.inbox.service import Inbox
 from parachute.security.audit.service import Audit
 from parachute.security.permissions.policy import Policy
 
@@ -44,6 +45,7 @@ class TurnServices:
     pool: AgentPool
     events: Events
     audit: Audit
+    inbox: Inbox
 
 
 class Turn:
@@ -54,6 +56,7 @@ class Turn:
         self._pool = services.pool
         self._events = services.events
         self._audit = services.audit
+        self._inbox = services.inbox
         self._services = services.agents
         self._run = run
         self._decoded = decoded
@@ -119,7 +122,7 @@ class Turn:
             grants = await granted(self._services, self._run.session.id)
             return dataclasses.replace(preparation.policy, grants=grants)
 
-        return Interaction(self._run, preparation.policy, self._audit, policy_with_grants)
+        return Interaction(self._run, preparation.policy, self._audit, policy_with_grants, self._inbox)
 
     async def _end(self, result: Any, stored: Session | None, model: str | None) -> None:
         """Log the terminal event."""

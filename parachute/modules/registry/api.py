@@ -8,9 +8,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from parachute.base.errors import Conflict, ParachuteError
+from parachute.base.errors import ParachuteError
 from parachute.base.services import provided, services_of
-from parachute.modules.registry.installation import Installation
 from parachute.modules.registry.models import ModuleStatus, RunningModules
 from parachute.modules.registry.service import Modules
 
@@ -122,7 +121,7 @@ def get_approval(name: str, service: ModulesDependency) -> dict[str, Any]:
 @router.post("/{name}/approve")
 async def approve(name: str, body: Approval, service: ModulesDependency, live: LiveDependency) -> dict[str, Any]:
     """Approve what is in the vault, if it is still what the caller saw."""
-    await asyncio.to_thread(_approve, service, name, body.hash)
+    await asyncio.to_thread(service.approve, name, body.hash)
     await service.changed()
     return await live.one(service, name)
 
@@ -161,21 +160,3 @@ async def remove(name: str, service: ModulesDependency, purge: bool = False) -> 
     finally:
         await asyncio.to_thread(stack.close)
     return {"success": True}
-
-
-def _approve(service: Modules, name: str, seen: str) -> None:
-    with service.approving(name) as installation:
-        check_seen(installation, seen)
-        if not installation.is_unchanged:
-            installation.finish()
-
-
-def check_seen(installation: Installation, seen: str) -> None:
-    """Error: Conflict if what is staged is not the content whose hash the caller saw."""
-    if installation.module.hash != seen:
-        raise Conflict(
-            f"The module {installation.module.name} has changed since you reviewed it.",
-            "Review it again: its content is not what you saw.",
-            key="module_changed",
-            pending_hash=installation.module.hash,
-        )

@@ -91,6 +91,16 @@ class Installation:
         approved = self.staging.places.copy(self.previous.name, self.previous.digest)
         return file_changes(approved / CODE, self.staging.version / CODE)
 
+    def check_seen(self, seen: str) -> None:
+        """Error: Conflict if what is staged is not the content whose hash somebody saw."""
+        if self.module.hash != seen:
+            raise Conflict(
+                f"The module {self.module.name} has changed since you reviewed it.",
+                "Review it again: its content is not what you saw.",
+                key="module_changed",
+                pending_hash=self.module.hash,
+            )
+
     def finish(self) -> InstalledModule:
         """Unpack the packages, put everything in place, and write the registry last; the user has said yes.
 

@@ -7,7 +7,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from parachute.base.errors import InvalidInput, NotFound, ParachuteError
-from parachute.modules.registry.api import LiveDependency, ModulesDependency, check_seen
+from parachute.modules.registry.api import LiveDependency, ModulesDependency
 from parachute.modules.registry.models import State
 from parachute.modules.registry.service import Modules
 from parachute.modules.registry.sources import official_names
@@ -74,7 +74,7 @@ def _install(service: Modules, wanted: Wanted) -> str:
             "Others: parachute modules install SOURCE, at the computer's command line.",
         )
     with service.installing(wanted.source) as installation:
-        check_seen(installation, wanted.hash)
+        installation.check_seen(wanted.hash)
         if not installation.is_unchanged:
             installation.finish()
         return installation.module.name

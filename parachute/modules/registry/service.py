@@ -165,6 +165,13 @@ class Modules:
         with self._staging(progress, seconds) as staging:
             yield stage_approval(staging, name)
 
+    def approve(self, name: str, seen: str) -> None:
+        """Put what is in the vault in place, if its hash is the one that the user saw; errors: those of `approving`, Conflict."""
+        with self.approving(name) as installation:
+            installation.check_seen(seen)
+            if not installation.is_unchanged:
+                installation.finish()
+
     def enable(self, name: str) -> ModuleStatus:
         """Let a module start again.
 

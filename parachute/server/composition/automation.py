@@ -5,11 +5,14 @@ from dataclasses import dataclass
 from parachute.automation.maintenance.service import Maintenance
 from parachute.automation.module_agents.conversations import ModuleConversations
 from parachute.automation.module_agents.service import ModuleAgents
+from parachute.automation.scheduled_agents.inbox import AgentsSource
 from parachute.automation.scheduled_agents.service import ScheduledAgents
+from parachute.automation.suggestions.inbox import SuggestionsSource
 from parachute.automation.suggestions.own_settings import OwnSettings
 from parachute.automation.suggestions.service import Suggestions
 from parachute.automation.suggestions.store import SuggestionStore
 from parachute.automation.triage.service import Orchestrator
+from parachute.modules.registry.inbox import ModulesSource
 from parachute.server.composition.chat import ChatServices, SessionServices
 from parachute.server.composition.events import EventServices
 from parachute.server.composition.lifecycle import Lifecycle
@@ -35,6 +38,7 @@ async def build_suggestions(
     store = SuggestionStore(storage.suggestions)
     suggestions = Suggestions(store, modules.hosts, OwnSettings(installation.home), events.events, storage.audit)
     await suggestions.start()
+    events.inbox.add(SuggestionsSource(suggestions), ModulesSource(installation.modules))
     return suggestions
 
 
@@ -73,6 +77,7 @@ async def build_automation(
             has_tools,
         )
     )
+    events.inbox.add(AgentsSource(scheduled_agents))
     triage = await lifecycle.start(
         Orchestrator(
             installation.settings.orchestrator,

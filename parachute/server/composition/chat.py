@@ -8,9 +8,11 @@ from parachute.chat.agent_processes.pool import AgentPool
 from parachute.chat.claude_code_import.history import History
 from parachute.chat.claude_code_import.service import ClaudeCode
 from parachute.chat.knowledge.service import KnowledgeService
+from parachute.chat.mcp_servers.inbox import McpServersSource
 from parachute.chat.mcp_servers.service import McpServers
 from parachute.chat.prompts.service import Prompts
 from parachute.chat.runs.admission import Admission
+from parachute.chat.runs.inbox import RunsSource
 from parachute.chat.runs.inspection import SandboxInspection
 from parachute.chat.runs.person_preparation import PersonPreparation
 from parachute.chat.runs.preparation import AgentServices
@@ -97,8 +99,9 @@ async def build_chat(
     preparation = PersonPreparation(agents, workspaces, knowledge, mcp_servers)
     prewarming = Prewarming(agents, preparation, pool, knowledge)
     admission = Admission(agents, workspaces, events.hooks)
-    turn = TurnServices(agents, preparation, pool, events.events, storage.audit)
+    turn = TurnServices(agents, preparation, pool, events.events, storage.audit, events.inbox)
     runs = await lifecycle.start(Runs(turn, RunStore(storage.runs), admission, prewarming))
+    events.inbox.add(RunsSource(runs), McpServersSource(mcp_servers.catalog))
     claude_code = ClaudeCode(History(), vault, sessions.sessions, sandboxes, events.hooks)
     await claude_code.start()
     await lifecycle.start(SessionEnding(sessions.store, events.events, settings.session_idle_minutes, runs.is_active))

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 from parachute.events.bus.service import Events
 from parachute.events.bus.store import EventStore
+from parachute.events.hooks.inbox import HooksSource
 from parachute.events.hooks.service import Hooks
+from parachute.events.inbox.service import Inbox
 from parachute.events.scheduler.service import Scheduler
 from parachute.security.kill_switch.switch import KillSwitch
 from parachute.server.composition.lifecycle import Lifecycle
@@ -19,6 +21,7 @@ class EventServices:
     hooks: Hooks
     scheduler: Scheduler
     switch: KillSwitch
+    inbox: Inbox
 
 
 async def build_events(installation: Installation, storage: Storage, lifecycle: Lifecycle) -> EventServices:
@@ -31,4 +34,8 @@ async def build_events(installation: Installation, storage: Storage, lifecycle: 
     lifecycle.closing(hooks.close)
     await hooks.start(events)
     lifecycle.closing(events.close)
-    return EventServices(events=events, hooks=hooks, scheduler=Scheduler(kill_switch=switch), switch=switch)
+    inbox = Inbox(storage.audit)
+    inbox.add(HooksSource(hooks))
+    events.subscribe(inbox.heard)
+    scheduler = Scheduler(kill_switch=switch)
+    return EventServices(events=events, hooks=hooks, scheduler=scheduler, switch=switch, inbox=inbox)

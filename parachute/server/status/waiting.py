@@ -27,7 +27,7 @@ async def waiting(services: ServiceRegistry) -> dict[str, int]:
         return sum(each.problem is None and not each.is_approved for each in await services.get(Hooks).list())
 
     async def agents() -> int:
-        return await services.get(ScheduledAgents).count_unapproved()
+        return len(await services.get(ScheduledAgents).unapproved())
 
     found = {}
     counts: tuple[Callable[[], Awaitable[int]], ...] = (suggestions, modules, agents, hooks)

@@ -72,6 +72,8 @@ RULES = (
     Rule("/api/events", "events", write="admin"),
     # Who decides about a suggestion also needs `write` in the module that it is about: the route looks.
     Rule("/api/suggestions", "suggestions"),
+    # What each item needs is its own: the route looks.
+    Rule("/api/inbox", "inbox"),
     Rule("/api/status", "status"),
     Rule("/api/scheduler", "scheduler"),
     Rule("/api/para", "para"),

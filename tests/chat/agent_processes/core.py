@@ -33,6 +33,7 @@ from parachute.config.vault.service import Vault
 from parachute.events.bus import store as event_store
 from parachute.events.bus.service import Events
 from parachute.events.hooks.service import Hooks
+from parachute.events.inbox.service import Inbox
 from parachute.llm.gateway.credentials import CredentialSource
 from parachute.llm.gateway.service import Gateway
 from parachute.llm.gateway.store import UsageStore, create_usage
@@ -158,7 +159,7 @@ async def core(
         workspaces = Workspaces(vault, workspace_store, sessions, sandboxes.check_directory)
         preparation = PersonPreparation(agents, workspaces, knowledge, mcp_servers)
         prewarming = Prewarming(agents, preparation, pool, knowledge)
-        turn = TurnServices(agents, preparation, pool, events, audit)
+        turn = TurnServices(agents, preparation, pool, events, audit, Inbox(audit))
         runs = Runs(turn, run_store.RunStore(run_rows), Admission(agents, workspaces, hooks), prewarming)
         await runs.start()
         stack.push_async_callback(runs.close)

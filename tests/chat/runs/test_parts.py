@@ -20,6 +20,7 @@ from parachute.chat.runs.request import TurnRequest
 from parachute.chat.runs.run import Run
 from parachute.chat.sessions.models import Session
 from parachute.config.settings.home import Home
+from parachute.events.inbox.service import Inbox
 from parachute.llm.gateway.endpoint import ModelEndpoint
 from parachute.llm.gateway.models import CredentialKind
 from parachute.sandbox.engines.execution import Execution
@@ -63,7 +64,7 @@ def interaction(run: Run, audit: Audit, folder: Path) -> Interaction:
     async def again() -> Policy:
         return policy
 
-    return Interaction(run, policy, audit, again, question_seconds=0.01, permission_seconds=0.01)
+    return Interaction(run, policy, audit, again, Inbox(audit), question_seconds=0.01, permission_seconds=0.01)
 
 
 async def test_a_question_without_an_answer_goes_on_with_none(run: Run, audit: Audit, tmp_path: Path) -> None:

@@ -1,0 +1,68 @@
+"""Routes of the inbox; the capability that an answer needs is the item's."""
+
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from parachute.base.services import provided
+from parachute.events.inbox.models import Answer
+from parachute.events.inbox.service import Inbox, Page
+from parachute.security.keys.models import Caller
+from parachute.web.access.owner import is_owner
+from parachute.web.http.event_stream import EventStream
+
+router = APIRouter(prefix="/api/inbox", tags=["inbox"])
+
+InboxDependency = Annotated[Inbox, Depends(provided(Inbox))]
+
+
+class ItemAnswer(BaseModel):
+    """The answer to one item, as it was shown; `values` are the answers to an agent's questions."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    id: str = Field(min_length=1, max_length=600)
+    hash: str = Field(pattern=r"^sha256:[0-9a-f]{64}$")
+    answer: str = Field(min_length=1, max_length=4200)
+    values: dict[str, str | list[str]] = Field(default={}, max_length=20)
+
+
+@router.get("")
+async def list_inbox(request: Request, inbox: InboxDependency) -> dict[str, Any]:
+    """Everything that waits for the owner, the oldest first."""
+    return _shown(await inbox.page(), _caller(request), is_owner=await is_owner(request))
+
+
+@router.get("/events", response_class=Response, responses={200: {"content": {"text/event-stream": {}}}})
+async def inbox_events(request: Request, inbox: InboxDependency) -> Response:
+    """Follow the inbox: the whole list at first, and again whenever it has changed."""
+    caller, owner = _caller(request), await is_owner(request)
+
+    async def pages() -> AsyncIterator[tuple[int, dict[str, Any]]]:
+        seq = 0
+        async for page in inbox.watch():
+            seq += 1
+            yield seq, {"type": "inbox", **_shown(page, caller, is_owner=owner)}
+
+    return EventStream(pages())
+
+
+@router.post("/answer")
+async def answer_item(request: Request, body: ItemAnswer, inbox: InboxDependency) -> dict[str, Any]:
+    """Answer one item; 409 if it is not what the hash was made of any more, 404 if somebody has answered it."""
+    caller = _caller(request)
+    answer = Answer(body.answer, f"{caller.kind} {caller.name}", body.values)
+    item = await inbox.answer(body.id, body.hash, answer, caller, is_owner=await is_owner(request))
+    return {"success": True, "id": item.id, "answer": body.answer}
+
+
+def _caller(request: Request) -> Caller:
+    found: Caller = request.scope["state"]["caller"]
+    return found
+
+
+def _shown(page: Page, caller: Caller, *, is_owner: bool) -> dict[str, Any]:
+    items = [{**item.as_json(), "may_answer": item.may_answer(caller, is_owner=is_owner)} for item in page.items]
+    return {"items": items, "problems": list(page.problems)}

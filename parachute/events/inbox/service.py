@@ -1,0 +1,148 @@
+"""The inbox: one list of all sources, an answer to one item of it, and a stream of its changes."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError
+from parachute.events.inbox.models import Answer, Item, Source
+from parachute.security.audit.service import Audit
+from parachute.security.keys.models import Caller
+
+log = logging.getLogger(__name__)
+
+_LOOK_SECONDS = 30.0
+"""Between two looks of a reader: what other programs wrote, such as a hook in an editor, announces itself to nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Everything that waits, the oldest first, and a sentence for each source that could not be asked."""
+
+    items: tuple[Item, ...]
+    problems: tuple[str, ...]
+
+
+class Inbox:
+    """All sources together; each item is answered once, and the default of every answer is no."""
+
+    def __init__(self, audit: Audit) -> None:
+        self._audit = audit
+        self._sources: list[Source] = []
+        self._busy: set[str] = set()
+        self._change = asyncio.Event()
+        self._readers = 0
+
+    @property
+    def is_watched(self) -> bool:
+        """True while somebody reads the stream, and so can answer what an agent at work asks."""
+        return self._readers > 0
+
+    def add(self, *sources: Source) -> None:
+        """Ask further sources from now on."""
+        self._sources += sources
+
+    def changed(self) -> None:
+        """Have all readers look again."""
+        self._change.set()
+        self._change = asyncio.Event()
+
+    async def heard(self, name: str, data: dict[str, Any]) -> None:
+        """Look again at every event of the bus that may have changed something."""
+        if name.startswith(("suggestion.", "module.")):
+            self.changed()
+
+    async def page(self) -> Page:
+        """Return what waits now."""
+        found: list[Item] = []
+        problems = []
+        for result in await asyncio.gather(*(source.items() for source in self._sources), return_exceptions=True):
+            if isinstance(result, ParachuteError):
+                problems.append(str(result))
+            elif isinstance(result, BaseException):
+                raise result
+            else:
+                found += result
+        return Page(tuple(sorted(found, key=lambda item: (item.since, item.id))), tuple(dict.fromkeys(problems)))
+
+    async def answer(self, identifier: str, digest: str, answer: Answer, caller: Caller, *, is_owner: bool) -> Item:
+        """Answer one item, as it was shown with the hash `digest`, and return it.
+
+        Errors: NotFound if it does not wait any more, Conflict if it has changed or is being answered, NotAllowed,
+        InvalidInput for a word that is none of its answers, and what its source says.
+        """
+        with self._taken(identifier):
+            item = await self._item(identifier)
+            if item.hash != digest:
+                raise Conflict(f"{item.title} has changed meanwhile.", "Look at it again.", key="changed")
+            if answer.word not in item.answers:
+                known = ", ".join(item.answers)
+                raise InvalidInput(
+                    f"answer: expected one of {known}." if known else f"answer: {item.title} cannot be answered here.",
+                    item.command and f"Use `{item.command}`.",
+                )
+            if not item.may_answer(caller, is_owner=is_owner):
+                raise NotAllowed(f"{item.title} cannot be answered with this key.", key="not_owner")
+            error: str | None = None
+            try:
+                await self._source(item).answer(item, answer)
+            except ParachuteError as problem:
+                error = problem.message
+                raise
+            finally:
+                self._record(item, answer, error)
+                self.changed()
+        return item
+
+    async def watch(self) -> AsyncIterator[Page]:
+        """Yield what waits now, and again whenever that has changed."""
+        self._readers += 1
+        last: object = None
+        try:
+            while True:
+                change, page = self._change, await self.page()
+                seen = [item.hash for item in page.items], page.problems
+                if seen != last:
+                    last = seen
+                    yield page
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(change.wait(), _LOOK_SECONDS)
+        finally:
+            self._readers -= 1
+
+    async def _item(self, identifier: str) -> Item:
+        sources = [source for source in self._sources if identifier.partition(":")[0] in source.kinds]
+        for source in sources:
+            for item in await source.items():
+                if item.id == identifier:
+                    return item
+        raise NotFound(
+            "This does not wait for an answer (any more).", "`parachute inbox` shows what does.", key="not_waiting"
+        )
+
+    def _source(self, item: Item) -> Source:
+        return next(source for source in self._sources if item.kind in source.kinds)
+
+    @contextlib.contextmanager
+    def _taken(self, identifier: str) -> Iterator[None]:
+        if identifier in self._busy:
+            raise Conflict("This is being answered by somebody else.", "Wait a moment.", key="busy")
+        self._busy.add(identifier)
+        try:
+            yield
+        finally:
+            self._busy.discard(identifier)
+
+    def _record(self, item: Item, answer: Answer, error: str | None) -> None:
+        self._audit.append(
+            event_type="inbox_answer",
+            source_type="user",
+            source_id=answer.who,
+            target_module="inbox",
+            target_endpoint=f"{answer.word} {item.id}",
+            success=error is None,
+            error=error,
+        )

@@ -1,0 +1,101 @@
+"""`parachute inbox`."""
+
+import json
+from typing import Any
+
+from parachute.config.settings.home import Home
+from tests.support.terminal import Terminal
+
+from .scripted_core import ScriptedCore
+
+PATH = "/api/inbox"
+HASH = f"sha256:{'0' * 64}"
+
+
+def item(identifier: str = "permission:9f2c41d7a0be", **changes: Any) -> dict[str, Any]:
+    """One as the API tells it."""
+    return {
+        "id": identifier,
+        "kind": "permission",
+        "title": "Bash: git push",
+        "source": "A \x1b[31mchat",
+        "since": "2026-01-02T03:04:05.000Z",
+        "session_id": "s1",
+        "hash": HASH,
+        "answers": ["allow", "deny", "allow Bash(git:*)"],
+        "command": None,
+        "details": {"tool": "Bash", "input": {"command": "git push"}, "reason": "Not on the list."},
+        "may_answer": True,
+        **changes,
+    }
+
+
+def serve(core: ScriptedCore, *found: dict[str, Any], problems: tuple[str, ...] = ()) -> None:
+    """Let the API have these."""
+    core.answers["GET", PATH] = 200, {"items": list(found), "problems": list(problems)}
+    core.answers["POST", f"{PATH}/answer"] = 200, {"success": True, "id": "x", "answer": "x"}
+
+
+def test_what_waits_is_listed(parachute: Terminal, home: Home) -> None:
+    hook = item("hook:a1b2c3d4e5f6", kind="hook", title="Hook backup", since=None, answers=["approve"])
+    with ScriptedCore(home) as core:
+        serve(core, item(), hook, problems=("modules.yaml cannot be read.",))
+        shown = parachute("inbox")
+        found = json.loads(parachute.ok("inbox", "--json"))
+        serve(core)
+        nothing = parachute("inbox")
+    assert [each["id"] for each in found["items"]] == ["permission:9f2c41d7a0be", "hook:a1b2c3d4e5f6"]
+    assert "9f2c41d7" in shown.out
+    assert "Hook backup" in shown.out
+    assert "\x1b" not in shown.out
+    assert "modules.yaml cannot be read." in shown.err
+    assert (nothing.out, "Nothing waits for you." in nothing.err) == ("", True)
+
+
+def test_an_answer_is_chosen_after_it_was_shown(parachute: Terminal, home: Home) -> None:
+    with ScriptedCore(home) as core:
+        serve(core, item())
+        with parachute.screen("inbox", "answer", "9f2c") as screen:
+            screen.until("git push")
+            screen.until("or nothing: ")
+            screen.type("3\r")
+            assert screen.end() == 0
+        with parachute.screen("inbox", "answer", "9f2c") as screen:
+            screen.until("or nothing: ")
+            screen.type("\r")
+            assert screen.end() == 1
+    bodies = [call.body for call in core.calls if call.method == "POST"]
+    chosen = {"id": "permission:9f2c41d7a0be", "hash": HASH, "answer": "allow Bash(git:*)", "values": {}}
+    assert bodies == [chosen]
+
+
+def test_a_question_is_answered(parachute: Terminal, home: Home) -> None:
+    questions = [{"question": "Which colour?", "options": [{"label": "Red"}], "multiSelect": False}]
+    asked = item(kind="question", answers=["answer", "skip"], details={"questions": questions})
+    with ScriptedCore(home) as core:
+        serve(core, asked)
+        with parachute.screen("inbox", "answer", "9f2c") as screen:
+            screen.until("or nothing: ")
+            screen.type("1\r")
+            screen.until("own words: ")
+            screen.type("1\r")
+            assert screen.end() == 0
+    (body,) = [call.body for call in core.calls if call.method == "POST"]
+    assert (body["answer"], body["values"]) == ("answer", {"Which colour?": "Red"})
+
+
+def test_nothing_is_answered_without_a_person(parachute: Terminal, home: Home) -> None:
+    module = item(
+        "module:0a0b0c0d0e0f", answers=[], command="parachute modules approve reading", title="Module reading"
+    )
+    with ScriptedCore(home) as core:
+        serve(core, item(), module)
+        assert parachute("inbox", "answer", "9f2c").code == 3
+        assert parachute("inbox", "answer", "9f2c", "allow").code == 3
+        wrong = parachute("inbox", "answer", "9f2c", "always", "--yes")
+        elsewhere = parachute("inbox", "answer", "0a0b", "approve", "--yes")
+        assert [call for call in core.calls if call.method == "POST"] == []
+        parachute.ok("inbox", "answer", "9f2c", "deny", "--yes")
+    assert "expected one of allow, deny" in wrong.err
+    assert "parachute modules approve reading" in elsewhere.err
+    assert core.calls[-1].body["answer"] == "deny"
