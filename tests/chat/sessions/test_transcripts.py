@@ -13,12 +13,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from parachute.base.errors import NotFound
+from parachute.base.signatures import JUST_NOW_NS
 from parachute.chat.sessions.messages import assistant_text, messages_of, shows, user_text
 from parachute.chat.sessions.transcripts import Transcripts
 from parachute.config.vault.service import Vault
 from tests.contract.dart import check
 from tests.contract.sessions import SessionWithMessages
 from tests.contract.transcripts import Transcript
+from tests.support.auditing import audited
+from tests.support.waiting import wait_until
 
 from .conftest import SessionStorage
 
@@ -162,6 +165,23 @@ async def test_older_ones_are_found_where_the_program_kept_them(storage: Session
     # What lies outside of the vault is not ours to remove.
     await storage.service.delete("a")
     assert (folder / "a.jsonl").exists()
+
+
+def test_folders_that_have_just_changed_are_listed_again_whatever_time_they_bear(tmp_path: Path) -> None:
+    root = tmp_path / "claude" / "projects"
+    root.mkdir(parents=True)
+    transcripts = Transcripts(Vault(tmp_path / "vault"), root.parent)
+
+    def is_listed_twice() -> bool:
+        # On a loaded machine it may have changed long ago when it is listed.
+        os.utime(root, (1_700_000_000, 1_700_000_000))
+        listed: list[object] = []
+        with audited(lambda event, arguments: event == "os.scandir" and listed.append(arguments)):
+            assert transcripts.find("a") is None
+            assert transcripts.find("a") is None
+        return len(listed) == 2
+
+    wait_until(is_listed_twice, "it is listed twice", seconds_between=2 * JUST_NOW_NS / 1e9)
 
 
 @pytest.mark.parametrize("left", [b"", b"\0" * 4096, b'{"type": "queue-operation"}\n{"type": "us'])
