@@ -15,6 +15,7 @@ from parachute.ops.backup.backups import Retention, tags
 from tests.support.computer import Computer
 
 from .household import Household
+from .quick_key import open_quickly
 
 pytestmark = pytest.mark.long
 
@@ -48,6 +49,7 @@ def test_from_nothing_to_a_restored_vault(household: Household) -> None:
     assert len(password.read_text().strip()) >= 43
     assert password.read_text().strip() not in said
     assert "already" in parachute(household, "backup", "init", code=1)[1]
+    open_quickly(household.repository_folder, password.read_text().strip())
 
     (household.vault / "note").write_text("first")
     made = json.loads(parachute(household, "backup", "create", "--json")[0])
