@@ -1,11 +1,12 @@
 """The bodies of `POST` and `PUT /api/workspaces`; an unknown field is an error."""
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from parachute.base.errors import InvalidInput
-from parachute.chat.workspaces.models import Capabilities, choice_of
+from parachute.chat.workspaces.models import Capabilities, Workspace, choice_of
 from parachute.sandbox.engines.limits import Limits
 from parachute.security.trust_levels import TrustLevel, normalize_trust_level
 
@@ -88,6 +89,16 @@ class Changes(_Strict):
         if "capabilities" in sent:
             values["capabilities"] = (self.capabilities or CapabilityChoices()).chosen()
         return values
+
+    def applied(self, before: Workspace, directory: str | None) -> Workspace:
+        """The workspace after these changes, which works in the folder; error: InvalidInput for an unknown word."""
+        return replace(
+            before,
+            **self.given(),
+            default_trust_level=self.level_after(before.default_trust_level),
+            working_directory=directory,
+            limits=self.limits(before.limits),
+        )
 
     def limits(self, before: Limits) -> Limits:
         """The limits after these changes."""
