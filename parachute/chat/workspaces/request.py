@@ -72,7 +72,7 @@ class Changes(_Strict):
         except InvalidInput as error:
             raise InvalidInput(error.message.replace("trustLevel", "default_trust_level", 1)) from error
 
-    def level_after(self, before: TrustLevel = "sandboxed") -> TrustLevel:
+    def level_after(self, before: TrustLevel) -> TrustLevel:
         """The trust level after these changes; error: InvalidInput for an unknown word."""
         return self.level() or ("sandboxed" if "default_trust_level" in self.model_fields_set else before)
 
