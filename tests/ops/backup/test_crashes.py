@@ -132,8 +132,9 @@ def test_the_lock_of_a_computer_with_our_name_is_left_alone(household: Household
     # There it works; here no process has its number.
     with checking(household):
         (theirs,) = household.locks()
-    with pytest.raises(Locked, match="is in use"):
+    with pytest.raises(Locked) as refused:
         household.create()
+    assert refused.value.key == "backup_locked"
     assert household.locks() == [theirs]
 
 

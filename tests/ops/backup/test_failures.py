@@ -36,20 +36,23 @@ def test_a_wrong_password_a_missing_one_and_an_unplugged_disk_are_told_apart(hou
     password = household.access.password_file
     right = password.read_text()
     password.write_text("wrong\n")
-    with pytest.raises(WrongPassword, match="does not open the repository"):
+    with pytest.raises(WrongPassword) as refused:
         household.create()
+    assert refused.value.key == "wrong_password"
     assert "does not open" in concerns(household)
     password.unlink()
-    with pytest.raises(NotSetUp, match="password of the backups is missing"):
+    with pytest.raises(NotSetUp) as refused:
         household.create()
+    assert refused.value.key == "backup_not_set_up"
     password.write_text(right)
     password.chmod(0o644)
     with pytest.raises(InvalidInput, match="others can read"):
         household.create()
     password.chmod(0o600)
     away = household.repository_folder.rename(household.folder / "away")
-    with pytest.raises(RepositoryMissing, match="There is no repository") as missing:
+    with pytest.raises(RepositoryMissing) as missing:
         household.create()
+    assert missing.value.key == "repository_missing"
     assert "plug that in" in (missing.value.hint or "")
     assert not household.repository_folder.exists()  # on the disk below it would look like a backup
     away.rename(household.repository_folder)
@@ -143,18 +146,20 @@ def test_a_repository_that_goes_while_it_is_read_is_not_called_damaged(household
 
     for step in ("Restoring vault", "Restoring trust"):
         progress = Meanwhile(at_step=step, on_step=unplug)
-        with pytest.raises(RepositoryMissing, match="There is no repository"):
+        with pytest.raises(RepositoryMissing) as refused:
             restore.restore(household.places, household.repository, latest, nullcontext, progress, trust=True)
+        assert refused.value.key == "repository_missing"
         assert looked_at(household.vault) == before
         assert sorted(path.name for path in household.folder.iterdir()) == [".parachute", "Parachute", "away", "usb"]
         away.rename(household.repository_folder)
-    with pytest.raises(RepositoryMissing, match="There is no repository"):
+    with pytest.raises(RepositoryMissing) as refused:
         proof.verify(
             household.places,
             household.repository,
             latest,
             Meanwhile(at_step="Reading the backup", on_step=unplug),
         )
+    assert refused.value.key == "repository_missing"
     away.rename(household.repository_folder)
     with pytest.raises(ParachuteError):
         household.create(Meanwhile(at_step="Storing the vault", on_step=unplug))
@@ -184,8 +189,9 @@ def test_files_that_cannot_be_read_since_the_disk_went_are_no_damage(
     monkeypatch.setattr(household.repository._restic, "_can_wait", False)
     place = household.folder / "place"
     if is_unplugged:
-        with pytest.raises(RepositoryMissing, match="There is no repository"):
+        with pytest.raises(RepositoryMissing) as refused:
             household.repository.restore(snapshot, [str(household.vault)], place)
+        assert refused.value.key == "repository_missing"
         said = "Fatal: load <data/0f>: open data/0f: no such file or directory"
         assert isinstance(failures.failure(household.access, "read", 1, said), RepositoryMissing)
     else:
@@ -195,8 +201,9 @@ def test_files_that_cannot_be_read_since_the_disk_went_are_no_damage(
 
 def test_restic_that_is_not_installed_is_named(household: Household, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(household.folder))
-    with pytest.raises(Unavailable, match="restic is not installed"):
+    with pytest.raises(Unavailable) as refused:
         household.create()
+    assert refused.value.key == "restic_missing"
 
 
 @pytest.mark.parametrize(
