@@ -5,6 +5,7 @@ A kept connection could meet a process that is just falling asleep or restarting
 
 import asyncio
 import contextlib
+import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,10 @@ class BrokenOff(ConnectionError):
 
 class TooLong(ValueError):
     """The answer is larger than the caller takes."""
+
+
+class NotJson(ValueError):
+    """The answer is not JSON."""
 
 
 @dataclass(slots=True, eq=False)
@@ -114,6 +119,23 @@ async def request(
             with contextlib.suppress(asyncio.CancelledError, ConnectionError):
                 await sending
         writer.close()
+
+
+async def ask(asking: contextlib.AbstractAsyncContextManager[Response], seconds: float, limit: int) -> tuple[int, Any]:
+    """Return the status and the JSON of a request, its whole answer within `seconds`: one that stops in the middle holds up nobody.
+
+    Errors: those of the request, TimeoutError, TooLong, NotJson.
+    """
+    async with asyncio.timeout(seconds), asking as response:
+        return response.status, json_of(await response.read(limit))
+
+
+def json_of(data: bytes) -> Any:
+    """Return the value that JSON says, None for nothing; error: NotJson."""
+    try:
+        return json.loads(data or b"null")
+    except (ValueError, RecursionError) as error:
+        raise NotJson(str(error)) from error
 
 
 async def _connect(address: Address, seconds: float | None) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:

@@ -1,8 +1,11 @@
-"""Signatures of files, which differ after every change, without reading them."""
+"""Signatures of files and folders, which differ after every change, without reading them."""
 
 import os
 from pathlib import Path
 from typing import NamedTuple
+
+JUST_NOW_NS = 100_000_000
+"""Longer than a step of the clock by which a file system dates changes."""
 
 
 class Signature(NamedTuple):
@@ -14,6 +17,13 @@ class Signature(NamedTuple):
     size: int
     mode: int
     owner: int
+
+    def differs_later(self, taken_ns: int) -> bool:
+        """Whether every change after that time, at which this was taken, gives another signature.
+
+        What has just changed may change again within the same step of the clock.
+        """
+        return abs(taken_ns - self.changed_ns) > JUST_NOW_NS
 
 
 def signature_of(status: os.stat_result) -> Signature:

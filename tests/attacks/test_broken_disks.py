@@ -14,7 +14,7 @@ from parachute.security.keys.cli_token import CliToken
 from tests.chat.runs.answers import answered, ended
 from tests.chat.runs.processes import agents
 from tests.conftest import needs_bubblewrap
-from tests.modules.runtime.household import Household
+from tests.modules.runtime.module_computer import ModuleComputer
 from tests.support.messages_api import Gate, MessagesAPI, hold, several, text
 from tests.support.small_disk import SmallDisk, small_disk
 from tests.support.sse import chat
@@ -42,10 +42,10 @@ def model() -> Iterator[MessagesAPI]:
 
 
 @pytest.fixture
-def computer(model: MessagesAPI) -> Iterator[Household]:
+def computer(model: MessagesAPI) -> Iterator[ModuleComputer]:
     """A computer that lies on `disk` as a whole."""
     environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-real", "ANTHROPIC_BASE_URL": model.url}
-    made = Household(environment=environment)
+    made = ModuleComputer(environment=environment)
     made.home.root.rmdir()
     with small_disk(made.folder) as disk:
         made.home.root.mkdir(mode=0o700)
@@ -56,14 +56,14 @@ def computer(model: MessagesAPI) -> Iterator[Household]:
             yield made
 
 
-def disk_of(computer: Household) -> SmallDisk:
+def disk_of(computer: ModuleComputer) -> SmallDisk:
     """The disk that the computer lies on."""
     disk = computer.disk
     assert isinstance(disk, SmallDisk)
     return disk
 
 
-def break_disk(computer: Household, how: str) -> str:
+def break_disk(computer: ModuleComputer, how: str) -> str:
     """Fill it, or let it fail; the key that is said of it."""
     if how == "full":
         disk_of(computer).fill()
@@ -73,7 +73,9 @@ def break_disk(computer: Household, how: str) -> str:
 
 
 @pytest.mark.parametrize("how", ["full", "read-only"])
-async def test_panic_stops_agents_and_says_what_is_not_saved(computer: Household, model: MessagesAPI, how: str) -> None:
+async def test_panic_stops_agents_and_says_what_is_not_saved(
+    computer: ModuleComputer, model: MessagesAPI, how: str
+) -> None:
     gate = Gate()
     model.script(several(text("Half "), hold(gate)))
     async with computer.client() as client, chat(client, "In a sandbox.") as stream:
@@ -95,7 +97,9 @@ async def test_panic_stops_agents_and_says_what_is_not_saved(computer: Household
     assert computer.value("/api/status")["panic"]["by"] == "this computer"
 
 
-async def test_panic_outlives_a_kill_of_the_server_on_a_read_only_disk(computer: Household, model: MessagesAPI) -> None:
+async def test_panic_outlives_a_kill_of_the_server_on_a_read_only_disk(
+    computer: ModuleComputer, model: MessagesAPI
+) -> None:
     break_disk(computer, "read-only")
     done = computer.command("panic", "--json")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -115,7 +119,7 @@ async def test_panic_outlives_a_kill_of_the_server_on_a_read_only_disk(computer:
     assert agents(computer) == []
 
 
-async def test_what_no_disk_took_is_saved_as_soon_as_it_can_be(computer: Household) -> None:
+async def test_what_no_disk_took_is_saved_as_soon_as_it_can_be(computer: ModuleComputer) -> None:
     blocked = computer.home.root / "panic.json"
     disk = disk_of(computer)
     disk.fill()
@@ -129,7 +133,7 @@ async def test_what_no_disk_took_is_saved_as_soon_as_it_can_be(computer: Househo
         assert (await answered(client, "Hello?")).text == "Yes."
 
 
-async def test_resume_on_a_read_only_disk_changes_nothing_and_says_what_to_do(computer: Household) -> None:
+async def test_resume_on_a_read_only_disk_changes_nothing_and_says_what_to_do(computer: ModuleComputer) -> None:
     """Of a panic that is on the disk, and of one that only processes remember."""
     disk, file = disk_of(computer), computer.home.root / "panic.json"
     CliToken(computer.home.root).obtain()
@@ -148,7 +152,7 @@ async def test_resume_on_a_read_only_disk_changes_nothing_and_says_what_to_do(co
             assert (await answered(client, "Hello?")).text == "Yes."
 
 
-def check_that_all_agents_stay_stopped(computer: Household, since: str) -> None:
+def check_that_all_agents_stay_stopped(computer: ModuleComputer, since: str) -> None:
     """See that resuming fails with the reason, whoever is asked, and that each process still knows of the panic."""
     done = computer.command("resume")
     assert done.returncode == 1
@@ -159,12 +163,12 @@ def check_that_all_agents_stay_stopped(computer: Household, since: str) -> None:
     assert [(each.status_code, each.json()["key"]) for each in asked] == [(503, "disk_read_only"), (503, "panic")]
     assert computer.value("/api/panic")["panic"]["since"] == since
     assert computer.ask_supervisor("status")["panic"] is not None
-    with pytest.raises(Unavailable) as told:
+    with pytest.raises(Unavailable) as refused:
         computer.ask_supervisor("resume")
-    assert told.value.key == "disk_read_only"
+    assert refused.value.key == "disk_read_only"
 
 
-def test_status_and_doctor_answer_on_a_read_only_disk(computer: Household) -> None:
+def test_status_and_doctor_answer_on_a_read_only_disk(computer: ModuleComputer) -> None:
     break_disk(computer, "read-only")
     assert not (computer.home.root / "cli.token").exists(), "there is none to send along, and none can be made"
     assert computer.command("panic").returncode == 0
@@ -181,7 +185,7 @@ def test_status_and_doctor_answer_on_a_read_only_disk(computer: Household) -> No
     assert "Traceback" not in examined.stdout + examined.stderr
 
 
-def test_panic_without_a_server_says_that_nothing_holds(computer: Household) -> None:
+def test_panic_without_a_server_says_that_nothing_holds(computer: ModuleComputer) -> None:
     computer.stop()
     break_disk(computer, "read-only")
     done = computer.command("panic")
@@ -201,7 +205,7 @@ WRITES: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("how", ["full", "read-only"])
-def test_what_is_not_written_is_said_with_a_key(computer: Household, how: str) -> None:
+def test_what_is_not_written_is_said_with_a_key(computer: ModuleComputer, how: str) -> None:
     expected = break_disk(computer, how)
     refused = set()
     for path, body in WRITES.items():

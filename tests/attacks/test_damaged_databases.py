@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.chat.runs.answers import answered, session_of
-from tests.modules.runtime.household import Household
+from tests.modules.runtime.module_computer import ModuleComputer
 from tests.support.messages_api import MessagesAPI, text
 
 pytestmark = pytest.mark.long
@@ -56,42 +56,42 @@ def model() -> Iterator[MessagesAPI]:
 
 
 @pytest.fixture
-def own(model: MessagesAPI) -> Iterator[Household]:
+def own(model: MessagesAPI) -> Iterator[ModuleComputer]:
     """A computer of this test alone."""
     environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-real", "ANTHROPIC_BASE_URL": model.url}
-    with Household(environment=environment) as running:
+    with ModuleComputer(environment=environment) as running:
         yield running
 
 
-def place(own: Household, name: str) -> Path:
+def place(own: ModuleComputer, name: str) -> Path:
     """Where a database is."""
     return own.home.trust_database if name == "trust.db" else own.vault / ".parachute" / name
 
 
-def lost(own: Household) -> dict[str, dict[str, Any]]:
+def lost(own: ModuleComputer) -> dict[str, dict[str, Any]]:
     """What status says was lost, by name."""
     return {Path(each["file"]).name: each for each in own.value("/api/status")["recovery"]}
 
 
-def remove_copies(own: Household) -> None:
+def remove_copies(own: ModuleComputer) -> None:
     """Leave no copy of anything."""
     for folder in (own.home.root / "copies", own.vault / ".parachute" / "copies"):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-async def talk(own: Household, *, level: str = "direct") -> str:
+async def talk(own: ModuleComputer, *, level: str = "direct") -> str:
     """One conversation with one answer."""
     async with own.client() as client:
         return session_of(await answered(client, "Hello from the harbour!", trustLevel=level))
 
 
-def titles(own: Household) -> dict[str, dict[str, Any]]:
+def titles(own: ModuleComputer) -> dict[str, dict[str, Any]]:
     """The listed sessions by id."""
     return {each["id"]: each for each in own.value("/api/chat")["sessions"]}
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-async def test_damaged_databases_are_put_aside_and_their_copies_taken(own: Household, damage: str) -> None:
+async def test_damaged_databases_are_put_aside_and_their_copies_taken(own: ModuleComputer, damage: str) -> None:
     session = await talk(own)
     own.stop()
     for name in NAMES:
@@ -120,7 +120,7 @@ async def test_damaged_databases_are_put_aside_and_their_copies_taken(own: House
 
 @pytest.mark.parametrize("damage", ["flipped", "gone", "empty"])
 async def test_without_copies_the_list_comes_from_the_transcripts_and_no_right_is_left(
-    own: Household, damage: str
+    own: ModuleComputer, damage: str
 ) -> None:
     session = await talk(own)
     sandboxed = await talk(own, level="sandboxed")
@@ -147,7 +147,7 @@ async def test_without_copies_the_list_comes_from_the_transcripts_and_no_right_i
         assert (await answered(client, "And again?", sandboxed)).text == "Yes."
 
 
-async def test_what_has_not_changed_is_not_copied_again(own: Household) -> None:
+async def test_what_has_not_changed_is_not_copied_again(own: ModuleComputer) -> None:
     await talk(own)
     own.stop()
     copy = own.home.root / "copies/trust-daily.db"
@@ -158,7 +158,7 @@ async def test_what_has_not_changed_is_not_copied_again(own: Household) -> None:
     own.start()
 
 
-async def test_a_damaged_copy_is_not_taken(own: Household) -> None:
+async def test_a_damaged_copy_is_not_taken(own: ModuleComputer) -> None:
     sandboxed = await talk(own, level="sandboxed")
     own.stop()
     for path in (place(own, "sessions.db"), own.vault / ".parachute/copies/sessions-daily.db"):
@@ -168,7 +168,7 @@ async def test_a_damaged_copy_is_not_taken(own: Household) -> None:
     own.wait_until(lambda: sandboxed in titles(own), "the list is complete")
 
 
-async def test_an_old_copy_gives_no_right_back(own: Household) -> None:
+async def test_an_old_copy_gives_no_right_back(own: ModuleComputer) -> None:
     session = await talk(own)
     own.stop()
     trust = own.home.trust_database
@@ -178,7 +178,7 @@ async def test_an_old_copy_gives_no_right_back(own: Household) -> None:
     assert titles(own)[session]["trustLevel"] == "sandboxed"
 
 
-async def test_the_doctor_restores_what_is_damaged(own: Household) -> None:
+async def test_the_doctor_restores_what_is_damaged(own: ModuleComputer) -> None:
     session = await talk(own)
     own.stop()
     flip(place(own, "sessions.db"))
@@ -192,11 +192,11 @@ async def test_the_doctor_restores_what_is_damaged(own: Household) -> None:
     assert session in titles(own)
 
 
-def test_a_new_computer_has_lost_nothing(own: Household) -> None:
+def test_a_new_computer_has_lost_nothing(own: ModuleComputer) -> None:
     assert lost(own) == {}
 
 
-def test_lost_keys_are_said_and_let_nobody_in(own: Household) -> None:
+def test_lost_keys_are_said_and_let_nobody_in(own: ModuleComputer) -> None:
     made = own.command("keys", "create", "phone", "--json")
     secret = json.loads(made.stdout)["key"]
     headers = {"authorization": f"Bearer {secret}"}

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from parachute.base.unfinished import UNFINISHED
-from tests.modules.runtime.household import Household
+from tests.modules.runtime.module_computer import ModuleComputer
 
 _WRITER = """
 import os, signal, sys
@@ -34,7 +34,7 @@ def kill_while_writing(folder: Path) -> list[Path]:
 
 
 def test_what_killed_programs_have_begun_is_removed_at_the_start() -> None:
-    own = Household()
+    own = ModuleComputer()
     own.vault.mkdir()
     folders = (
         own.home.root,

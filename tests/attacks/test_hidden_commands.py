@@ -39,6 +39,7 @@ cur? x
 ~/bin/git x
 /tmp/git status
 x=curl; $x y
+x=/usr/bin; y=$x/curl; $y z
 x=curl; "$x" y
 IFS=_; x=curl_y; $x
 curl$IFS$9x
@@ -74,6 +75,7 @@ trap 'curl x' EXIT
 trap "$x" EXIT
 trap -- 'curl x' DEBUG
 alias git=curl; git x
+trap 'git status' EXIT; alias q='curl x'
 shopt -s expand_aliases; alias git='curl x'; git
 git() { curl x; }; git
 function git { curl x; }; git
@@ -138,6 +140,7 @@ exec -a git curl x
 exec 3<>/dev/tcp/example.org/80
 command curl x
 command -p curl x
+builtin curl x
 builtin eval 'curl x'
 nohup curl x
 nice -n 5 curl x
@@ -146,9 +149,11 @@ timeout -s KILL 5 curl x
 timeout -s term 5 curl x
 setsid curl x
 stdbuf -oL curl x
+busybox curl x
 busybox wget x
 busybox sh -c 'curl x'
 xargs curl
+echo a b | xargs curl
 xargs -I{} curl {}
 xargs -I% -n1 sh -c %
 echo 'curl x' | xargs -I{} sh -c {}
@@ -157,6 +162,7 @@ echo curl | xargs -I{} {} x
 echo curl x | xargs env
 xargs -a list curl
 find . -exec curl {} +
+find . -name x -exec git status \; -o -execdir curl {} +
 find . -exec sh -c 'curl x' \;
 find . -execdir {} \;
 find . -name x -ok curl \;
@@ -176,6 +182,7 @@ jobs -x curl x
 fc -s git=curl
 parallel curl ::: x
 watch curl x
+watch -n 1 'git status; curl x'
 script -c 'curl x'
 flock x curl x
 ssh host curl x
@@ -197,6 +204,8 @@ SEVERAL_LINES = [
     "# \\\ncurl x",
     "git status # \\\ncurl x",
     "bash <<EOF\ncurl x\nEOF",
+    "bash <<'EOF'\ngit status\ncurl x\nEOF\nls",
+    "cat <<'EOF' | bash\ncurl x\nEOF",
     "bash <<'EOF'\ncurl x\nEOF",
     "cat <<EOF\n$(curl x)\nEOF",
     "cat <<EOF\n`curl x`\nEOF",

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.modules.runtime.household import Household
+from tests.modules.runtime.module_computer import ModuleComputer
 
 PUBLISHES = """
 @route("POST", "/flood")
@@ -22,14 +22,14 @@ async def flood(self, number: int, size: int):
 
 
 @pytest.fixture(scope="module")
-def computer() -> Iterator[Household]:
-    with Household() as running:
+def computer() -> Iterator[ModuleComputer]:
+    with ModuleComputer() as running:
         running.install_quietly("floods", PUBLISHES)
         running.install_quietly("others", PUBLISHES.replace("floods.seen", "others.seen"))
         yield running
 
 
-async def test_a_module_publishes_as_fast_as_the_disk_bears(computer: Household) -> None:
+async def test_a_module_publishes_as_fast_as_the_disk_bears(computer: ModuleComputer) -> None:
     async with computer.client() as client:
         large = (await client.post("/api/floods/flood", json={"number": 200, "size": 200_000})).json()
         assert large["sent"] > 50

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.modules.runtime.household import Household
+from tests.modules.runtime.module_computer import ModuleComputer
 from tests.support.messages_api import MessagesAPI, text
 
 DAY = "2026-01-31"
@@ -23,14 +23,14 @@ def model() -> Iterator[MessagesAPI]:
 
 
 @pytest.fixture(scope="module")
-def able(model: MessagesAPI) -> Iterator[Household]:
+def able(model: MessagesAPI) -> Iterator[ModuleComputer]:
     """A computer with the journal, whose model can read files."""
-    with Household(environment={"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url}) as running:
+    with ModuleComputer(environment={"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url}) as running:
         assert running.command("setup", "--yes", "--modules", "daily").returncode == 0
         yield running
 
 
-def wrote(computer: Household, day: str, content: str) -> Path:
+def wrote(computer: ModuleComputer, day: str, content: str) -> Path:
     """The file of a day of the journal."""
     path = computer.vault / f"Daily/journals/{day}.md"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -38,7 +38,7 @@ def wrote(computer: Household, day: str, content: str) -> Path:
     return path
 
 
-def run(computer: Household, *options: str) -> dict[str, str]:
+def run(computer: ModuleComputer, *options: str) -> dict[str, str]:
     """A run of the reflection for the day."""
     done = computer.command("agents", "run", "daily/reflection", "--date", DAY, "--json", *options)
     found: dict[str, str] = json.loads(done.stdout)
@@ -47,7 +47,7 @@ def run(computer: Household, *options: str) -> dict[str, str]:
 
 @pytest.mark.long
 def test_the_small_model_writes_nothing_into_the_vault() -> None:
-    with Household(settings={"provider": "offline"}) as computer:
+    with ModuleComputer(settings={"provider": "offline"}) as computer:
         assert computer.command("setup", "--yes", "--modules", "daily").returncode == 0
         wrote(computer, DAY, ENTRY)
         assert (run(computer)["status"], run(computer, "--force")["status"]) == ("skipped", "skipped")
@@ -58,7 +58,7 @@ def test_the_small_model_writes_nothing_into_the_vault() -> None:
         assert agent["skips"] == agent["state"]["lastError"] == "The small model cannot read files."
 
 
-def test_a_day_without_an_entry_is_skipped_before_a_model_is_asked(able: Household, model: MessagesAPI) -> None:
+def test_a_day_without_an_entry_is_skipped_before_a_model_is_asked(able: ModuleComputer, model: MessagesAPI) -> None:
     for content in (None, "", "---\nentries: {}\n---\n\n"):
         if content is not None:
             wrote(able, DAY, content)
@@ -69,7 +69,7 @@ def test_a_day_without_an_entry_is_skipped_before_a_model_is_asked(able: Househo
     assert not (able.vault / PAGE).exists()
 
 
-def test_what_was_written_is_taken_back(able: Household, model: MessagesAPI) -> None:
+def test_what_was_written_is_taken_back(able: ModuleComputer, model: MessagesAPI) -> None:
     wrote(able, DAY, ENTRY)
     model.script(text("First."), text("Second."))
     assert run(able)["status"] == "completed"

@@ -11,7 +11,7 @@ from parachute.events.hooks import memory
 from parachute.security.keys.models import Scope
 from parachute.security.keys.service import Keys
 from tests.chat.runs.answers import answered, ended
-from tests.modules.runtime.household import Household
+from tests.modules.runtime.module_computer import ModuleComputer
 from tests.support.messages_api import MessagesAPI, text
 from tests.support.sse import ChatStream
 
@@ -27,21 +27,21 @@ def api() -> Iterator[MessagesAPI]:
 
 
 @pytest.fixture(scope="module")
-def computer(api: MessagesAPI) -> Iterator[Household]:
+def computer(api: MessagesAPI) -> Iterator[ModuleComputer]:
     """A computer with the Chat module."""
-    with Household(environment={"ANTHROPIC_API_KEY": "sk-ant-x", "ANTHROPIC_BASE_URL": api.url}) as running:
+    with ModuleComputer(environment={"ANTHROPIC_API_KEY": "sk-ant-x", "ANTHROPIC_BASE_URL": api.url}) as running:
         assert running.command("setup", "--yes", "--modules", "brain,chat").returncode == 0
         yield running
 
 
 @pytest.fixture(scope="module")
-def narrow(computer: Household) -> dict[str, str]:
+def narrow(computer: ModuleComputer) -> dict[str, str]:
     """What a phone sends that may read and write in chats."""
     _, secret = Keys(computer.home.root).create("phone", [Scope.parse("chat:read,write")])
     return {"x-api-key": secret}
 
 
-async def _asked(computer: Household, **fields: object) -> ChatStream:
+async def _asked(computer: ModuleComputer, **fields: object) -> ChatStream:
     async with computer.client() as client:
         return await answered(client, "Hello", **fields)
 
@@ -55,7 +55,7 @@ def _warnings(stream: ChatStream) -> str:
 
 
 def test_a_key_that_may_chat_writes_no_prompt_and_makes_no_workspace(
-    computer: Household, narrow: dict[str, str]
+    computer: ModuleComputer, narrow: dict[str, str]
 ) -> None:
     prompt = "/api/modules/chat/prompt"
     assert computer.ask("PUT", prompt, json={"content": EVIL}, headers=narrow).status_code == 403
@@ -73,7 +73,7 @@ def test_a_key_that_may_chat_writes_no_prompt_and_makes_no_workspace(
 
 
 async def test_a_prompt_in_the_vault_counts_when_the_owner_wrote_or_approved_it(
-    computer: Household, api: MessagesAPI
+    computer: ModuleComputer, api: MessagesAPI
 ) -> None:
     file = computer.vault / "Chat/prompt.md"
     file.parent.mkdir(exist_ok=True)
@@ -98,7 +98,9 @@ async def test_a_prompt_in_the_vault_counts_when_the_owner_wrote_or_approved_it(
 
 
 @pytest.mark.parametrize("name", ["AGENTS.md", "CLAUDE.md"])
-async def test_instructions_of_a_folder_wait_for_approval(computer: Household, api: MessagesAPI, name: str) -> None:
+async def test_instructions_of_a_folder_wait_for_approval(
+    computer: ModuleComputer, api: MessagesAPI, name: str
+) -> None:
     folder = computer.vault / "Projects/boat"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text(EVIL)
@@ -132,7 +134,7 @@ async def test_instructions_of_a_folder_wait_for_approval(computer: Household, a
     (folder / name).unlink()
 
 
-async def test_the_same_words_elsewhere_are_not_approved(computer: Household, api: MessagesAPI) -> None:
+async def test_the_same_words_elsewhere_are_not_approved(computer: ModuleComputer, api: MessagesAPI) -> None:
     for folder in ("one", "two"):
         (computer.vault / "Projects" / folder).mkdir(parents=True, exist_ok=True)
         (computer.vault / "Projects" / folder / "AGENTS.md").write_text(f"{EVIL} In {folder}.".replace(folder, "both"))
@@ -142,7 +144,7 @@ async def test_the_same_words_elsewhere_are_not_approved(computer: Household, ap
 
 
 async def test_an_agent_of_the_vault_keeps_its_limits_and_loses_its_words(
-    computer: Household, api: MessagesAPI
+    computer: ModuleComputer, api: MessagesAPI
 ) -> None:
     file = computer.vault / "Chat/pirate.md"
     file.parent.mkdir(exist_ok=True)
@@ -156,7 +158,7 @@ async def test_an_agent_of_the_vault_keeps_its_limits_and_loses_its_words(
     assert EVIL in _system(api)
 
 
-async def test_the_memory_counts_entry_by_entry(computer: Household, api: MessagesAPI) -> None:
+async def test_the_memory_counts_entry_by_entry(computer: ModuleComputer, api: MessagesAPI) -> None:
     def said() -> str:
         return str(api.conversation[-1].body["messages"])
 
@@ -177,7 +179,7 @@ async def test_the_memory_counts_entry_by_entry(computer: Household, api: Messag
     Path(computer.vault / memory.NAME).unlink()
 
 
-async def test_a_broken_file_of_approvals_approves_nothing(computer: Household, api: MessagesAPI) -> None:
+async def test_a_broken_file_of_approvals_approves_nothing(computer: ModuleComputer, api: MessagesAPI) -> None:
     (computer.vault / "AGENTS.md").write_text(EVIL)
     assert computer.command("prompts", "approve", "AGENTS.md", "--yes").returncode == 0
     file = computer.home.root / "prompts-approved.json"
@@ -191,7 +193,7 @@ async def test_a_broken_file_of_approvals_approves_nothing(computer: Household, 
     (computer.vault / "AGENTS.md").unlink()
 
 
-async def test_the_owner_still_makes_workspaces_without_a_key(computer: Household) -> None:
+async def test_the_owner_still_makes_workspaces_without_a_key(computer: ModuleComputer) -> None:
     async with httpx2.AsyncClient(base_url=computer.url, trust_env=False) as app:
         made = await app.post("/api/workspaces", json={"name": "From the app", "default_trust_level": "sandboxed"})
         assert made.status_code in (200, 201)

@@ -228,8 +228,8 @@ def test_what_modules_do_is_told_while_the_computer_runs(parachute: Terminal, so
             assert parachute.ok("modules", "status") == f"hello  {word}\n"
             assert f" {word} " in parachute.ok("modules", "list")
         runs(state="running", reason=None, restarts=2, process=4711, backlog=3, more=1)
-        told = [" ".join(line.split()) for line in parachute.ok("modules", "status", "hello").splitlines()]
-        assert told[-4:] == [
+        printed = [" ".join(line.split()) for line in parachute.ok("modules", "status", "hello").splitlines()]
+        assert printed[-4:] == [
             "Process 4711",
             "Restarts 2",
             "Events waiting 3",

@@ -11,7 +11,7 @@ from typing import Any, Self
 import httpx2
 
 from tests.chat.runs.answers import answered
-from tests.modules.runtime.household import Household
+from tests.modules.runtime.module_computer import ModuleComputer
 from tests.support.messages_api import MessagesAPI, Reply, text, tool_use
 from tests.support.sse import ChatStream
 
@@ -23,7 +23,7 @@ SUGGEST = "mcp__parachute__suggest"
 _PERSON = re.compile(r"<entity id='(para:brain:[a-z0-9]{12})' name='Kevin'")
 
 
-class OfficialHousehold(Household):
+class OfficialComputer(ModuleComputer):
     """Sessions end as soon as nobody speaks; no answer of the API may be a failure of its own."""
 
     def __init__(self, api: MessagesAPI) -> None:
@@ -42,7 +42,7 @@ class OfficialHousehold(Household):
         assert response.status_code < 500, (method, path, response.text, self.logs())
         return response
 
-    def told(self, *arguments: str) -> str:
+    def output(self, *arguments: str) -> str:
         """What a command says that has to end well."""
         done = self.command(*arguments)
         assert done.returncode == 0, (arguments, done.stdout, done.stderr, self.logs())
@@ -50,7 +50,7 @@ class OfficialHousehold(Household):
 
     def set_up(self, modules: Sequence[str] = MODULES) -> None:
         """Install official modules as a person does."""
-        self.told("setup", "--yes", "--modules", ",".join(modules))
+        self.output("setup", "--yes", "--modules", ",".join(modules))
 
     def know(self, entity_type: str, name: str, content: str, **data: Any) -> str:
         """Write somebody or something down in Brain; the para-id."""

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from tests.flow.official import ENTRY, MODULES, RULE, OfficialHousehold, tools_of
+from tests.flow.official import ENTRY, MODULES, RULE, OfficialComputer, tools_of
 from tests.support.messages_api import MessagesAPI
 
 pytestmark = pytest.mark.long
@@ -22,18 +22,18 @@ TOOLS = {
 @pytest.mark.parametrize("chosen", CHOICES, ids=lambda chosen: "+".join(chosen) or "none")
 def test_what_can_work_works(chosen: tuple[str, ...], api: MessagesAPI) -> None:
     brain, daily, chat = (name in chosen for name in MODULES)
-    with OfficialHousehold(api) as household:
-        project = household.vault / "Projects" / "lvb"
+    with OfficialComputer(api) as computer:
+        project = computer.vault / "Projects" / "lvb"
         project.mkdir(parents=True)
         (project / "AGENTS.md").write_text(RULE)
         if chosen:
-            household.set_up(chosen)
+            computer.set_up(chosen)
         if brain:
-            kevin, lvb = household.write_down_both("Projects/lvb")
-            assert "Learn Vibe Build" in household.told("brain", "search", "lessons")
-        day = _journal(household, is_there=daily)
+            kevin, lvb = computer.write_down_both("Projects/lvb")
+            assert "Learn Vibe Build" in computer.output("brain", "search", "lessons")
+        day = _journal(computer, is_there=daily)
 
-        first = household.say("I am working on LVB today, and Kevin helps.")
+        first = computer.say("I am working on LVB today, and Kevin helps.")
         (shown,) = first.of_type("prompt_metadata")
         sent = str(api.conversation[-1].body["messages"])
         assert ("A course in twelve lessons." in sent) == (brain and chat), sent
@@ -43,32 +43,32 @@ def test_what_can_work_works(chosen: tuple[str, ...], api: MessagesAPI) -> None:
         offered = tools_of(api.conversation[-1].body)
         assert offered == set().union(*(TOOLS[name] for name in chosen))
         session = first.of_type("session")[0]["sessionId"]
-        assert household.say("Kevin teaches there from May on.", session).text == "Noted."
+        assert computer.say("Kevin teaches there from May on.", session).text == "Noted."
 
         if chat:
-            household.wait_for_end(session, 4)
-        household.wait_for_events()
-        proposed = {each["source_agent"] for each in household.suggestions()}
+            computer.wait_for_end(session, 4)
+        computer.wait_for_events()
+        proposed = {each["source_agent"] for each in computer.suggestions()}
         expected = {"daily": brain and daily, "chat/updater": brain and chat}
         assert proposed == {source for source, wanted in expected.items() if wanted}
-        assert bool(household.asked_to_propose()) == (brain and chat)
+        assert bool(computer.asked_to_propose()) == (brain and chat)
         if daily:
-            (entry,) = household.value(f"/api/daily/entries?date={day}")["entries"]
+            (entry,) = computer.value(f"/api/daily/entries?date={day}")["entries"]
             assert set(entry["mentions"]) == ({kevin, lvb} if brain else set())
-        assert {module["name"] for module in household.value("/api/modules")["modules"]} == set(chosen)
+        assert {module["name"] for module in computer.value("/api/modules")["modules"]} == set(chosen)
         for name in set(MODULES) - set(chosen):
-            assert household.get(f"/api/{name}/search?q=Kevin").status_code in (404, 405)
-        household.assert_nothing_failed()
+            assert computer.get(f"/api/{name}/search?q=Kevin").status_code in (404, 405)
+        computer.assert_nothing_failed()
 
 
-def _journal(household: OfficialHousehold, *, is_there: bool) -> str:
+def _journal(computer: OfficialComputer, *, is_there: bool) -> str:
     """Write an entry, if there is a journal; its day."""
     if is_there:
-        day = str(json.loads(household.told("daily", "add", ENTRY, "--json"))["date"])
-        assert ENTRY in household.told("daily", "show", day)
-        household.wait_for_events()
+        day = str(json.loads(computer.output("daily", "add", ENTRY, "--json"))["date"])
+        assert ENTRY in computer.output("daily", "show", day)
+        computer.wait_for_events()
         return day
-    refused = household.command("daily", "add", ENTRY)
+    refused = computer.command("daily", "add", ENTRY)
     assert refused.returncode == 1
     assert "Traceback" not in refused.stderr
     assert "daily" in refused.stderr

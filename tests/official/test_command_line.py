@@ -7,29 +7,29 @@ from typing import Any
 
 import pytest
 
-from tests.modules.runtime.household import Household
+from tests.modules.runtime.module_computer import ModuleComputer
 
 pytestmark = pytest.mark.long
 
 
 @pytest.fixture
-def house() -> Iterator[Household]:
-    with Household() as running:
+def house() -> Iterator[ModuleComputer]:
+    with ModuleComputer() as running:
         yield running
 
 
-def said(house: Household, *arguments: str) -> str:
+def said(house: ModuleComputer, *arguments: str) -> str:
     """What a command prints that must end well."""
     done = house.command(*arguments)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
-def value(house: Household, *arguments: str) -> Any:
+def value(house: ModuleComputer, *arguments: str) -> Any:
     return json.loads(said(house, *arguments, "--json"))
 
 
-def test_set_up_write_and_find(house: Household) -> None:
+def test_set_up_write_and_find(house: ModuleComputer) -> None:
     assert "daily add" in said(house, "setup", "--yes")
     (house.vault / "Brain/entities/people").mkdir(parents=True, exist_ok=True)
     (house.vault / "Brain/entities/people/kevin.md").write_text("# Kevin\nAdvisor of the garden.\n")
@@ -57,7 +57,7 @@ def test_set_up_write_and_find(house: Household) -> None:
     assert value(house, "events", "failed") == []
 
 
-def test_what_the_readme_writes_leads_to_what_brain_knows(house: Household) -> None:
+def test_what_the_readme_writes_leads_to_what_brain_knows(house: ModuleComputer) -> None:
     """README's first entry: proposed, named by the search, approved, and linked; also what is edited by hand (U4)."""
     missing = house.command("daily", "add", "x")
     assert missing.stderr.count("parachute setup --modules daily") == 1

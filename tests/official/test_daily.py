@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx2
 import pytest
 
-from tests.modules.runtime.household import Household
+from tests.modules.runtime.module_computer import ModuleComputer
 from tests.support.computer import PLAIN
 
 pytestmark = pytest.mark.long
@@ -17,13 +17,13 @@ DAYS = [f"2025-03-{day:02d}" for day in range(1, 5)]
 
 
 @pytest.fixture
-def house() -> Iterator[Household]:
-    with Household() as running:
+def house() -> Iterator[ModuleComputer]:
+    with ModuleComputer() as running:
         assert running.command("setup", "--yes", "--modules", "daily,brain").returncode == 0
         yield running
 
 
-def test_a_thousand_entries_of_twenty_clients_at_once(house: Household) -> None:
+def test_a_thousand_entries_of_twenty_clients_at_once(house: ModuleComputer) -> None:
     """None is lost and none merged, in the answers, in the lists, and in the files themselves."""
     # While clients write, Brain finds out who is mentioned, which is written into the same files.
     (house.vault / "Brain/entities/people").mkdir(parents=True, exist_ok=True)

@@ -41,16 +41,16 @@ def test_bubblewrap_gives_a_session_its_own_scratch_and_a_container_the_whole_fo
 
 
 def test_an_agent_is_told_of_what_it_has_and_of_nothing_else(tmp_path: Path) -> None:
-    def told(*targets: str) -> str:
+    def described(*targets: str) -> str:
         return Prompts(Vault(tmp_path)).compose(execution(tmp_path, targets), "").text.partition("# Where you are\n")[2]
 
-    everything = told("/scratch/one", "/vault/Daily", "/attachments")
+    everything = described("/scratch/one", "/vault/Daily", "/attachments")
     assert "scratch space is the folder in /scratch" in everything, "bubblewrap lets nobody write to /scratch itself"
     assert "/scratch/one" not in everything, "each session would have a prompt of its own, which no provider has cached"
     assert "/vault, read-only" in everything
     assert "/attachments" in everything
-    assert "/vault" not in told("/attachments", "/vaults")
-    assert "/attachments" not in told("/vault/Daily")
+    assert "/vault" not in described("/attachments", "/vaults")
+    assert "/attachments" not in described("/vault/Daily")
 
 
 def execution(folder: Path, targets: tuple[str, ...]) -> Execution:

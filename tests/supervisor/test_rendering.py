@@ -155,8 +155,8 @@ def test_every_line_that_holds_a_unit_back_is_explained() -> None:
 
 def test_only_the_systemd_that_forgets_whose_child_it_is_is_told_twice() -> None:
     line = "Environment=PARACHUTE_ANNOUNCED_MAIN_PROCESS=1"
-    for version, told in ((None, False), (256, False), (257, True), (258, False)):
-        assert (line in confine(Confinement(), notifies=True, systemd=version).splitlines()) is told
+    for version, expected in ((None, False), (256, False), (257, True), (258, False)):
+        assert (line in confine(Confinement(), notifies=True, systemd=version).splitlines()) is expected
 
 
 def test_only_sockets_of_the_network_have_options_of_the_network() -> None:

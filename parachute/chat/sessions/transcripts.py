@@ -14,6 +14,7 @@ from typing import IO, Any, Literal
 from parachute.base.errors import InvalidInput
 from parachute.base.files import remove_tree, sync_names
 from parachute.base.folders import Folder
+from parachute.base.signatures import Signature, signature_of
 from parachute.chat.sessions.events import event_of
 from parachute.chat.sessions.messages import NEWEST
 from parachute.chat.sessions.models import is_session_id
@@ -31,9 +32,6 @@ _SAID = ("user", "assistant")
 
 Kept = int | Literal["last", "all", "messages"]
 """Of which segments the events are wanted: one by its index, the newest, all, or those with the newest messages."""
-
-_JUST_NOW_NS = 100_000_000
-"""A folder that changed so lately may change again without a new time of change."""
 
 
 @dataclass(slots=True)
@@ -86,7 +84,7 @@ class Transcripts:
         self._vault = vault
         self._roots = (vault.transcripts / "projects", (claude_folder or Path.home() / ".claude") / "projects")
         self._outlines = Outlines(vault)
-        self._folders: dict[Path, tuple[tuple[int, ...], list[str]]] = {}
+        self._folders: dict[Path, tuple[Signature, list[str]]] = {}
 
     def folder(self, session: str) -> Path:
         """The folder of a sandboxed session's transcript, the only one that its sandbox gets; error: InvalidInput."""
@@ -228,10 +226,10 @@ class Transcripts:
         Another sandbox's folder is written by its agent, which may lay a transcript for us there.
         """
         try:
-            status = root.stat()
-            times = (status.st_ino, status.st_mtime_ns, status.st_ctime_ns)
+            now = time.time_ns()
+            signature = signature_of(root.stat())
             known = self._folders.get(root)
-            if known is not None and known[0] == times:
+            if known is not None and known[0] == signature:
                 return known[1]
             with Folder.open(root) as projects:
                 found = [
@@ -241,8 +239,8 @@ class Transcripts:
                 ]
         except OSError:
             return []
-        if abs(time.time_ns() - status.st_mtime_ns) > _JUST_NOW_NS:
-            self._folders[root] = (times, found)
+        if signature.differs_later(now):
+            self._folders[root] = (signature, found)
         return found
 
 

@@ -1,11 +1,12 @@
 """The bodies of `POST` and `PUT /api/workspaces`; an unknown field is an error."""
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from parachute.base.errors import InvalidInput
-from parachute.chat.workspaces.models import Capabilities, choice_of
+from parachute.chat.workspaces.models import Capabilities, Workspace, choice_of
 from parachute.sandbox.engines.limits import Limits
 from parachute.security.trust_levels import TrustLevel, normalize_trust_level
 
@@ -71,7 +72,7 @@ class Changes(_Strict):
         except InvalidInput as error:
             raise InvalidInput(error.message.replace("trustLevel", "default_trust_level", 1)) from error
 
-    def level_after(self, before: TrustLevel = "sandboxed") -> TrustLevel:
+    def level_after(self, before: TrustLevel) -> TrustLevel:
         """The trust level after these changes; error: InvalidInput for an unknown word."""
         return self.level() or ("sandboxed" if "default_trust_level" in self.model_fields_set else before)
 
@@ -88,6 +89,16 @@ class Changes(_Strict):
         if "capabilities" in sent:
             values["capabilities"] = (self.capabilities or CapabilityChoices()).chosen()
         return values
+
+    def applied(self, before: Workspace, directory: str | None) -> Workspace:
+        """The workspace after these changes, which works in the folder; error: InvalidInput for an unknown word."""
+        return replace(
+            before,
+            **self.given(),
+            default_trust_level=self.level_after(before.default_trust_level),
+            working_directory=directory,
+            limits=self.limits(before.limits),
+        )
 
     def limits(self, before: Limits) -> Limits:
         """The limits after these changes."""

@@ -17,7 +17,6 @@ from parachute.chat.workspaces.request import Changes, NewWorkspace
 from parachute.chat.workspaces.store import WorkspaceStore
 from parachute.config.declared.models import NOTHING, Declaration
 from parachute.config.vault.service import Vault
-from parachute.sandbox.engines.limits import NO_LIMITS
 
 log = logging.getLogger(__name__)
 
@@ -60,9 +59,8 @@ class Workspaces:
                 directory = await self._directory(said.working_directory)
             except ParachuteError:
                 directory = None
-            moment = now()
-            workspace = Workspace(slug, created_at=moment, updated_at=moment, **said.given())
-            await self._store.put(replace(workspace, working_directory=directory), "vault")
+            workspace = replace(_new(slug, said.name), **said.given(), working_directory=directory)
+            await self._store.put(workspace, "vault")
 
     def all(self) -> list[Workspace]:
         """Every workspace, by name."""
@@ -89,16 +87,7 @@ class Workspaces:
                 raise Conflict(f"There are {_MOST} workspaces already.", "Delete one that you do not need.")
             # A deleted workspace's sessions keep its slug: they must not wake up in another one.
             slug = slug_of(said.name, known | await self._sessions.workspaces())
-            moment = now()
-            workspace = Workspace(
-                slug,
-                created_at=moment,
-                updated_at=moment,
-                **said.given(),
-                default_trust_level=said.level_after(),
-                working_directory=await self._directory(said.working_directory),
-                limits=said.limits(NO_LIMITS),
-            )
+            workspace = said.applied(_new(slug, said.name), await self._directory(said.working_directory))
             await self._store.put(workspace, approved_by)
             await asyncio.to_thread(self._copies.write, workspace)
             return workspace
@@ -119,14 +108,7 @@ class Workspaces:
             directory = before.working_directory
             if "working_directory" in said.model_fields_set and said.working_directory != directory:
                 directory = await self._directory(said.working_directory)
-            workspace = replace(
-                before,
-                updated_at=now(),
-                **said.given(),
-                default_trust_level=said.level_after(before.default_trust_level),
-                working_directory=directory,
-                limits=said.limits(before.limits),
-            )
+            workspace = said.applied(replace(before, updated_at=now()), directory)
             await self._store.put(workspace, approved_by)
             if workspace.default_trust_level == "sandboxed":
                 # Otherwise deleting the workspace, or moving a session out of it, would raise the session again.
@@ -184,20 +166,13 @@ class Workspaces:
                     log.warning("The workspace %s is not declared any more, and stays: %s", workspace.slug, error)
         for slug, said in self._declared.items():
             before = self._store.get(slug)
-            moment = now()
-            workspace = Workspace(
-                slug,
-                created_at=before.created_at if before else moment,
-                updated_at=before.updated_at if before else moment,
-                **said.given(),
-                default_trust_level=said.level_after(),
-                working_directory=await self._declared_directory(slug, said.working_directory),
-                limits=said.limits(NO_LIMITS),
-                declared=True,
-            )
+            new = replace(_new(slug, said.name), declared=True)
+            if before:
+                new = replace(new, created_at=before.created_at, updated_at=before.updated_at)
+            workspace = said.applied(new, await self._declared_directory(slug, said.working_directory))
             if workspace == before:
                 continue
-            workspace = replace(workspace, updated_at=moment)
+            workspace = replace(workspace, updated_at=now())
             await self._store.put(workspace, "declared")
             if workspace.default_trust_level == "sandboxed":
                 await self._sessions.lower(slug)
@@ -232,3 +207,8 @@ class Workspaces:
         if not found:
             raise InvalidInput(f"working_directory: there is no folder {text.strip()[:200]}.", "Make it first.")
         return self._vault.relative(real)
+
+
+def _new(slug: str, name: str) -> Workspace:
+    moment = now()
+    return Workspace(slug, name, moment, moment)

@@ -9,11 +9,12 @@ from pathlib import Path
 
 from parachute.base.errors import NotFound, ParachuteError
 from parachute.llm.offline.engine import Engine
-from parachute.llm.offline.exchange import Disconnected, Exchange, Receive, Scope, Send
+from parachute.llm.offline.exchange import Exchange, Receive, Scope, Send
 from parachute.llm.offline.messages import count_tokens, create_message
 from parachute.llm.offline.model_file import model_name
 from parachute.llm.offline.settings import OfflineSettings
 from parachute.supervisor.activity import Activity
+from parachute.web.http.incoming import Gone
 
 _log = logging.getLogger(__name__)
 # The list of models wants a date, and a file has no honest one.
@@ -43,7 +44,7 @@ class OfflineApp:
                 return
             with self._activity.under_way():
                 await self._dispatch(exchange)
-        except Disconnected:
+        except Gone:
             pass  # nobody is there to be answered
 
     async def _dispatch(self, exchange: Exchange) -> None:
@@ -54,7 +55,7 @@ class OfflineApp:
             await route(exchange)
         except ParachuteError as error:
             await exchange.fail(error)
-        except Disconnected:
+        except Gone:
             raise
         except Exception:
             _log.exception("a request failed")

@@ -7,6 +7,7 @@ from typing import Any
 from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.llm.offline.model_file import ModelUnavailable
 from parachute.llm.offline.replies import Document, encode, encode_event, error_document, error_status
+from parachute.web.http.incoming import Incoming
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -19,37 +20,29 @@ _DROP_LIMIT = 4 * BODY_LIMIT
 _BODY_SECONDS = 120.0
 
 
-class Disconnected(Exception):
-    """The client closed the connection."""
-
-
 class Exchange:
     """Reads a bounded body and answers with one document or with a stream of events."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.method: str = scope["method"]
         self.path: str = scope["path"]
-        self._receive = receive
+        self._incoming = Incoming(receive, has_body=True)
         self._send = send
         self.started = False
 
     async def body(self) -> bytes:
-        """The whole body; errors: ParachuteError when it is too long, InvalidInput when it takes too long, Disconnected."""
+        """The whole body; errors: ParachuteError when it is too long, InvalidInput when it takes too long, Gone."""
         chunks: list[bytes] = []
         size = 0
         try:
             async with asyncio.timeout(_BODY_SECONDS):
-                while True:
-                    message = await self._receive()
-                    if message["type"] != "http.request":
-                        raise Disconnected
-                    chunk: bytes = message.get("body", b"")
+                async for chunk in self._incoming.chunks():
                     size += len(chunk)
                     if size <= BODY_LIMIT:
                         chunks.append(chunk)
                     else:
                         chunks.clear()
-                    if not message.get("more_body") or size > _DROP_LIMIT:
+                    if size > _DROP_LIMIT:
                         break
         except TimeoutError as error:
             raise InvalidInput(f"The body did not arrive within {_BODY_SECONDS:.0f} seconds.") from error
@@ -57,10 +50,9 @@ class Exchange:
             raise ParachuteError(f"The body is larger than {BODY_LIMIT:,} bytes.", status=413)
         return b"".join(chunks)
 
-    async def disconnected(self) -> None:
-        """Return when the client has gone; call it only after the body was read."""
-        while (await self._receive())["type"] != "http.disconnect":
-            pass
+    async def gone(self) -> None:
+        """Return when the client has left; call it only after the body was read."""
+        await self._incoming.gone()
 
     async def answer(self, status: int, document: Document, headers: dict[str, str] | None = None) -> None:
         """Send one JSON document."""

@@ -1,8 +1,6 @@
 """`POST /v1/messages`: a conversation in, an answer out, whole or as a stream."""
 
 import asyncio
-from collections.abc import Coroutine
-from typing import Any
 
 from parachute.llm.offline import replies
 from parachute.llm.offline.conversation import Turn, reduce_conversation
@@ -10,6 +8,7 @@ from parachute.llm.offline.engine import Engine
 from parachute.llm.offline.exchange import Exchange
 from parachute.llm.offline.llama import Usage
 from parachute.llm.offline.request import MessagesRequest, parse_request
+from parachute.web.http.incoming import while_connected
 
 # Clients and the gateway take a longer silence for a lost connection.
 _PING_SECONDS = 3.0
@@ -21,7 +20,7 @@ async def create_message(exchange: Exchange, engine: Engine) -> None:
     turns = reduce_conversation(request.messages)
     with engine.admission():
         respond = _stream if request.stream else _whole
-        await _while_connected(exchange, respond(exchange, engine, request, turns))
+        await while_connected(respond(exchange, engine, request, turns), exchange.gone())
 
 
 async def count_tokens(exchange: Exchange, engine: Engine) -> None:
@@ -31,20 +30,6 @@ async def count_tokens(exchange: Exchange, engine: Engine) -> None:
     with engine.admission():
         prompt = await engine.prepare(turns)
     await exchange.answer(200, {"input_tokens": prompt.tokens})
-
-
-async def _while_connected(exchange: Exchange, work: Coroutine[Any, Any, None]) -> None:
-    """Run `work`, and cancel it when the client goes."""
-    task = asyncio.ensure_future(work)
-    gone = asyncio.ensure_future(exchange.disconnected())
-    try:
-        await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
-        if task.done():
-            task.result()
-    finally:
-        for pending in (task, gone):
-            pending.cancel()
-        await asyncio.gather(task, gone, return_exceptions=True)
 
 
 async def _whole(exchange: Exchange, engine: Engine, request: MessagesRequest, turns: list[Turn]) -> None:

@@ -1,7 +1,5 @@
 """HTTP to the server over a Unix socket, which identifies the module, so there is no token."""
 
-import asyncio
-import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -29,13 +27,10 @@ class CoreClient:
     async def request(self, method: str, path: str, document: object = None, *, seconds: float = 30.0) -> Any:
         """Ask and return the answer's JSON; errors: Unavailable, and whatever core answers."""
         try:
-            async with asyncio.timeout(seconds), self._answer(method, path, document) as response:
-                data = await response.read(LARGEST_ANSWER)
+            answer = await local_http.ask(self._answer(method, path, document), seconds, LARGEST_ANSWER)
         except TimeoutError as error:
             raise Unavailable(f"Core did not answer {method} {path} within {seconds:g} seconds.") from error
-        except local_http.TooLong as error:
-            raise ModuleError(f"The answer of core is larger than {LARGEST_ANSWER:,} bytes.") from error
-        return _parsed(response.status, data)
+        return _checked(*answer)
 
     async def stream(self, path: str, document: object) -> AsyncIterator[Any]:
         """Ask and yield the values of the stream of events; leaving the loop early ends the work at core."""
@@ -47,11 +42,11 @@ class CoreClient:
                     *lines, rest = rest.split(b"\n")
                     for line in lines:
                         if line.startswith(b"data: "):
-                            yield _json(line.removeprefix(b"data: "))
+                            yield local_http.json_of(line.removeprefix(b"data: "))
                 if len(rest) > LARGEST_ANSWER:
                     raise ModuleError(f"An event of core is larger than {LARGEST_ANSWER:,} bytes.")
             if response.status != 200:
-                _parsed(response.status, rest)
+                _checked(response.status, local_http.json_of(rest))
 
     @asynccontextmanager
     async def _answer(self, method: str, path: str, document: object) -> AsyncIterator[local_http.Response]:
@@ -66,18 +61,14 @@ class CoreClient:
             raise CoreGone("Core does not answer; it may be restarting.", "Try again in a moment.") from error
         except (OSError, local_http.CannotBeSent) as error:
             raise CoreGone(f"The connection to core broke: {error}.", "Try again in a moment.") from error
+        except local_http.TooLong as error:
+            raise ModuleError(f"The answer of core is larger than {LARGEST_ANSWER:,} bytes.") from error
+        except local_http.NotJson as error:
+            raise ModuleError("Core sent what is not JSON.") from error
 
 
-def _parsed(status: int, data: bytes) -> Any:
-    document = _json(data) if data.strip() else None
+def _checked(status: int, document: Any) -> Any:
     if status >= 300 or (isinstance(document, dict) and "error" in document):
         error: ParachuteError = error_from_document(document)
         raise error
     return document
-
-
-def _json(data: bytes) -> Any:
-    try:
-        return json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise ModuleError("Core sent what is not JSON.") from error

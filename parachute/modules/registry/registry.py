@@ -15,9 +15,6 @@ from parachute.modules.registry.sources import official_names
 MAXIMUM_BYTES = 4 * 1024 * 1024
 MAXIMUM_MODULES = 500
 
-JUST_NOW_NS = 100_000_000
-"""Longer than a step of the clock by which a file system dates changes."""
-
 Modules = dict[str, InstalledModule]
 
 
@@ -38,12 +35,10 @@ class Registry:
             check_private_folder(self.path.parent)
             if known is not None and current_signature(self.path) == known[0]:
                 return dict(known[1])
+            now = time.time_ns()
             found = read_private(self.path, MAXIMUM_BYTES)
             modules = parse_document(found.data, self.path)
-            # What was written at this moment may be written again without another time of change; that of the content can
-            # be set by a program, that of the inode cannot.
-            settled = abs(time.time_ns() - found.signature.changed_ns) > JUST_NOW_NS
-            self._known = (found.signature, dict(modules)) if settled else None
+            self._known = (found.signature, dict(modules)) if found.signature.differs_later(now) else None
             return modules
         except FileNotFoundError:
             return {}

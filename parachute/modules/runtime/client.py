@@ -1,6 +1,5 @@
 """HTTP to a module host's socket; a host that sleeps is started by the connection."""
 
-import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator
@@ -70,27 +69,21 @@ class HostClient:
             raise self._down(f"did not answer within {seconds:.0f} seconds") from error
         except ConnectionError as error:
             raise self._down("broke off its answer") from error
+        except local_http.TooLong as error:
+            raise self._down("gave too long an answer") from error
+        except local_http.NotJson as error:
+            raise self._down("gave an answer that is not JSON") from error
 
     async def ask(self, method: str, target: str, value: Any = None, seconds: float = 60) -> tuple[int, Any]:
         """Send JSON and give back (status, JSON), all within `seconds`; error: HostDown, also for what is not JSON."""
         headers = [(b"content-type", b"application/json")] if value is not None else []
         body = json.dumps(value).encode() if value is not None else b""
         try:
-            # The whole answer: a module that stops in the middle of one must hold up nobody. The wait for its beginning
-            # ends later by itself, since of two that end at once one could be missed.
-            async with (
-                asyncio.timeout(seconds),
-                self.request(method, target, headers, body, seconds + _LATER) as response,
-            ):
-                data = await response.read(_ANSWER_LIMIT)
+            # The wait for its beginning ends later by itself, since of two that end at once one could be missed.
+            asking = self.request(method, target, headers, body, seconds + _LATER)
+            return await local_http.ask(asking, seconds, _ANSWER_LIMIT)
         except TimeoutError as error:
             raise self._down(f"did not answer within {seconds:.0f} seconds") from error
-        except local_http.TooLong as error:
-            raise self._down("gave too long an answer") from error
-        try:
-            return response.status, json.loads(data or b"null")
-        except (ValueError, RecursionError) as error:
-            raise self._down("gave an answer that is not JSON") from error
 
     def _down(self, what: str) -> HostDown:
         return HostDown(f"The module {self._name} {what}.", f"Its log is {self._log}.")

@@ -25,8 +25,6 @@ log = logging.getLogger(__name__)
 PREFIX = "para_"
 _SECRET_BYTES = 32
 _MAXIMUM_PRESENTED = 512
-# Two writes within one tick of the kernel's clock (up to 10 ms) may leave the same signature.
-_TICK_NS = 100_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,15 +195,16 @@ class Keys:
                 self._timer.start()
 
     def _current(self) -> _Cached:
+        now = time.time_ns()
         signature = self.store.signature()
         cached = self._cached
         if cached is None or not cached.is_settled or cached.signature != signature:
-            cached = self._cached = self._load(signature)
+            cached = self._cached = self._load(signature, now)
         if cached.problem is not None:
             raise KeysUnreadable(*cached.problem)
         return cached
 
-    def _load(self, signature: Signature | None) -> _Cached:
+    def _load(self, signature: Signature | None, now: int) -> _Cached:
         problem = None
         keys: tuple[tuple[bytes, Key], ...] = ()
         try:
@@ -215,7 +214,7 @@ class Keys:
         else:
             signature = stored.signature
             keys = tuple((bytes.fromhex(key.hash), key) for key in stored.keys)
-        is_settled = signature is None or abs(time.time_ns() - signature.modified_ns) > _TICK_NS
+        is_settled = signature is None or signature.differs_later(now)
         return _Cached(keys, signature, is_settled, problem)
 
 

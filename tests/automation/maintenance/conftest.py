@@ -11,7 +11,7 @@ import pytest
 
 from parachute.chat.mcp_servers.secrets import Secrets
 from parachute.security.keys.cli_token import CliToken
-from tests.modules.runtime.household import Household
+from tests.modules.runtime.module_computer import ModuleComputer
 from tests.support.computer import PLAIN
 from tests.support.messages_api import MessagesAPI, text, tool_use
 
@@ -38,7 +38,7 @@ async def chats(self):
 """
 
 
-class MaintenanceComputer(Household):
+class MaintenanceComputer(ModuleComputer):
     """See the module; `model` answers its agents."""
 
     def __init__(self, model: MessagesAPI) -> None:

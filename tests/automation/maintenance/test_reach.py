@@ -56,8 +56,8 @@ def test_logs_and_code_can_be_read_and_not_written(computer: MaintenanceComputer
     assert server == (True, "I am given [removed], well.")
     assert [ok for ok, _ in denied] == [False] * 4, denied
     assert all("Read-only" in said or "Permission denied" in said for _, said in denied), denied
-    told = str([request.body for request in computer.model.conversation])
-    assert not [secret for secret in (KEY, SETTING, MCP_SECRET, "hunter2222") if secret in told]
+    sent = str([request.body for request in computer.model.conversation])
+    assert not [secret for secret in (KEY, SETTING, MCP_SECRET, "hunter2222") if secret in sent]
 
 
 def test_data_can_be_written_and_nothing_that_runs_later(computer: MaintenanceComputer) -> None:

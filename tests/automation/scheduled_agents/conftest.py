@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from parachute.security.keys.cli_token import CliToken
-from tests.modules.runtime.household import Household
+from tests.modules.runtime.module_computer import ModuleComputer
 from tests.support.messages_api import MessagesAPI
 
 KEY = "sk-ant-api03-real"
@@ -36,7 +36,7 @@ OWN = """
 """
 
 
-class Garden(Household):
+class Garden(ModuleComputer):
     """A computer with the module `garden`, which writes Garden/ and brings the agent `page`."""
 
     def plant(self, name: str = "garden", agents: dict[str, str] | None = None, **manifest: Any) -> None:

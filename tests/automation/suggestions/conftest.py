@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.modules.runtime.household import Household
+from tests.modules.runtime.module_computer import ModuleComputer
 
 PEOPLE_TOP = "import asyncio, os, signal, time\nfrom pathlib import Path\n"
 PEOPLE = """
@@ -76,7 +76,7 @@ AGENTS = {
 }
 
 
-class SuggestionsComputer(Household):
+class SuggestionsComputer(ModuleComputer):
     """A computer with `people`, `journal` and `silent`."""
 
     def person(self, name: str = "Kevin") -> str:

@@ -7,7 +7,7 @@ import pytest
 from parachute.supervisor.host_specification import module_folder
 from tests.chat.agent_processes.module_tools import BOOKS
 from tests.chat.runs.answers import answered
-from tests.modules.runtime.household import Household
+from tests.modules.runtime.module_computer import ModuleComputer
 from tests.support.messages_api import MessagesAPI, text, tool_use
 from tests.support.sse import ChatStream
 
@@ -28,10 +28,10 @@ async def search(self, query: str):
 
 
 @pytest.fixture
-def household(api: MessagesAPI) -> Iterator[Household]:
+def computer(api: MessagesAPI) -> Iterator[ModuleComputer]:
     """A computer with the module `books`, of whose tool core has heard."""
     environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-real", "ANTHROPIC_BASE_URL": api.url}
-    with Household(environment=environment) as running:
+    with ModuleComputer(environment=environment) as running:
         running.install("books", TOOLS, mcp_tools=[{"name": "books_search", "description": "Find books"}])
         described = module_folder("books", running.home.root) / "description.json"
         running.wait_until(described.is_file, "core knows the tools of the module")
@@ -45,9 +45,9 @@ def result_of(stream: ChatStream) -> tuple[bool, str]:
     return result["isError"], result["content"]
 
 
-async def test_a_conversation_uses_the_tool_of_an_installed_module(household: Household, api: MessagesAPI) -> None:
+async def test_a_conversation_uses_the_tool_of_an_installed_module(computer: ModuleComputer, api: MessagesAPI) -> None:
     api.script(tool_use("mcp__parachute__books_search", {"query": "Momo"}), text("Found it."))
-    async with household.client() as client:
+    async with computer.client() as client:
         stream = await answered(client)
         assert result_of(stream) == (False, '["Momo by Ende"]')
         assert stream.text == "Found it."
@@ -60,7 +60,7 @@ async def test_a_conversation_uses_the_tool_of_an_installed_module(household: Ho
         is_error, said = result_of(await answered(client))
         assert is_error
         assert "query" in said
-        assert household.ask("DELETE", "/api/modules/books").status_code == 200
+        assert computer.ask("DELETE", "/api/modules/books").status_code == 200
         api.script(text("Without it."))
         await answered(client)
     assert not [tool for tool in api.conversation[-1].body["tools"] if tool["name"].startswith("mcp__")]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from parachute.base.errors import Unavailable
+from parachute.base.errors import Conflict, Unavailable
 from parachute.chat.claude_code_import.history import History
 from parachute.chat.claude_code_import.service import ClaudeCode
 from parachute.config.settings.home import Home
@@ -89,8 +89,10 @@ async def test_when_the_place_cannot_be_written(storage: SessionStorage) -> None
 async def test_a_session_of_a_module_is_not_taken_over(storage: SessionStorage) -> None:
     session = write(storage.claude, "/a", *talk("/a"))
     await storage.add(session, metadata={"module": "garden"})
-    with pytest.raises(Exception, match="belongs to the module garden"):
+    with pytest.raises(Conflict) as refused:
         await service(storage).adopt(session, None, None)
+    assert refused.value.key == "module_session"
+    assert "garden" in refused.value.message
 
 
 @pytest.mark.parametrize("cwd", ["/" + "x" * 300, "/" + "/".join(["y" * 200] * 19), "/loop/x"])

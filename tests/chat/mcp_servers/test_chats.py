@@ -15,7 +15,7 @@ from tests.chat.mcp_servers.programs import plain
 from tests.chat.runs.answers import answered, ended
 from tests.conftest import needs_bubblewrap
 from tests.contract.mcps import ServerList, ToolList, Trial
-from tests.modules.runtime.household import PROGRAM, Household
+from tests.modules.runtime.module_computer import PROGRAM, ModuleComputer
 from tests.support.messages_api import MessagesAPI, text, tool_use
 
 pytestmark = [needs_bubblewrap, pytest.mark.long]
@@ -41,11 +41,11 @@ def service() -> Iterator[MessagesAPI]:
 
 
 @pytest.fixture(scope="module")
-def house(service: MessagesAPI) -> Iterator[Household]:
+def house(service: MessagesAPI) -> Iterator[ModuleComputer]:
     """A computer whose chats may use the servers notes, other and edited."""
     environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-real", "ANTHROPIC_BASE_URL": service.url}
     settings = {"default_capabilities": {"mcps": ["parachute", "notes", "edited", "planted"]}}
-    with Household(environment=environment, settings=settings) as running:
+    with ModuleComputer(environment=environment, settings=settings) as running:
         (running.folder / "program.py").write_text(plain(SAYS))
         yield running
 
@@ -59,7 +59,7 @@ def api(service: MessagesAPI) -> Iterator[MessagesAPI]:
 
 
 @pytest.fixture
-def notes(house: Household) -> Iterator[Household]:
+def notes(house: ModuleComputer) -> Iterator[ModuleComputer]:
     """The computer with the server notes, approved on the command line."""
     added = house.command("mcp", "add", "notes", sys.executable, str(house.folder / "program.py"), *READ, "--yes")
     assert added.returncode == 0, added.stderr
@@ -68,7 +68,7 @@ def notes(house: Household) -> Iterator[Household]:
 
 
 @pytest.fixture(autouse=True)
-def without_servers(house: Household) -> None:
+def without_servers(house: ModuleComputer) -> None:
     """No server is left from the test before."""
     (house.vault / ".mcp.json").unlink(missing_ok=True)
 
@@ -76,12 +76,12 @@ def without_servers(house: Household) -> None:
 READ = ("--read", str(Path(sys.prefix).resolve()))
 
 
-def data(house: Household, name: str) -> Path:
+def data(house: ModuleComputer, name: str) -> Path:
     """The folder that a server writes to."""
     return house.home.root / "mcp" / name / "data"
 
 
-def put(house: Household, name: str, *arguments: str) -> None:
+def put(house: ModuleComputer, name: str, *arguments: str) -> None:
     """Write a server into `.mcp.json` by hand."""
     path = house.vault / ".mcp.json"
     document = json.loads(path.read_text()) if path.exists() else {"mcpServers": {}}
@@ -89,20 +89,20 @@ def put(house: Household, name: str, *arguments: str) -> None:
     path.write_text(json.dumps(document))
 
 
-def told(api: MessagesAPI) -> list[str]:
+def offered(api: MessagesAPI) -> list[str]:
     """The tools of servers that the model was told of last."""
     names = (tool["name"] for tool in api.conversation[-1].body.get("tools", []))
     return sorted(name for name in names if name.startswith("mcp__"))
 
 
-async def test_a_chat_calls_a_tool(notes: Household, api: MessagesAPI) -> None:
+async def test_a_chat_calls_a_tool(notes: ModuleComputer, api: MessagesAPI) -> None:
     api.script(tool_use(ACT, {"text": "Buy milk"}), text("Done."))
     async with notes.client() as client:
         stream = await answered(client)
         assert (ended(stream)["type"], stream.of_type("warning")) == ("done", [])
         (result,) = stream.of_type("tool_result")
         assert (result["isError"], result["content"]) == (False, "Noted: Buy milk")
-        assert told(api) == [ACT]
+        assert offered(api) == [ACT]
         session = stream.of_type("session")[0]["sessionId"]
         api.script(tool_use(ACT, {"crash": True, "text": "x"}), text("It broke."))
         stream = await answered(client, "Again", session)
@@ -116,11 +116,11 @@ async def test_a_chat_calls_a_tool(notes: Household, api: MessagesAPI) -> None:
     notes.wait_until(lambda: ACT in _audit(notes), "the call is in the audit")
 
 
-def _audit(house: Household) -> str:
+def _audit(house: ModuleComputer) -> str:
     return "".join(path.read_text() for path in (house.vault / ".parachute" / "audit").glob("*.jsonl"))
 
 
-async def test_an_agent_that_writes_the_file_gains_nothing(house: Household, api: MessagesAPI) -> None:
+async def test_an_agent_that_writes_the_file_gains_nothing(house: ModuleComputer, api: MessagesAPI) -> None:
     command = (
         f"echo '{json.dumps({'mcpServers': {'planted': {'command': 'sleep', 'args': ['3']}}})}' > /vault/.mcp.json"
     )
@@ -134,7 +134,7 @@ async def test_an_agent_that_writes_the_file_gains_nothing(house: Household, api
         put(house, "planted")
         api.script(text("Hello."))
         stream = await answered(client)
-        assert told(api) == []
+        assert offered(api) == []
         assert any("planted is left out. It waits for your approval" in str(each) for each in stream.events)
         assert not data(house, "planted").exists()
         assert (await client.get("/api/mcps/planted/tools")).json()["tools"] == []
@@ -143,28 +143,28 @@ async def test_an_agent_that_writes_the_file_gains_nothing(house: Household, api
         assert not data(house, "planted").exists()
 
 
-async def test_an_edited_file_waits_and_the_chat_goes_on(house: Household, api: MessagesAPI) -> None:
+async def test_an_edited_file_waits_and_the_chat_goes_on(house: ModuleComputer, api: MessagesAPI) -> None:
     put(house, "edited")
     assert house.command("mcp", "approve", "edited", *READ, "--yes").returncode == 0
     async with house.client() as client:
         api.default(text("Hello."))
         session = (await answered(client)).of_type("session")[0]["sessionId"]
-        assert told(api) == ["mcp__edited__act"]
+        assert offered(api) == ["mcp__edited__act"]
         put(house, "edited", "--more")
         stream = await answered(client, "Again", session)
-        assert told(api) == []
+        assert offered(api) == []
         assert any("has changed and waits for your approval" in str(each) for each in stream.events)
         shown = house.command("mcp", "approve", "edited")
         assert (shown.returncode, "--more" in shown.stdout, "was not approved" in shown.stderr) == (3, True, True)
         assert house.command("mcp", "approve", "edited", "--yes").returncode == 0  # with the folder it had before
         stream = await answered(client, "Again", session)
-        assert (told(api), stream.of_type("warning")) == (["mcp__edited__act"], [])
+        assert (offered(api), stream.of_type("warning")) == (["mcp__edited__act"], [])
         (house.vault / ".mcp.json").write_text("{")
         assert ended(await answered(client, "Again", session))["type"] == "done"
-        assert told(api) == []
+        assert offered(api) == []
 
 
-async def test_a_workspace_and_an_agents_file_say_which(notes: Household, api: MessagesAPI) -> None:
+async def test_a_workspace_and_an_agents_file_say_which(notes: ModuleComputer, api: MessagesAPI) -> None:
     api.default(text("Hello."))
     (notes.vault / "narrow.md").write_text("---\ntools: [Read]\n---\nYou are narrow.\n")
     (notes.vault / "wide.md").write_text("---\ntools: [Read, mcp__notes]\n---\nYou are wide.\n")
@@ -173,18 +173,18 @@ async def test_a_workspace_and_an_agents_file_say_which(notes: Household, api: M
             body = {"name": f"W {choice}", "capabilities": {"mcps": choice}}
             slug = (await client.post("/api/workspaces", json=body)).json()["workspace"]["slug"]
             await answered(client, workspaceId=slug)
-            assert told(api) == expected, choice
+            assert offered(api) == expected, choice
         for agent, expected in (("narrow.md", []), ("wide.md", [ACT])):
             await answered(client, agentPath=agent)
-            assert told(api) == expected, agent
+            assert offered(api) == expected, agent
 
 
-def owner(house: Household) -> dict[str, str]:
+def owner(house: ModuleComputer) -> dict[str, str]:
     """The command line's own token."""
     return {"Authorization": f"Bearer {CliToken(house.home.root).obtain()}"}
 
 
-async def test_the_apps_calls(house: Household) -> None:
+async def test_the_apps_calls(house: ModuleComputer) -> None:
     shown = {"command": sys.executable, "args": [str(house.folder / "program.py")]}
     async with house.client(headers=owner(house)) as client:
         (own,) = ServerList.model_validate((await client.get("/api/mcps")).json()).servers
@@ -235,7 +235,7 @@ async def test_the_apps_calls(house: Household) -> None:
         assert (await client.get("/api/mcps/flat/tools")).status_code == 404
 
 
-async def test_changing_servers_needs_admin_rights(house: Household) -> None:
+async def test_changing_servers_needs_admin_rights(house: ModuleComputer) -> None:
     made = json.loads(house.command("keys", "create", "phone", "--scope", "chat:write", "--json").stdout)
     async with house.client(headers={"Authorization": f"Bearer {made['key']}"}) as client:
         body = {"name": "x", "command": "sleep"}
@@ -243,14 +243,14 @@ async def test_changing_servers_needs_admin_rights(house: Household) -> None:
         assert (await client.delete("/api/mcps/x")).status_code == 403
 
 
-def command(house: Household, *arguments: str) -> Any:
+def command(house: ModuleComputer, *arguments: str) -> Any:
     """What the command line answers as JSON."""
     ran = house.command("mcp", *arguments, "--json")
     assert ran.returncode == 0, ran.stderr
     return json.loads(ran.stdout)
 
 
-def test_the_command_line(house: Household) -> None:
+def test_the_command_line(house: ModuleComputer) -> None:
     program = str(house.folder / "program.py")
     added = house.command(
         "mcp",
@@ -295,7 +295,7 @@ def test_the_command_line(house: Household) -> None:
     assert (wrong.returncode, house.command("mcp", "show", "bad").returncode) == (1, 1)
 
 
-def told_secret(house: Household, said: str, name: str) -> int:
+def told_secret(house: ModuleComputer, said: str, name: str) -> int:
     """The exit code of the command that keeps a secret, which is said on its standard input."""
     environment = {"HOME": str(house.folder), "PATH": os.environ["PATH"], "PARACHUTE_HOME": str(house.home.root)}
     return subprocess.run(

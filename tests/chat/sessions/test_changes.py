@@ -275,10 +275,10 @@ def test_unknown_words_of_trust(word: str) -> None:
 
 
 async def test_the_end_of_idle_sessions_is_told_once(storage: SessionStorage) -> None:
-    told: list[str] = []
+    published: list[str] = []
 
     async def hear(name: str, data: dict[str, Any]) -> None:
-        told.append(f"{name} {data['session_id']}")
+        published.append(f"{name} {data['session_id']}")
 
     storage.service._events.subscribe(hear)
     ending = SessionEnding(storage.store, storage.service._events, 30, lambda session: session == "busy")
@@ -287,12 +287,12 @@ async def test_the_end_of_idle_sessions_is_told_once(storage: SessionStorage) ->
     moments = [f"2026-01-01T00:{number // 60:02}:{number % 60:02}.000Z" for number in range(1100)]
     await storage.add_many(Session(f"s{number}", moment, moment) for number, moment in enumerate(moments))
     await storage.add("busy")
-    told.clear()
+    published.clear()
     await ending.sweep()
     await ending.sweep()
-    assert sorted(told) == sorted(f"session.end s{number}" for number in range(1100))
+    assert sorted(published) == sorted(f"session.end s{number}" for number in range(1100))
     await ending.sweep()
-    assert len(told) == 1100
+    assert len(published) == 1100
 
 
 async def test_a_disk_that_takes_nothing_is_told_in_one_line(

@@ -13,12 +13,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from parachute.base.errors import NotFound
+from parachute.base.signatures import JUST_NOW_NS
 from parachute.chat.sessions.messages import assistant_text, messages_of, shows, user_text
 from parachute.chat.sessions.transcripts import Transcripts
 from parachute.config.vault.service import Vault
 from tests.contract.dart import check
 from tests.contract.sessions import SessionWithMessages
 from tests.contract.transcripts import Transcript
+from tests.support.auditing import audited
+from tests.support.waiting import wait_until
 
 from .conftest import SessionStorage
 
@@ -70,7 +73,7 @@ async def read(
 
 
 @pytest.fixture
-async def told(storage: SessionStorage) -> SessionStorage:
+async def with_transcript(storage: SessionStorage) -> SessionStorage:
     await storage.add("a")
     first = [USER, ASSISTANT, RESULT, *HIDDEN]
     storage.write_transcript("a", jsonl(*first, BOUNDARY, SUMMARY, USER, BOUNDARY, SUMMARY, ASSISTANT))
@@ -81,8 +84,8 @@ def ids(answer: dict[str, Any]) -> list[str]:
     return [event["uuid"] for event in answer["events"]]
 
 
-async def test_the_newest_segment(told: SessionStorage) -> None:
-    answer = await read(told)
+async def test_the_newest_segment(with_transcript: SessionStorage) -> None:
+    answer = await read(with_transcript)
     assert ids(answer) == ["s1", "u3", "a1"]
     assert (answer["segmentCount"], answer["loadedSegmentIndex"], answer["eventCount"]) == (3, 2, 9)
     assert [segment["loaded"] for segment in answer["segments"]] == [False, False, True]
@@ -92,15 +95,15 @@ async def test_the_newest_segment(told: SessionStorage) -> None:
     assert (first["startTime"], first["endTime"]) == ("2026-01-01T00:00:00.000Z", "2026-01-01T00:00:02.000Z")
 
 
-async def test_all_and_one(told: SessionStorage) -> None:
-    answer = await read(told, full=True)
+async def test_all_and_one(with_transcript: SessionStorage) -> None:
+    answer = await read(with_transcript, full=True)
     assert ids(answer) == ["u1", "a1", "u2", "s1", "u3", "u1", "s1", "u3", "a1"]
     assert all(segment["loaded"] for segment in answer["segments"])
     assert answer["loadedSegmentIndex"] is None
-    answer = await read(told, segment=0)
+    answer = await read(with_transcript, segment=0)
     assert ids(answer) == ["u1", "a1", "u2"]
     assert answer["loadedSegmentIndex"] == 0
-    answer = await read(told, segment=99)
+    answer = await read(with_transcript, segment=99)
     assert (ids(answer), answer["loadedSegmentIndex"]) == ([], None)
 
 
@@ -114,8 +117,8 @@ async def test_answers_to_a_question_are_json(storage: SessionStorage) -> None:
     assert json.loads(block["content"]) == {"answers": {"Which one?": "Tea, please: ü"}}
 
 
-async def test_messages_join_calls_and_results(told: SessionStorage) -> None:
-    body = json.loads(await told.service.with_messages("a"))
+async def test_messages_join_calls_and_results(with_transcript: SessionStorage) -> None:
+    body = json.loads(await with_transcript.service.with_messages("a"))
     check(SessionWithMessages, body)
     assert [message["role"] for message in body["messages"]] == [
         "user",
@@ -162,6 +165,23 @@ async def test_older_ones_are_found_where_the_program_kept_them(storage: Session
     # What lies outside of the vault is not ours to remove.
     await storage.service.delete("a")
     assert (folder / "a.jsonl").exists()
+
+
+def test_folders_that_have_just_changed_are_listed_again_whatever_time_they_bear(tmp_path: Path) -> None:
+    root = tmp_path / "claude" / "projects"
+    root.mkdir(parents=True)
+    transcripts = Transcripts(Vault(tmp_path / "vault"), root.parent)
+
+    def is_listed_twice() -> bool:
+        # On a loaded machine it may have changed long ago when it is listed.
+        os.utime(root, (1_700_000_000, 1_700_000_000))
+        listed: list[object] = []
+        with audited(lambda event, arguments: event == "os.scandir" and listed.append(arguments)):
+            assert transcripts.find("a") is None
+            assert transcripts.find("a") is None
+        return len(listed) == 2
+
+    wait_until(is_listed_twice, "it is listed twice", seconds_between=2 * JUST_NOW_NS / 1e9)
 
 
 @pytest.mark.parametrize("left", [b"", b"\0" * 4096, b'{"type": "queue-operation"}\n{"type": "us'])

@@ -14,7 +14,7 @@ import pytest
 from parachute.supervisor.host_specification import module_folder
 from tests.chat.runs.answers import answered, ended, session_of
 from tests.conftest import needs_bubblewrap
-from tests.modules.runtime.household import Household
+from tests.modules.runtime.module_computer import ModuleComputer
 from tests.support.messages_api import MessagesAPI, text, tool_use
 
 pytestmark = needs_bubblewrap
@@ -52,10 +52,10 @@ def service() -> Iterator[MessagesAPI]:
 
 
 @pytest.fixture(scope="module")
-def library(service: MessagesAPI) -> Iterator[Household]:
+def library(service: MessagesAPI) -> Iterator[ModuleComputer]:
     """A computer with a module that has two tools, and a folder for a project."""
     environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-real", "ANTHROPIC_BASE_URL": service.url}
-    with Household(environment=environment) as running:
+    with ModuleComputer(environment=environment) as running:
         running.install("books", TOOLS, mcp_tools=OFFERED)
         described = module_folder("books", running.home.root) / "description.json"
         running.wait_until(described.is_file, "core knows the tools of the module")
@@ -71,14 +71,14 @@ def api(service: MessagesAPI) -> Iterator[MessagesAPI]:
     service.forget_script()
 
 
-def make(house: Household, name: str, **fields: Any) -> str:
+def make(house: ModuleComputer, name: str, **fields: Any) -> str:
     """The slug of a new workspace."""
     made = house.post("/api/workspaces", json={"name": name, **fields})
     assert made.status_code == 200, made.text
     return str(made.json()["workspace"]["slug"])
 
 
-def change(house: Household, slug: str, **fields: Any) -> None:
+def change(house: ModuleComputer, slug: str, **fields: Any) -> None:
     """Change a workspace."""
     changed = house.ask("PUT", f"/api/workspaces/{slug}", json=fields)
     assert changed.status_code == 200, changed.text
@@ -98,7 +98,7 @@ async def run_line(client: httpx2.AsyncClient, api: MessagesAPI, line: str, sess
     return str(result["content"])
 
 
-async def test_all_that_a_workspace_says_reaches_the_agent(library: Household, api: MessagesAPI) -> None:
+async def test_all_that_a_workspace_says_reaches_the_agent(library: ModuleComputer, api: MessagesAPI) -> None:
     slug = make(
         library,
         "Shipyard",
@@ -132,7 +132,7 @@ async def test_all_that_a_workspace_says_reaches_the_agent(library: Household, a
         assert tools_of(api) == ["books_lend", "books_search"]
 
 
-async def test_a_tool_that_is_left_out_cannot_be_called_either(library: Household, api: MessagesAPI) -> None:
+async def test_a_tool_that_is_left_out_cannot_be_called_either(library: ModuleComputer, api: MessagesAPI) -> None:
     slug = make(library, "Silent", capabilities={"mcps": "none"})
     api.script(tool_use("mcp__parachute__books_search", {"query": "Momo"}), text("A pity."))
     async with library.client() as client:
@@ -141,7 +141,7 @@ async def test_a_tool_that_is_left_out_cannot_be_called_either(library: Househol
     assert tools_of(api) == []
 
 
-async def test_a_change_holds_from_the_next_message_on(library: Household, api: MessagesAPI) -> None:
+async def test_a_change_holds_from_the_next_message_on(library: ModuleComputer, api: MessagesAPI) -> None:
     slug = make(library, "Changing", capabilities={"mcps": "none"}, model="claude-haiku-4-5")
     api.default(text("Yes."))
     async with library.client() as client:
@@ -156,7 +156,7 @@ async def test_a_change_holds_from_the_next_message_on(library: Household, api: 
 
 
 @pytest.mark.long
-async def test_the_floor_of_a_workspace(library: Household, api: MessagesAPI) -> None:
+async def test_the_floor_of_a_workspace(library: ModuleComputer, api: MessagesAPI) -> None:
     shut, free = make(library, "Shut"), make(library, "Free", default_trust_level="direct")
     api.default(text("Yes."))
     async with library.client() as client:
@@ -187,7 +187,7 @@ async def test_the_floor_of_a_workspace(library: Household, api: MessagesAPI) ->
         assert (found["trustLevel"], found["effectiveExecutionMode"]) == ("sandboxed", "sandboxed")
 
 
-async def test_a_message_puts_a_conversation_into_a_workspace(library: Household, api: MessagesAPI) -> None:
+async def test_a_message_puts_a_conversation_into_a_workspace(library: ModuleComputer, api: MessagesAPI) -> None:
     slug = make(library, "Joined", capabilities={"mcps": "none"})
     api.default(text("Yes."))
     async with library.client() as client:
@@ -206,7 +206,7 @@ async def test_a_message_puts_a_conversation_into_a_workspace(library: Household
         assert left.json()["session"]["workspaceId"] is None
 
 
-async def test_agents_of_the_vault_that_a_workspace_uses(library: Household, api: MessagesAPI) -> None:
+async def test_agents_of_the_vault_that_a_workspace_uses(library: ModuleComputer, api: MessagesAPI) -> None:
     folder = library.vault / "Chat"
     folder.mkdir(exist_ok=True)
     for name in ("pirate", "poet"):
@@ -227,7 +227,7 @@ async def test_agents_of_the_vault_that_a_workspace_uses(library: Household, api
 
 
 @pytest.mark.long
-async def test_a_key_without_admin_rights(library: Household, api: MessagesAPI) -> None:
+async def test_a_key_without_admin_rights(library: ModuleComputer, api: MessagesAPI) -> None:
     free, shut = make(library, "Owners", default_trust_level="direct"), make(library, "Guests")
     environment = {**os.environ, "HOME": str(library.folder), "PARACHUTE_HOME": str(library.home.root)}
     command = [sys.executable, "-m", "parachute.cli", "keys", "create", "guest", "--scope", "chat:read,write", "--json"]
@@ -250,7 +250,7 @@ async def test_a_key_without_admin_rights(library: Household, api: MessagesAPI) 
 
 
 @pytest.mark.long
-async def test_a_restart_and_a_hostile_file(own: Household, own_api: MessagesAPI) -> None:
+async def test_a_restart_and_a_hostile_file(own: ModuleComputer, own_api: MessagesAPI) -> None:
     (own.vault / "Secrets").mkdir()
     slug = make(own, "Garden", model="claude-haiku-4-5", processes=222)
     own_api.default(text("Yes."))
@@ -281,14 +281,14 @@ def own_api() -> Iterator[MessagesAPI]:
 
 
 @pytest.fixture
-def own(own_api: MessagesAPI) -> Iterator[Household]:
+def own(own_api: MessagesAPI) -> Iterator[ModuleComputer]:
     """A computer that one test may stop."""
     environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-real", "ANTHROPIC_BASE_URL": own_api.url}
-    with Household(environment=environment) as running:
+    with ModuleComputer(environment=environment) as running:
         yield running
 
 
-def test_files_are_private(library: Household) -> None:
+def test_files_are_private(library: ModuleComputer) -> None:
     slug = make(library, "Private")
     folder = library.vault / ".parachute" / "workspaces"
     assert (folder / f"{slug}.json").stat().st_mode & 0o777 == 0o600

@@ -9,7 +9,7 @@ import pytest
 from parachute.config.declared.file import VARIABLE
 from tests.support.terminal import Terminal
 
-from .declaring import DeclaredHousehold, write
+from .declaring import DeclaredComputer, write
 
 
 @pytest.fixture(autouse=True)
@@ -35,9 +35,9 @@ def declared(parachute: Terminal) -> Path:
 
 
 @pytest.fixture
-def household() -> Iterator[DeclaredHousehold]:
+def computer() -> Iterator[DeclaredComputer]:
     """A computer with a declaration, not started yet."""
-    made = DeclaredHousehold()
+    made = DeclaredComputer()
     try:
         yield made
     finally:

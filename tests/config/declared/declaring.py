@@ -9,7 +9,7 @@ from typing import Any
 
 from parachute.config.declared.file import VARIABLE
 from parachute.modules.registry.hashing import tree_hash
-from tests.modules.runtime.household import PROGRAM, Household
+from tests.modules.runtime.module_computer import PROGRAM, ModuleComputer
 
 USER = pwd.getpwuid(os.geteuid()).pw_name
 
@@ -26,7 +26,7 @@ def module(source: Path | str, **fields: Any) -> dict[str, Any]:
     return {"enable": True, "source": str(source), "hash": digest, "settings": {}, **fields}
 
 
-class DeclaredHousehold(Household):
+class DeclaredComputer(ModuleComputer):
     """A computer with a declaration; `declare` before it is started."""
 
     def __init__(self, **options: Any) -> None:

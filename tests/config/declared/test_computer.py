@@ -9,7 +9,7 @@ import pytest
 
 from parachute.modules.registry.hashing import tree_hash
 
-from .declaring import DeclaredHousehold, module
+from .declaring import DeclaredComputer, module
 
 pytestmark = pytest.mark.long
 
@@ -26,9 +26,9 @@ def silent_repository() -> Iterator[tuple[str, socket.socket]]:
         yield f"http://127.0.0.1:{server.getsockname()[1]}/module.git", server
 
 
-def test_from_an_empty_home_to_what_is_declared_and_back(household: DeclaredHousehold) -> None:
-    source = household.write("hello", HELLO, settings=SETTINGS)
-    household.declare(
+def test_from_an_empty_home_to_what_is_declared_and_back(computer: DeclaredComputer) -> None:
+    source = computer.write("hello", HELLO, settings=SETTINGS)
+    computer.declare(
         settings={"session_idle_minutes": 7},
         modules={
             "daily": module("parachute://daily"),
@@ -36,28 +36,28 @@ def test_from_an_empty_home_to_what_is_declared_and_back(household: DeclaredHous
         },
         workspaces={"garden": {"name": "Garden", "working_directory": "Projects/garden", "cpus": 2}},
     )
-    household.start()
-    household.is_as_declared("daily", "hello")
-    household.said_by_core("The module hello is as declared: installed.")
-    assert household.value("/api/hello/hello") == {"interval": 30}
-    assert household.module("daily")["trust_level"] == "verified"
-    assert household.value("/api/status")["declared_modules"] == {"installing": None, "problems": {}}
-    refused_changes(household)
-    workspaces_are_held(household)
+    computer.start()
+    computer.is_as_declared("daily", "hello")
+    computer.said_by_core("The module hello is as declared: installed.")
+    assert computer.value("/api/hello/hello") == {"interval": 30}
+    assert computer.module("daily")["trust_level"] == "verified"
+    assert computer.value("/api/status")["declared_modules"] == {"installing": None, "problems": {}}
+    refused_changes(computer)
+    workspaces_are_held(computer)
     # Nothing is declared any more.
-    household.declare()
-    household.restart()
-    household.said_by_core("The module hello is as declared: removed.")
-    household.wait_until(lambda: household.value("/api/modules")["modules"] == [], "the modules have gone")
-    assert household.get("/api/hello/hello").status_code == 404
-    assert household.value("/api/workspaces")["workspaces"] == []
-    assert household.value("/api/status")["declared_modules"] is None
-    assert (household.vault / "Projects" / "garden").is_dir()
+    computer.declare()
+    computer.restart()
+    computer.said_by_core("The module hello is as declared: removed.")
+    computer.wait_until(lambda: computer.value("/api/modules")["modules"] == [], "the modules have gone")
+    assert computer.get("/api/hello/hello").status_code == 404
+    assert computer.value("/api/workspaces")["workspaces"] == []
+    assert computer.value("/api/status")["declared_modules"] is None
+    assert (computer.vault / "Projects" / "garden").is_dir()
 
 
-def refused_changes(household: DeclaredHousehold) -> None:
+def refused_changes(computer: DeclaredComputer) -> None:
     """Through the API and at the command line."""
-    before = household.module("hello")
+    before = computer.module("hello")
     requests: list[tuple[str, str, Any]] = [
         ("POST", "/api/modules/hello/disable", {}),
         ("POST", "/api/modules/hello/approve", {"hash": ANY}),
@@ -67,145 +67,145 @@ def refused_changes(household: DeclaredHousehold) -> None:
         ("DELETE", "/api/modules/hello/settings/interval", None),
     ]
     for method, path, body in requests:
-        answer = household.ask(method, path, json=body)
+        answer = computer.ask(method, path, json=body)
         assert (answer.status_code, answer.json()["key"]) == (409, "declared"), (path, answer.text)
         assert "(modules.hello" in answer.json()["detail"]
-        assert str(household.declaration) in answer.json()["detail"]
-    assert household.post("/api/modules/hello/enable").status_code == 200
+        assert str(computer.declaration) in answer.json()["detail"]
+    assert computer.post("/api/modules/hello/enable").status_code == 200
     for arguments in (
         ("modules", "disable", "hello"),
         ("modules", "remove", "hello", "--yes"),
         ("config", "unset", "session_idle_minutes"),
     ):
-        result = household.command(*arguments)
+        result = computer.command(*arguments)
         assert result.returncode == 1
         assert "is declared by the system's configuration" in result.stderr
-    after = household.module("hello")
+    after = computer.module("hello")
     assert {name: after[name] for name in before if name != "unit"} == {
         name: before[name] for name in before if name != "unit"
     }
-    assert household.value("/api/hello/hello") == {"interval": 30}
+    assert computer.value("/api/hello/hello") == {"interval": 30}
 
 
-def workspaces_are_held(household: DeclaredHousehold) -> None:
+def workspaces_are_held(computer: DeclaredComputer) -> None:
     """A declared workspace is there, and nobody changes it."""
-    (garden,) = household.value("/api/workspaces")["workspaces"]
+    (garden,) = computer.value("/api/workspaces")["workspaces"]
     assert (garden["slug"], garden["working_directory"], garden["cpus"]) == ("garden", "Projects/garden", 2.0)
     assert garden["declared"] is True
     for method, body in (("PUT", {"name": "Other"}), ("DELETE", None)):
-        answer = household.ask(method, "/api/workspaces/garden", json=body)
+        answer = computer.ask(method, "/api/workspaces/garden", json=body)
         assert (answer.status_code, answer.json()["key"]) == (409, "declared")
         assert "The workspace Garden is declared" in answer.json()["detail"]
-    assert "workspaces.garden" in household.command("workspaces", "edit", "garden", "--name", "Other").stderr
-    assert "workspaces.garden" in household.command("workspaces", "delete", "garden", "--yes").stderr
-    assert "sandboxed, declared" in household.command("workspaces", "list").stdout
+    assert "workspaces.garden" in computer.command("workspaces", "edit", "garden", "--name", "Other").stderr
+    assert "workspaces.garden" in computer.command("workspaces", "delete", "garden", "--yes").stderr
+    assert "sandboxed, declared" in computer.command("workspaces", "list").stdout
     # Others are the user's.
-    mine = household.post("/api/workspaces", json={"name": "Mine"}).json()["workspace"]
+    mine = computer.post("/api/workspaces", json={"name": "Mine"}).json()["workspace"]
     assert mine["declared"] is False
-    assert household.ask("DELETE", "/api/workspaces/mine").status_code == 200
+    assert computer.ask("DELETE", "/api/workspaces/mine").status_code == 200
 
 
-def test_nobody_waits_for_an_installation(household: DeclaredHousehold) -> None:
+def test_nobody_waits_for_an_installation(computer: DeclaredComputer) -> None:
     with silent_repository() as (address, server):
-        household.declare(
+        computer.declare(
             modules={
-                "after": module(household.write("after", HELLO)),
+                "after": module(computer.write("after", HELLO)),
                 "slow": {"source": address, "hash": ANY},
             }
         )
-        household.start()  # which waits until it is healthy
+        computer.start()  # which waits until it is healthy
         connection, _ = server.accept()
-        household.is_as_declared("after")
-        assert household.module("slow")["state"] == "installing"
-        assert household.value("/api/status")["declared_modules"]["installing"] == "slow"
-        refused = household.get("/api/slow/hello")
+        computer.is_as_declared("after")
+        assert computer.module("slow")["state"] == "installing"
+        assert computer.value("/api/status")["declared_modules"]["installing"] == "slow"
+        refused = computer.get("/api/slow/hello")
         assert (refused.status_code, "is being installed" in refused.json()["detail"]) == (503, True)
-        assert "installing slow" in household.command("status").stdout
-        assert "installing" in household.command("modules", "list").stdout
-        household.said_by_core("Declared module slow: Cloning module...")
+        assert "installing slow" in computer.command("status").stdout
+        assert "installing" in computer.command("modules", "list").stdout
+        computer.said_by_core("Declared module slow: Cloning module...")
         # kill -9 in the middle, and the next one begins again.
-        household.kill_core()
+        computer.kill_core()
         with connection:
             while connection.recv(65536):
                 pass  # until git has ended with core
         again, _ = server.accept()
-        household.wait_until(lambda: household.module("slow")["state"] == "installing", "it is tried again")
-        copies = household.home.root / "modules"
+        computer.wait_until(lambda: computer.module("slow")["state"] == "installing", "it is tried again")
+        copies = computer.home.root / "modules"
         assert len(list(copies.glob(".staging-*"))) == 1, "what the first one left is gone"
         again.close()
         server.close()
-        household.wait_until(lambda: household.module("slow")["problem"], "the failure is told")
-        assert household.module("slow")["state"] == "not_installed"
-        assert "slow" in household.value("/api/status")["declared_modules"]["problems"]
-        assert "slow is not as declared" in household.command("status").stdout
-        assert "slow is not as declared" in household.command("modules", "list").stderr
-    assert household.value("/api/after/hello") == {}
+        computer.wait_until(lambda: computer.module("slow")["problem"], "the failure is told")
+        assert computer.module("slow")["state"] == "not_installed"
+        assert "slow" in computer.value("/api/status")["declared_modules"]["problems"]
+        assert "slow is not as declared" in computer.command("status").stdout
+        assert "slow is not as declared" in computer.command("modules", "list").stderr
+    assert computer.value("/api/after/hello") == {}
 
 
-def test_it_ends_in_the_middle_of_an_installation(household: DeclaredHousehold) -> None:
+def test_it_ends_in_the_middle_of_an_installation(computer: DeclaredComputer) -> None:
     with silent_repository() as (address, server):
-        household.declare(modules={"slow": {"source": address, "hash": ANY}})
-        household.start()
+        computer.declare(modules={"slow": {"source": address, "hash": ANY}})
+        computer.start()
         connection, _ = server.accept()
-        household.stop()  # which sees that no process is left
+        computer.stop()  # which sees that no process is left
         with connection:
             while connection.recv(65536):
                 pass
 
 
-def test_what_is_not_as_declared_does_not_run_and_what_was_goes_on(household: DeclaredHousehold) -> None:
-    source = household.write("hello", HELLO)
+def test_what_is_not_as_declared_does_not_run_and_what_was_goes_on(computer: DeclaredComputer) -> None:
+    source = computer.write("hello", HELLO)
     declared = module(source)
-    household.declare(modules={"hello": declared})
-    household.start()
-    household.is_as_declared("hello")
-    household.write("hello", HELLO, version="2.0.0")
+    computer.declare(modules={"hello": declared})
+    computer.start()
+    computer.is_as_declared("hello")
+    computer.write("hello", HELLO, version="2.0.0")
     changed = tree_hash(source)
-    household.declare(modules={"hello": {**declared, "hash": ANY}, "never": {"source": str(source), "hash": ANY}})
-    household.restart()
-    household.said_by_core("The module never is not as declared: ")
-    household.said_by_core("The module hello is not as declared: ")
-    row = household.module("hello")
+    computer.declare(modules={"hello": {**declared, "hash": ANY}, "never": {"source": str(source), "hash": ANY}})
+    computer.restart()
+    computer.said_by_core("The module never is not as declared: ")
+    computer.said_by_core("The module hello is not as declared: ")
+    row = computer.module("hello")
     assert ANY in row["problem"]
     assert changed in row["problem"]
     assert (row["state"], row["version"]) == ("ready", "1.0.0")
-    assert household.value("/api/hello/hello") == {}
-    assert household.get("/api/never/hello").status_code == 404
+    assert computer.value("/api/hello/hello") == {}
+    assert computer.get("/api/never/hello").status_code == 404
     # It is mended while the computer runs.
-    household.declare(modules={"hello": module(source)})
-    result = household.command("modules", "apply")
+    computer.declare(modules={"hello": module(source)})
+    result = computer.command("modules", "apply")
     assert result.stdout.splitlines()[-1] == "The module hello is replaced.", result
-    household.wait_until(lambda: household.module("hello")["version"] == "2.0.0", "core has taken it up")
-    assert household.module("hello")["problem"] is None
-    assert household.value("/api/hello/hello") == {}
+    computer.wait_until(lambda: computer.module("hello")["version"] == "2.0.0", "core has taken it up")
+    assert computer.module("hello")["problem"] is None
+    assert computer.value("/api/hello/hello") == {}
 
 
-def test_disabled_from_the_first_moment(household: DeclaredHousehold) -> None:
-    source = household.write("hello", HELLO)
-    household.declare(modules={"hello": module(source)})
-    household.start()
-    household.is_as_declared("hello")
-    household.declare(modules={"hello": module(source, enable=False)})
-    household.restart()
-    refused = household.get("/api/hello/hello")
+def test_disabled_from_the_first_moment(computer: DeclaredComputer) -> None:
+    source = computer.write("hello", HELLO)
+    computer.declare(modules={"hello": module(source)})
+    computer.start()
+    computer.is_as_declared("hello")
+    computer.declare(modules={"hello": module(source, enable=False)})
+    computer.restart()
+    refused = computer.get("/api/hello/hello")
     assert (refused.status_code, refused.json()["key"]) == (409, "module_disabled")
-    household.said_by_core("The module hello is as declared: disabled.")
-    answer = household.post("/api/modules/hello/enable")
+    computer.said_by_core("The module hello is as declared: disabled.")
+    answer = computer.post("/api/modules/hello/enable")
     assert (answer.status_code, answer.json()["key"]) == (409, "declared")
-    assert household.host_process("hello") is None
+    assert computer.host_process("hello") is None
 
 
-def test_two_starts_at_once(household: DeclaredHousehold) -> None:
+def test_two_starts_at_once(computer: DeclaredComputer) -> None:
     names = ["one", "two", "three"]
-    household.declare(modules={name: module(household.write(name, HELLO)) for name in names})
-    first = household.begin("modules", "apply")
-    household.start()
-    second = household.begin("modules", "apply")
+    computer.declare(modules={name: module(computer.write(name, HELLO)) for name in names})
+    first = computer.begin("modules", "apply")
+    computer.start()
+    second = computer.begin("modules", "apply")
     for process in (first, second):
         out, err = process.communicate(timeout=100)
         assert process.returncode == 0, (out, err)
-    household.is_as_declared(*names)
+    computer.is_as_declared(*names)
     for name in names:
-        assert household.value(f"/api/{name}/hello") == {}
-    copies = household.home.root / "modules"
+        assert computer.value(f"/api/{name}/hello") == {}
+    copies = computer.home.root / "modules"
     assert sorted(path.name for path in copies.iterdir()) == [".lock", *sorted(names)]

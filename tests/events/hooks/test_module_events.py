@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.modules.runtime.household import Household
+from tests.modules.runtime.module_computer import ModuleComputer
 
 pytestmark = pytest.mark.long
 
@@ -27,9 +27,9 @@ async def mentioned(self, entry_id: str, content: str):
 
 
 @pytest.fixture
-def household() -> Iterator[Household]:
+def computer() -> Iterator[ModuleComputer]:
     """A computer on which nothing else happens."""
-    with Household() as running:
+    with ModuleComputer() as running:
         yield running
 
 
@@ -38,26 +38,26 @@ def _told(path: Path) -> dict[str, object]:
     return told
 
 
-def test_hooks_hear_of_entries_and_mentions(household: Household) -> None:
-    folder = household.folder
+def test_hooks_hear_of_entries_and_mentions(computer: ModuleComputer) -> None:
+    folder = computer.folder
     (folder / "keep.sh").write_text('#!/bin/sh\ncat > "$1.part"\nmv "$1.part" "$1"\n')
     (folder / "keep.sh").chmod(0o700)
-    (household.home.root / "hooks.yaml").write_text(
+    (computer.home.root / "hooks.yaml").write_text(
         "hooks:\n"
         f"  daily.entry.created:\n    - type: command\n      command: {folder}/keep.sh {folder}/entry\n      timeout: 30\n"
         f"  brain.mention.detected:\n    - command: {folder}/keep.sh {folder}/mention\n      async: true\n"
     )
-    approved: subprocess.CompletedProcess[str] = household.command("hooks", "approve", "--yes")
+    approved: subprocess.CompletedProcess[str] = computer.command("hooks", "approve", "--yes")
     assert approved.returncode == 0, approved.stderr
-    household.install_quietly("daily", DAILY)
-    household.install("brain", BRAIN, hooks=[{"event": "daily.entry.created"}])
-    household.post("/api/daily/entries", json={"content": "Ottilie came by."})
+    computer.install_quietly("daily", DAILY)
+    computer.install("brain", BRAIN, hooks=[{"event": "daily.entry.created"}])
+    computer.post("/api/daily/entries", json={"content": "Ottilie came by."})
     entry, mention = folder / "entry", folder / "mention"
-    household.wait_until(lambda: entry.exists() and mention.exists(), "both hooks have run")
+    computer.wait_until(lambda: entry.exists() and mention.exists(), "both hooks have run")
     told = _told(entry)
     assert told.keys() == {"id", "event", "timestamp", "vault_path", "module", "data"}
     assert (told["event"], told["module"]) == ("daily.entry.created", "daily")
-    assert told["vault_path"] == str(household.vault)
+    assert told["vault_path"] == str(computer.vault)
     assert told["data"] == {"entry_id": "2026-01-31-morning", "content": "Ottilie came by.", "audio_path": None}
     told = _told(mention)
     assert (told["event"], told["module"]) == ("brain.mention.detected", "brain")

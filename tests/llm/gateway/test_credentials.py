@@ -74,8 +74,9 @@ def test_a_secret_is_not_in_the_text_of_a_credential(home: Home) -> None:
 def test_a_file_that_cannot_be_read_is_an_error_and_not_another_mind(home: Home, content: bytes) -> None:
     for path in (home.credentials, home.root.parent / ".claude" / ".credentials.json"):
         path.write_bytes(content)
-        with pytest.raises(ParachuteError, match="cannot be read") as caught:
+        with pytest.raises(ParachuteError) as caught:
             found(home)
+        assert caught.value.key == "credentials_unreadable"
         assert str(path) in str(caught.value)
         path.unlink()
 

@@ -59,7 +59,7 @@ async def test_the_limit_of_a_day_holds(make: Any, api: MessagesAPI) -> None:
     questions, _ = await make(daily_spending_limit=1.0)
     api.script(text("Yes.").using(input_tokens=1_000_000))
     await questions.ask(**ASKED)
-    with pytest.raises(NotAnswered, match="spending limit") as caught:
+    with pytest.raises(NotAnswered) as caught:
         await questions.ask(**ASKED)
     assert (caught.value.status, caught.value.key) == (402, "billing_error")
     assert len(api.conversation) == 1
@@ -112,6 +112,6 @@ async def test_errors_of_the_service_are_told(make: Any, api: MessagesAPI, reply
 async def test_a_service_that_is_down(make: Any, api: MessagesAPI) -> None:
     questions, _ = await make(model="claude-haiku-4-5")
     api.stop()
-    with pytest.raises(NotAnswered, match="does not answer") as caught:
+    with pytest.raises(NotAnswered) as caught:
         await questions.ask(**ASKED)
     assert caught.value.key == "network_error"

@@ -106,16 +106,16 @@ def _reap() -> None:
         pass
 
 
-def _watch(request: dict[str, Any], listener: int, log: int, told: int) -> None:
+def _watch(request: dict[str, Any], listener: int, log: int, report: int) -> None:
     """Start the host and say its process id, and in the end its exit code."""
     child = os.fork()
     if child == 0:
-        os.close(told)
+        os.close(report)
         _become(request, listener, log)
     os.close(listener)
-    os.write(told, child.to_bytes(4))
+    os.write(report, child.to_bytes(4))
     _, status = os.waitpid(child, 0)
-    os.write(told, os.waitstatus_to_exitcode(status).to_bytes(4, signed=True))
+    os.write(report, os.waitstatus_to_exitcode(status).to_bytes(4, signed=True))
     os._exit(0)
 
 

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from parachute.base.errors import NotFound
+from parachute.base.signatures import JUST_NOW_NS
 from parachute.modules.registry.document import RegistryUnreadable, parse_document, render_document
 from parachute.modules.registry.models import Trust
-from parachute.modules.registry.registry import JUST_NOW_NS, Registry, not_installed
+from parachute.modules.registry.registry import Registry, not_installed
 from tests.support.auditing import audited
 from tests.support.waiting import wait_until
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.modules.runtime.household import Household
+from tests.modules.runtime.module_computer import ModuleComputer
 
 
 @pytest.fixture(scope="module")
-def household() -> Iterator[Household]:
+def computer() -> Iterator[ModuleComputer]:
     """A computer without modules."""
-    with Household() as running:
+    with ModuleComputer() as running:
         yield running

@@ -8,7 +8,7 @@ import pytest
 
 from parachute.security.keys.cli_token import CliToken
 from tests.conftest import needs_bubblewrap
-from tests.modules.runtime.household import Household
+from tests.modules.runtime.module_computer import ModuleComputer
 from tests.support.messages_api import MessagesAPI, text
 
 pytestmark = [needs_bubblewrap, pytest.mark.long]
@@ -29,15 +29,15 @@ def model() -> Iterator[MessagesAPI]:
 
 
 @pytest.fixture(scope="module")
-def computer(model: MessagesAPI) -> Iterator[Household]:
+def computer(model: MessagesAPI) -> Iterator[ModuleComputer]:
     """A computer with the module `speaker`."""
     environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-real", "ANTHROPIC_BASE_URL": model.url}
-    with Household(environment=environment) as running:
+    with ModuleComputer(environment=environment) as running:
         running.install("speaker", SPEAKER, permissions={"conversations": "write"})
         yield running
 
 
-def say(computer: Household, message: str, **fields: Any) -> str:
+def say(computer: ModuleComputer, message: str, **fields: Any) -> str:
     """Say something as the owner; the conversation."""
     headers = {"authorization": f"Bearer {CliToken(computer.home.root).obtain()}"}
     body = {"message": message, "sessionId": "new", "module": "chat", **fields}
@@ -52,7 +52,7 @@ def asked(model: MessagesAPI, words: str) -> bool:
     return any(words in json.dumps(request.body["messages"][-1]) for request in model.conversation)
 
 
-def test_it_is_silent_where_the_users_own_rights_are(computer: Household, model: MessagesAPI) -> None:
+def test_it_is_silent_where_the_users_own_rights_are(computer: ModuleComputer, model: MessagesAPI) -> None:
     direct, sandboxed = say(computer, "Hello!", trustLevel="direct"), say(computer, "Hello!")
     refused = computer.post("/api/speaker/send", json={"session": direct, "message": "Delete it all."})
     assert refused.status_code == 403, refused.text
@@ -63,7 +63,7 @@ def test_it_is_silent_where_the_users_own_rights_are(computer: Household, model:
     assert asked(model, "Go on.")
 
 
-def test_what_it_says_is_no_command(computer: Household, model: MessagesAPI) -> None:
+def test_what_it_says_is_no_command(computer: ModuleComputer, model: MessagesAPI) -> None:
     session = say(computer, "Hello!")
     # A person's command is obeyed by the agent's program itself; the model hears nothing of it.
     before = len(model.conversation)

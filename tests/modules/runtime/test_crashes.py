@@ -8,7 +8,7 @@ import httpx2
 import psutil
 import pytest
 
-from tests.modules.runtime.household import Household
+from tests.modules.runtime.module_computer import ModuleComputer
 
 pytestmark = pytest.mark.long
 
@@ -40,14 +40,14 @@ async def fork(self):
 
 
 @pytest.fixture(scope="module")
-def fragile(household: Household) -> Household:
+def fragile(computer: ModuleComputer) -> ModuleComputer:
     """A computer with a module that breaks when asked to, and one that never does."""
-    household.install_quietly("steady", '@route("GET", "/")\nasync def get(self):\n    return {"fine": True}\n')
-    household.install("fragile", FRAGILE, top="import asyncio\nimport os\nimport time\n")
-    return household
+    computer.install_quietly("steady", '@route("GET", "/")\nasync def get(self):\n    return {"fine": True}\n')
+    computer.install("fragile", FRAGILE, top="import asyncio\nimport os\nimport time\n")
+    return computer
 
 
-def test_a_module_that_dies_in_a_request(fragile: Household) -> None:
+def test_a_module_that_dies_in_a_request(fragile: ModuleComputer) -> None:
     answer = fragile.get("/api/fragile/die")
     assert answer.status_code == 502
     assert str(fragile.home.logs / "module-fragile.log") in answer.json()["hint"]
@@ -56,7 +56,7 @@ def test_a_module_that_dies_in_a_request(fragile: Household) -> None:
     assert fragile.value("/api/fragile/fine") == {"fine": True}
 
 
-def test_a_module_that_dies_within_an_answer(fragile: Household) -> None:
+def test_a_module_that_dies_within_an_answer(fragile: ModuleComputer) -> None:
     with httpx2.stream("GET", f"{fragile.url}/api/fragile/die-while-streaming", trust_env=False, timeout=30) as answer:
         lines = answer.iter_lines()
         assert json.loads(next(lines).removeprefix("data: ")) == {"number": 1}
@@ -66,14 +66,14 @@ def test_a_module_that_dies_within_an_answer(fragile: Household) -> None:
     assert fragile.value("/api/fragile/fine") == {"fine": True}
 
 
-def test_an_exception_is_told_without_its_text(fragile: Household) -> None:
+def test_an_exception_is_told_without_its_text(fragile: ModuleComputer) -> None:
     answer = fragile.get("/api/fragile/raise")
     assert answer.status_code == 500
     assert "hunter2" not in answer.text
     assert "hunter2" in (fragile.home.logs / "module-fragile.log").read_text()
 
 
-def test_what_a_module_leaves_behind_ends_with_it(fragile: Household) -> None:
+def test_what_a_module_leaves_behind_ends_with_it(fragile: ModuleComputer) -> None:
     assert fragile.value("/api/fragile/fork") == {"forked": True}
     process = fragile.host_process("fragile")
     assert process is not None
@@ -88,7 +88,7 @@ def _parents(process: psutil.Process) -> set[int]:
     return {parent.pid for parent in process.parents()}
 
 
-def test_a_module_that_never_starts_is_left_alone_until_it_is_mended(fragile: Household) -> None:
+def test_a_module_that_never_starts_is_left_alone_until_it_is_mended(fragile: ModuleComputer) -> None:
     body = '@route("GET", "/")\nasync def get(self):\n    return {"mended": True}\n'
     fragile.install("broken", body, top='raise RuntimeError("no such luck")\n')
     for _ in range(5):
@@ -114,7 +114,7 @@ def test_a_module_that_never_starts_is_left_alone_until_it_is_mended(fragile: Ho
     assert fragile.value("/api/broken/") == {"mended": True}
 
 
-def test_a_module_that_is_always_on_comes_back(fragile: Household) -> None:
+def test_a_module_that_is_always_on_comes_back(fragile: ModuleComputer) -> None:
     body = '@route("GET", "/")\nasync def get(self):\n    return {"process": os.getpid()}\n'
     fragile.install("always", body, top="import os\n", service="always")
     fragile.wait_until(lambda: fragile.module("always")["unit"]["state"] == "running", "it runs without a request")
@@ -135,7 +135,7 @@ def test_a_module_that_is_always_on_comes_back(fragile: Household) -> None:
         ("says-twice", b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\ncontent-length: 9\r\n\r\n"),
     ],
 )
-def test_a_module_that_answers_by_itself(fragile: Household, name: str, answer: bytes) -> None:
+def test_a_module_that_answers_by_itself(fragile: ModuleComputer, name: str, answer: bytes) -> None:
     """It holds its own listening socket, and may say what it likes on it."""
     # In a thread, since its own server accepts as well: whichever comes first answers.
     top = f"""

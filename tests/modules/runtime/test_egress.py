@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import needs_bubblewrap
-from tests.modules.runtime.household import Household
+from tests.modules.runtime.module_computer import ModuleComputer
 
 pytestmark = [needs_bubblewrap, pytest.mark.long]
 
@@ -32,28 +32,28 @@ TOP = "import os\nimport urllib.error\nimport urllib.request\n"
 
 
 @pytest.fixture(scope="module")
-def outgoing(household: Household) -> Household:
+def outgoing(computer: ModuleComputer) -> ModuleComputer:
     """A computer with modules that may, must not, and are not trusted to leave."""
     network = {"permissions": {"network": ["example.org"]}}
-    household.install_quietly("outgoing", FETCH, top=TOP, **network)
-    household.install_quietly("homely", FETCH, top=TOP)
-    household.install("doubtful", FETCH, top=TOP, untrusted=True, **network)
-    return household
+    computer.install_quietly("outgoing", FETCH, top=TOP, **network)
+    computer.install_quietly("homely", FETCH, top=TOP)
+    computer.install("doubtful", FETCH, top=TOP, untrusted=True, **network)
+    return computer
 
 
-def fetch(outgoing: Household, name: str, url: str) -> Any:
+def fetch(outgoing: ModuleComputer, name: str, url: str) -> Any:
     """What a module gets of an address."""
     return outgoing.post(f"/api/{name}/fetch", json={"url": url}).json()
 
 
-def audited(outgoing: Household) -> list[dict[str, Any]]:
+def audited(outgoing: ModuleComputer) -> list[dict[str, Any]]:
     """All entries of the audit log."""
     files = sorted((outgoing.vault / ".parachute" / "audit").glob("*.jsonl"))
     return [json.loads(line) for file in files for line in file.read_text().splitlines()]
 
 
 @pytest.mark.parametrize("url", ["http://other.example.net/x?token=1", "https://other.example.net/"])
-def test_a_host_that_the_manifest_does_not_name_is_refused_and_recorded(outgoing: Household, url: str) -> None:
+def test_a_host_that_the_manifest_does_not_name_is_refused_and_recorded(outgoing: ModuleComputer, url: str) -> None:
     answer = fetch(outgoing, "outgoing", url)
     assert answer.get("status") == 403 or "403" in answer["error"], answer
 
@@ -66,14 +66,14 @@ def test_a_host_that_the_manifest_does_not_name_is_refused_and_recorded(outgoing
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "0.0.0.0", "169.254.169.254", "192.168.0.1"])
-def test_this_computer_and_its_network_are_refused(outgoing: Household, host: str) -> None:
+def test_this_computer_and_its_network_are_refused(outgoing: ModuleComputer, host: str) -> None:
     answer = fetch(outgoing, "outgoing", f"http://{host}:{outgoing.port}/api/health")
     assert answer.get("status") in (400, 403), answer
     answer = fetch(outgoing, "outgoing", f"https://{host}:{outgoing.port}/api/health")
     assert "Tunnel connection failed: 40" in answer["error"], answer
 
 
-def test_the_way_out_is_there_only_for_those_who_may_use_it(outgoing: Household) -> None:
+def test_the_way_out_is_there_only_for_those_who_may_use_it(outgoing: ModuleComputer) -> None:
     about = outgoing.value("/api/outgoing/self")
     assert about["proxies"] == ["HTTPS_PROXY", "HTTP_PROXY", "http_proxy", "https_proxy"]
     assert about["sockets"] == ["core.sock", "egress.sock"]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.modules.runtime.household import Household
+from tests.modules.runtime.module_computer import ModuleComputer
 
 pytestmark = pytest.mark.long
 
@@ -58,28 +58,28 @@ async def absent(self):
 
 
 @pytest.fixture(scope="module")
-def pair(household: Household) -> Household:
+def pair(computer: ModuleComputer) -> ModuleComputer:
     """A computer with `weather`, and `travel`, which uses it."""
-    household.install_quietly("weather", WEATHER, top=WEATHER_TOP, provides=["WeatherInterface"])
-    household.install("travel", TRAVEL, optional_requires=["WeatherInterface", "JournalInterface"])
-    ready(household, "travel", "/api/travel/go/Bern", "weather")
-    return household
+    computer.install_quietly("weather", WEATHER, top=WEATHER_TOP, provides=["WeatherInterface"])
+    computer.install("travel", TRAVEL, optional_requires=["WeatherInterface", "JournalInterface"])
+    ready(computer, "travel", "/api/travel/go/Bern", "weather")
+    return computer
 
 
-def ready(household: Household, user: str, path: str, key: str) -> Any:
+def ready(computer: ModuleComputer, user: str, path: str, key: str) -> Any:
     """Wait until core knows what the provider offers; a host asks core again when it starts."""
 
     def answered() -> bool:
-        if household.value(path)[key] is not None:
+        if computer.value(path)[key] is not None:
             return True
-        household.put_to_sleep(user)
+        computer.put_to_sleep(user)
         return False
 
-    household.wait_until(answered, f"{path} gets an answer")
-    return household.value(path)
+    computer.wait_until(answered, f"{path} gets an answer")
+    return computer.value(path)
 
 
-def test_results_come_back(pair: Household) -> None:
+def test_results_come_back(pair: ModuleComputer) -> None:
     found = pair.value("/api/travel/go/Bern")["weather"]
     assert (found["city"], found["days"]) == ("Bern", 3)
     values = {"values": {"a": [1, 2.5, None, True, {"b": "ü\u2028"}]}}
@@ -94,7 +94,7 @@ def test_results_come_back(pair: Household) -> None:
         ("Odd", "ModuleError", None),
     ],
 )
-def test_errors_keep_their_kind(pair: Household, city: str, kind: str, text: str | None) -> None:
+def test_errors_keep_their_kind(pair: ModuleComputer, city: str, kind: str, text: str | None) -> None:
     found = pair.value(f"/api/travel/go/{city}")
     assert found["error"] == kind
     assert "hunter2" not in found["text"]
@@ -102,12 +102,12 @@ def test_errors_keep_their_kind(pair: Household, city: str, kind: str, text: str
         assert found["text"] == text
 
 
-def test_an_interface_that_the_manifest_does_not_name_is_refused(pair: Household) -> None:
+def test_an_interface_that_the_manifest_does_not_name_is_refused(pair: ModuleComputer) -> None:
     assert pair.get("/api/travel/undeclared").status_code == 403
     assert pair.value("/api/travel/absent") == {"absent": True}
 
 
-def test_a_provider_that_sleeps_is_woken(pair: Household) -> None:
+def test_a_provider_that_sleeps_is_woken(pair: ModuleComputer) -> None:
     before = pair.value("/api/travel/go/Bern")["weather"]["process"]
     user = pair.host_process("travel")
     pair.put_to_sleep("weather")
@@ -118,7 +118,7 @@ def test_a_provider_that_sleeps_is_woken(pair: Household) -> None:
     assert before
 
 
-def test_a_provider_that_goes_and_comes_back(pair: Household) -> None:
+def test_a_provider_that_goes_and_comes_back(pair: ModuleComputer) -> None:
     assert pair.post("/api/modules/weather/disable").status_code == 200
     found = pair.value("/api/travel/go/Bern")
     # The user may have heard of it a moment ago.
@@ -147,19 +147,19 @@ class {own}Interface(Protocol):
 """
 
 
-def test_two_modules_that_use_each_other(household: Household) -> None:
+def test_two_modules_that_use_each_other(computer: ModuleComputer) -> None:
     for name, own, other in (("ping", "Ping", "Pong"), ("pong", "Pong", "Ping")):
-        household.install_quietly(
+        computer.install_quietly(
             name,
             PING.format(other=other),
             top=PING_TOP.format(own=own),
             provides=[f"{own}Interface"],
             optional_requires=[f"{other}Interface"],
         )
-    household.reload()
-    ready(household, "pong", "/api/pong/0", "counted")
-    ready(household, "ping", "/api/ping/0", "counted")
-    assert household.value("/api/ping/10") == {"counted": 10}
+    computer.reload()
+    ready(computer, "pong", "/api/pong/0", "counted")
+    ready(computer, "ping", "/api/ping/0", "counted")
+    assert computer.value("/api/ping/10") == {"counted": 10}
     # Without an end, it ends with an error and not with this computer.
-    assert household.get("/api/ping/1000000").status_code in (502, 503)
-    assert household.value("/api/ping/10") == {"counted": 10}
+    assert computer.get("/api/ping/1000000").status_code in (502, 503)
+    assert computer.value("/api/ping/10") == {"counted": 10}

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import needs_bubblewrap
-from tests.modules.runtime.household import Household
+from tests.modules.runtime.module_computer import ModuleComputer
 
 pytestmark = [needs_bubblewrap, pytest.mark.long]
 
@@ -85,22 +85,22 @@ TOP = "import os\nimport socket\n"
 
 
 @pytest.fixture(scope="module")
-def probing(household: Household) -> Household:
+def probing(computer: ModuleComputer) -> ModuleComputer:
     """A computer with the modules `hostile`, `shutin`, which is not trusted, and `victim`."""
-    (household.vault / "Diary").mkdir()
-    (household.vault / "Diary/today.md").write_text("dear diary")
-    (household.vault / "Open").mkdir()
-    (household.vault / "Open/page.md").write_text("a page")
+    (computer.vault / "Diary").mkdir()
+    (computer.vault / "Diary/today.md").write_text("dear diary")
+    (computer.vault / "Open").mkdir()
+    (computer.vault / "Open/page.md").write_text("a page")
     permissions = {"read": ["Open/**"], "write": ["Hostile/**"]}
-    household.install_quietly("hostile", PROBE, top=TOP, permissions=permissions)
-    household.install_quietly("shutin", PROBE, top=TOP, permissions=permissions, untrusted=True)
+    computer.install_quietly("hostile", PROBE, top=TOP, permissions=permissions)
+    computer.install_quietly("shutin", PROBE, top=TOP, permissions=permissions, untrusted=True)
     victim = '@route("GET", "/")\nasync def get(self):\n    return {"fine": True}\n'
-    household.install("victim", victim, settings={"word": {"type": "string", "default": "mine"}})
-    assert household.value("/api/victim/") == {"fine": True}
-    return household
+    computer.install("victim", victim, settings={"word": {"type": "string", "default": "mine"}})
+    assert computer.value("/api/victim/") == {"fine": True}
+    return computer
 
 
-def attempt(probing: Household, name: str, what: str, **document: Any) -> Any:
+def attempt(probing: ModuleComputer, name: str, what: str, **document: Any) -> Any:
     """What came of it: a value, or None where it was not possible."""
     answer = probing.post(f"/api/{name}/{what}", json=document)
     assert answer.status_code in (200, 500), answer.text
@@ -109,7 +109,7 @@ def attempt(probing: Household, name: str, what: str, **document: Any) -> Any:
     return answer.json() if answer.headers["content-type"].startswith("application/json") else answer.text
 
 
-def test_the_probe_can_see_what_it_may(probing: Household) -> None:
+def test_the_probe_can_see_what_it_may(probing: ModuleComputer) -> None:
     """Otherwise the tests below would prove nothing."""
     assert attempt(probing, "hostile", "read", path=str(probing.vault / "Open/page.md")) == "a page"
     assert attempt(probing, "hostile", "write", path=str(probing.vault / "Hostile/x")) == "written"
@@ -121,7 +121,7 @@ def test_the_probe_can_see_what_it_may(probing: Household) -> None:
 
 
 @pytest.mark.parametrize("name", ["hostile", "shutin"])
-def test_files_out_of_reach(probing: Household, name: str) -> None:
+def test_files_out_of_reach(probing: ModuleComputer, name: str) -> None:
     root, vault = probing.home.root, probing.vault
     unreadable = [
         vault / "Diary/today.md",
@@ -157,7 +157,7 @@ def test_files_out_of_reach(probing: Household, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["hostile", "shutin"])
-def test_sockets_and_networks_out_of_reach(probing: Household, name: str) -> None:
+def test_sockets_and_networks_out_of_reach(probing: ModuleComputer, name: str) -> None:
     run = probing.home.run
     sockets = [run / "module/victim/core/core.sock", run / "module/victim/host/host.sock", probing.home.control_socket]
     sockets += [
@@ -172,7 +172,7 @@ def test_sockets_and_networks_out_of_reach(probing: Household, name: str) -> Non
     assert not [variable for variable in about["environment"] if "proxy" in variable.lower()]
 
 
-def test_processes_out_of_reach(probing: Household) -> None:
+def test_processes_out_of_reach(probing: ModuleComputer) -> None:
     about = probing.value("/api/hostile/self")
     core = probing.find_process("parachute.server").pid
     assert str(core) not in about["processes"]
@@ -185,12 +185,12 @@ def test_processes_out_of_reach(probing: Household) -> None:
 
 
 @pytest.mark.parametrize("event", ["victim.said", "session.start", "hostile", "hostilex.said", "", "*", "hostile.*"])
-def test_events_of_others_cannot_be_forged(probing: Household, event: str) -> None:
+def test_events_of_others_cannot_be_forged(probing: ModuleComputer, event: str) -> None:
     answer = attempt(probing, "hostile", "core", method="POST", path="/publish", text=json.dumps({"name": event}))
     assert answer["status"] in (403, 422), answer
 
 
-def test_an_own_event_can_be_published_on_the_bare_socket(probing: Household) -> None:
+def test_an_own_event_can_be_published_on_the_bare_socket(probing: ModuleComputer) -> None:
     answer = attempt(probing, "hostile", "core", method="POST", path="/publish", text='{"name": "hostile.said"}')
     assert answer["status"] == 200, answer
 
@@ -214,7 +214,7 @@ def test_an_own_event_can_be_published_on_the_bare_socket(probing: Household) ->
     ],
 )
 def test_what_core_refuses_on_a_modules_socket(
-    probing: Household, method: str, path: str, document: Any, statuses: set[int]
+    probing: ModuleComputer, method: str, path: str, document: Any, statuses: set[int]
 ) -> None:
     answer = attempt(probing, "hostile", "core", method=method, path=path, text=json.dumps(document))
     assert answer["status"] in statuses, answer
@@ -223,7 +223,7 @@ def test_what_core_refuses_on_a_modules_socket(
     assert [row["value"] for row in settings if row["name"] == "word"] == ["mine"]
 
 
-def test_a_module_cannot_use_up_cores_descriptors(probing: Household) -> None:
+def test_a_module_cannot_use_up_cores_descriptors(probing: ModuleComputer) -> None:
     core = probing.find_process("parachute.server")
     before = core.num_fds()
     path = str(probing.home.run / "module/hostile/core/core.sock")

@@ -11,7 +11,7 @@ import httpx2
 import psutil
 import pytest
 
-from tests.modules.runtime.household import Household
+from tests.modules.runtime.module_computer import ModuleComputer
 from tests.support.computer import PLAIN
 
 pytestmark = pytest.mark.long
@@ -53,45 +53,45 @@ async def on_began(self):
 """
 
 
-def test_calls_of_the_life_cycle(household: Household) -> None:
-    household.install("counting", COUNTING)
-    assert household.value("/api/counting/counts") == {"enabled": 1, "started": 1}
-    household.put_to_sleep("counting")
-    assert household.value("/api/counting/counts") == {"enabled": 1, "started": 2, "stopped": 1}
-    household.post("/api/modules/counting/disable")
-    answer = household.get("/api/counting/counts")
+def test_calls_of_the_life_cycle(computer: ModuleComputer) -> None:
+    computer.install("counting", COUNTING)
+    assert computer.value("/api/counting/counts") == {"enabled": 1, "started": 1}
+    computer.put_to_sleep("counting")
+    assert computer.value("/api/counting/counts") == {"enabled": 1, "started": 2, "stopped": 1}
+    computer.post("/api/modules/counting/disable")
+    answer = computer.get("/api/counting/counts")
     assert (answer.status_code, answer.json()["key"]) == (409, "module_disabled")
-    assert household.host_process("counting") is None
-    household.post("/api/modules/counting/enable")
-    assert household.value("/api/counting/counts") == {"enabled": 2, "started": 3, "stopped": 2, "disabled": 1}
+    assert computer.host_process("counting") is None
+    computer.post("/api/modules/counting/enable")
+    assert computer.value("/api/counting/counts") == {"enabled": 2, "started": 3, "stopped": 2, "disabled": 1}
     # What is asleep is woken, to be told.
-    household.put_to_sleep("counting")
-    household.ask("DELETE", "/api/modules/counting")
-    household.install("counting", COUNTING)
-    seen = household.value("/api/counting/counts")
+    computer.put_to_sleep("counting")
+    computer.ask("DELETE", "/api/modules/counting")
+    computer.install("counting", COUNTING)
+    seen = computer.value("/api/counting/counts")
     assert (seen["disabled"], seen["enabled"]) == (2, 3)
     # A new version is enabled as well, and nobody disabled the old one.
-    household.edit("counting", '"stopped"', '"ended"')
-    household.approve("counting")
-    seen = household.value("/api/counting/counts")
+    computer.edit("counting", '"stopped"', '"ended"')
+    computer.approve("counting")
+    seen = computer.value("/api/counting/counts")
     assert (seen["disabled"], seen["enabled"]) == (2, 4)
-    household.ask("DELETE", "/api/modules/counting?purge=true")
-    household.install("counting", COUNTING)
-    assert household.value("/api/counting/counts") == {"enabled": 1, "started": 1}
+    computer.ask("DELETE", "/api/modules/counting?purge=true")
+    computer.install("counting", COUNTING)
+    assert computer.value("/api/counting/counts") == {"enabled": 1, "started": 1}
 
 
-def test_a_module_that_is_removed_while_it_works_leaves_nothing(household: Household) -> None:
-    household.install("busy", BUSY, top="import asyncio\nfrom pathlib import Path\n", hooks=[{"event": "busy.began"}])
-    pipe = household.home.root / "module-data" / "busy" / "go"
+def test_a_module_that_is_removed_while_it_works_leaves_nothing(computer: ModuleComputer) -> None:
+    computer.install("busy", BUSY, top="import asyncio\nfrom pathlib import Path\n", hooks=[{"event": "busy.began"}])
+    pipe = computer.home.root / "module-data" / "busy" / "go"
     os.mkfifo(pipe)
     working = ThreadPoolExecutor(2)
-    request = working.submit(household.get, "/api/busy/busy")
-    household.eventually("/api/busy/began", lambda value: value["began"], "the request has begun")
-    host = household.host_process("busy")
+    request = working.submit(computer.get, "/api/busy/busy")
+    computer.eventually("/api/busy/began", lambda value: value["began"], "the request has begun")
+    host = computer.host_process("busy")
     assert host is not None
     family = [psutil.Process(host), *psutil.Process(host).children(recursive=True)]
-    removing = working.submit(household.ask, "DELETE", "/api/modules/busy?purge=true")
-    household.wait_until(lambda: household.unit_state("busy") == "stopping", "it is told to end")
+    removing = working.submit(computer.ask, "DELETE", "/api/modules/busy?purge=true")
+    computer.wait_until(lambda: computer.unit_state("busy") == "stopping", "it is told to end")
     with pipe.open("r+b", buffering=0) as go:
         go.write(b"\n")
         answer = request.result()
@@ -101,41 +101,41 @@ def test_a_module_that_is_removed_while_it_works_leaves_nothing(household: House
     assert removed.json() == {"success": True}
     _, alive = psutil.wait_procs(family, timeout=60)
     assert not alive
-    assert not (household.home.run / "module" / "busy").exists()
-    assert not (household.home.root / "module-data" / "busy").exists()
-    assert not (household.home.root / "modules" / "busy").exists()
-    assert not list(household.home.run.glob("*busy*"))
-    assert "busy" not in subscribers(household)
-    assert household.get("/api/busy/busy").status_code == 404
+    assert not (computer.home.run / "module" / "busy").exists()
+    assert not (computer.home.root / "module-data" / "busy").exists()
+    assert not (computer.home.root / "modules" / "busy").exists()
+    assert not list(computer.home.run.glob("*busy*"))
+    assert "busy" not in subscribers(computer)
+    assert computer.get("/api/busy/busy").status_code == 404
 
 
-def subscribers(household: Household) -> set[str]:
+def subscribers(computer: ModuleComputer) -> set[str]:
     """The modules for which events are kept."""
-    events = f"file:{household.vault}/.parachute/events.db?mode=ro"
+    events = f"file:{computer.vault}/.parachute/events.db?mode=ro"
     with contextlib.closing(sqlite3.connect(events, uri=True)) as database:
         return {row[0] for row in database.execute("SELECT subscriber FROM subscriptions WHERE kind = 'module'")}
 
 
-def test_no_event_waits_for_a_module_that_was_removed_before_it_was_approved(household: Household) -> None:
-    household.install("unseen", BUSY, top="import asyncio\n", hooks=[{"event": "busy.began"}])
-    assert "unseen" in subscribers(household)
-    household.edit("unseen", "Tested", "Changed")
-    household.put_to_sleep("unseen")
-    assert household.get("/api/unseen/began").status_code == 409
+def test_no_event_waits_for_a_module_that_was_removed_before_it_was_approved(computer: ModuleComputer) -> None:
+    computer.install("unseen", BUSY, top="import asyncio\n", hooks=[{"event": "busy.began"}])
+    assert "unseen" in subscribers(computer)
+    computer.edit("unseen", "Tested", "Changed")
+    computer.put_to_sleep("unseen")
+    assert computer.get("/api/unseen/began").status_code == 409
     # It may be approved yet.
-    assert "unseen" in subscribers(household)
-    household.ask("DELETE", "/api/modules/unseen")
-    assert "unseen" not in subscribers(household)
+    assert "unseen" in subscribers(computer)
+    computer.ask("DELETE", "/api/modules/unseen")
+    assert "unseen" not in subscribers(computer)
 
 
-def test_many_changes_at_once_leave_one_module_in_one_state(household: Household) -> None:
-    household.install("switched", '@route("GET", "/")\nasync def get(self):\n    return {"fine": True}\n')
+def test_many_changes_at_once_leave_one_module_in_one_state(computer: ModuleComputer) -> None:
+    computer.install("switched", '@route("GET", "/")\nasync def get(self):\n    return {"fine": True}\n')
     steps = ["disable", "enable", "reload"] * 6
 
     def change(step: str) -> None:
         path = "/api/modules/reload" if step == "reload" else f"/api/modules/switched/{step}"
-        seen.append(household.post(path).status_code)
-        seen.append(household.get("/api/switched/").status_code)
+        seen.append(computer.post(path).status_code)
+        seen.append(computer.get("/api/switched/").status_code)
 
     seen: list[int] = []
     threads = [threading.Thread(target=change, args=(step,)) for step in steps]
@@ -146,18 +146,18 @@ def test_many_changes_at_once_leave_one_module_in_one_state(household: Household
     assert len(seen) == 2 * len(steps)
     # A request that met the end of the process may be a clean 502.
     assert set(seen) <= {200, 409, 502}, seen
-    household.post("/api/modules/switched/enable")
-    assert household.value("/api/switched/") == {"fine": True}
+    computer.post("/api/modules/switched/enable")
+    assert computer.value("/api/switched/") == {"fine": True}
 
 
 @pytest.fixture
-def alone() -> Iterator[Household]:
+def alone() -> Iterator[ModuleComputer]:
     """A computer whose core is killed."""
-    with Household() as running:
+    with ModuleComputer() as running:
         yield running
 
 
-def test_a_module_outlives_core(alone: Household) -> None:
+def test_a_module_outlives_core(alone: ModuleComputer) -> None:
     body = """
     @route("GET", "/process")
     async def process(self):
@@ -208,7 +208,7 @@ def test_a_module_outlives_core(alone: Household) -> None:
     alone.eventually("/api/lasting/heard", lambda value: len(value["heard"]) == 4, "a new event arrives")
 
 
-def test_what_changed_while_core_was_away_holds_afterwards(alone: Household) -> None:
+def test_what_changed_while_core_was_away_holds_afterwards(alone: ModuleComputer) -> None:
     body = '@route("GET", "/")\nasync def get(self):\n    return {"word": "first"}\n'
     listening = '\n@event("others.said")\nasync def on_said(self):\n    pass\n'
     for name in ("kept", "gone", "off", "edited"):
@@ -234,7 +234,7 @@ def test_what_changed_while_core_was_away_holds_afterwards(alone: Household) -> 
     assert {path.name for path in (alone.home.run / "module").iterdir()} == {"kept", "edited"}
 
 
-def test_twenty_modules_cost_nothing_until_they_are_used(alone: Household) -> None:
+def test_twenty_modules_cost_nothing_until_they_are_used(alone: ModuleComputer) -> None:
     body = '@route("GET", "/")\nasync def get(self):\n    return {"fine": True}\n'
     names = [f"many-{number}" for number in range(20)]
     for name in names:

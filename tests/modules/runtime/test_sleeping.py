@@ -6,7 +6,7 @@ import threading
 import httpx2
 import pytest
 
-from tests.modules.runtime.household import Household
+from tests.modules.runtime.module_computer import ModuleComputer
 from tests.support.computer import PLAIN
 
 # Thirty starts, each after a second, may take minutes on a machine that does something else, too.
@@ -35,23 +35,21 @@ MODULES = 10
 LIVES = 3
 
 
-def test_whoever_asks_while_a_module_falls_asleep_gets_an_answer(household: Household) -> None:
+def test_whoever_asks_while_a_module_falls_asleep_gets_an_answer(computer: ModuleComputer) -> None:
     """Several modules, each with its own client, which asks around the moment at which the idle time is over."""
     idle = 1
     names = [f"dozing-{number}" for number in range(MODULES)]
     for name in names:
         body = BODY.replace("NAME", name)
-        household.install_quietly(
-            name, body, top=TOP, hooks=[{"event": f"{name}.told"}], service={"idle_seconds": idle}
-        )
-    household.reload()
+        computer.install_quietly(name, body, top=TOP, hooks=[{"event": f"{name}.told"}], service={"idle_seconds": idle})
+    computer.reload()
     lives: dict[str, set[float]] = {name: set() for name in names}
     told = dict.fromkeys(names, 0)
     failures: list[str] = []
 
     def ask(name: str, number: int) -> None:
         pause = threading.Event()
-        with httpx2.Client(base_url=household.url, **PLAIN, timeout=30) as client:
+        with httpx2.Client(base_url=computer.url, **PLAIN, timeout=30) as client:
             for step in itertools.count():
                 method, path = ("POST", "tell") if step % 3 == 2 else ("GET", "process")
                 answer = client.request(method, f"/api/{name}/{path}")
@@ -73,8 +71,8 @@ def test_whoever_asks_while_a_module_falls_asleep_gets_an_answer(household: Hous
     assert not failures
     assert sum(map(len, lives.values())) >= 30
     for name in names:
-        seen = household.eventually(
+        seen = computer.eventually(
             f"/api/{name}/heard", lambda value, name=name: value["heard"] >= told[name], "events"
         )
         assert seen["heard"] == told[name]
-        assert household.module(name)["unit"]["restarts"] == 0
+        assert computer.module(name)["unit"]["restarts"] == 0

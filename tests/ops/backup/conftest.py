@@ -1,4 +1,4 @@
-"""A household for each test; its empty repository is made once, since restic takes seconds for that."""
+"""An installation for each test; its empty repository is made once, since restic takes seconds for that."""
 
 import shutil
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .household import Household
+from .installation import Installation
 from .quick_key import open_quickly
 
 
@@ -23,7 +23,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def empty_repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An empty repository and its password."""
     folder = tmp_path_factory.mktemp("restic")
-    first = Household(None)
+    first = Installation(None)
     shutil.copytree(first.repository_folder, folder / "repository")
     shutil.copy2(first.access.password_file, folder / "password")
     open_quickly(folder / "repository", (folder / "password").read_text().strip())
@@ -32,8 +32,8 @@ def empty_repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def household(empty_repository: Path) -> Iterator[Household]:
+def installation(empty_repository: Path) -> Iterator[Installation]:
     """A vault, a state directory and an empty repository."""
-    found = Household(empty_repository)
+    found = Installation(empty_repository)
     yield found
     found.close()

@@ -10,7 +10,7 @@ import stat
 from pathlib import Path
 from typing import Any
 
-from .household import Household
+from .installation import Installation
 
 
 def line(value: Any) -> bytes:
@@ -21,14 +21,14 @@ def line(value: Any) -> bytes:
 class OldBackup:
     """Backs both parts up; `moved` are the files of the vault that changed while restic read them."""
 
-    def __init__(self, household: Household, moved: dict[str, bytes] | None = None) -> None:
-        self._household = household
+    def __init__(self, installation: Installation, moved: dict[str, bytes] | None = None) -> None:
+        self._installation = installation
         self._moved = moved or {}
         self.id = secrets.token_hex(4)
 
     def make(self) -> str:
         """Store all of it; the name of the backup."""
-        for part, root in (("vault", self._household.vault), ("trust", self._household.home)):
+        for part, root in (("vault", self._installation.vault), ("trust", self._installation.home)):
             self._store(part, root)
         return self.id
 
@@ -36,7 +36,7 @@ class OldBackup:
         """The first of the two snapshots of a part."""
         left_out = {"vault": (".parachute/**/*.db",), "trust": ("**/*.db", "backup", "run", "logs")}[part]
         excludes = [f"--exclude={root}/{pattern}" for pattern in left_out]
-        self._household.restic("backup", "--tag", self._tags(part, "files"), *excludes, str(root))
+        self._installation.restic("backup", "--tag", self._tags(part, "files"), *excludes, str(root))
 
     def entries(self, part: str, root: Path, content: Path) -> list[dict[str, Any]]:
         """The lines of the manifest; copies go to `content`."""
@@ -81,12 +81,12 @@ class OldBackup:
         digest = hashlib.sha256(b"".join(lines)).hexdigest()
         end = line({"end": len(entries), "sha256": digest})
         (folder / "manifest.jsonl").write_bytes(b"".join(lines) + end)
-        self._household.restic("backup", "--tag", self._tags(part, "closed"), str(folder))
+        self._installation.restic("backup", "--tag", self._tags(part, "closed"), str(folder))
         shutil.rmtree(folder)
 
     def staging(self, part: str) -> Path:
         """The folder of the second snapshot."""
-        folder = self._household.home / "backup" / "staging" / part
+        folder = self._installation.home / "backup" / "staging" / part
         (folder / "content").mkdir(parents=True)
         return folder
 
@@ -97,5 +97,5 @@ class OldBackup:
         self.close(part, folder, entries)
 
     def _tags(self, part: str, kind: str) -> str:
-        installation = self._household.places.installation
+        installation = self._installation.places.installation
         return f"parachute,{part},{kind},run-{self.id},installation-{installation}"

@@ -19,17 +19,17 @@ from parachute.ops.backup.models import Locked, Progress
 from tests.support.computer import free_port
 from tests.support.waiting import wait_until
 
-from .household import Household
+from .installation import Installation
 
 pytestmark = pytest.mark.long
 
 _SECONDS = 60
 
 
-def command_line(household: Household, *arguments: str, is_slow: bool = False) -> "subprocess.Popen[str]":
+def command_line(installation: Installation, *arguments: str, is_slow: bool = False) -> "subprocess.Popen[str]":
     """`parachute backup` as a process, with a restic that takes its time if it has to be met at work."""
-    path = household.slow_programs() if is_slow else os.environ["PATH"]
-    environment = {"PATH": path, "HOME": str(household.folder), "PARACHUTE_HOME": str(household.home)}
+    path = installation.slow_programs() if is_slow else os.environ["PATH"]
+    environment = {"PATH": path, "HOME": str(installation.folder), "PARACHUTE_HOME": str(installation.home)}
     return subprocess.Popen(
         [sys.executable, "-m", "parachute.cli", "backup", *arguments],
         env={**environment, "LANG": "C.UTF-8"},
@@ -51,62 +51,62 @@ def restics(process: "subprocess.Popen[str]", word: str) -> list[psutil.Process]
     return found
 
 
-def test_a_backup_that_is_killed_leaves_no_process_and_the_next_one_is_whole(household: Household) -> None:
-    (household.vault / "note").write_text("what I wrote")
-    household.create()
-    (household.vault / "big").write_bytes(os.urandom(30_000_000))
-    process = command_line(household, "create", is_slow=True)
+def test_a_backup_that_is_killed_leaves_no_process_and_the_next_one_is_whole(installation: Installation) -> None:
+    (installation.vault / "note").write_text("what I wrote")
+    installation.create()
+    (installation.vault / "big").write_bytes(os.urandom(30_000_000))
+    process = command_line(installation, "create", is_slow=True)
     (working,) = wait_until(lambda: restics(process, "backup"), "restic is at work")
     # Stopped in the middle, with its lock in the repository.
-    wait_until(household.locks, "the repository is locked")
+    wait_until(installation.locks, "the repository is locked")
     working.suspend()
     family = psutil.Process(process.pid).children(recursive=True)
-    assert "Another backup command is at work" in (command_line(household, "create").communicate()[0])
+    assert "Another backup command is at work" in (command_line(installation, "create").communicate()[0])
     process.kill()
     process.communicate()
     _, alive = psutil.wait_procs(family, timeout=_SECONDS)
     assert alive == []
-    assert list((household.repository_folder / "locks").iterdir())
+    assert list((installation.repository_folder / "locks").iterdir())
 
-    assert [backup.is_finished for backup in household.backups()] == [True]
-    made = household.create()
+    assert [backup.is_finished for backup in installation.backups()] == [True]
+    made = installation.create()
     assert made.is_complete
-    assert list((household.repository_folder / "locks").iterdir()) == []
-    assert not household.places.staging.exists()
-    household.restore_into(household.folder / "back")
-    assert (household.folder / "back" / "vault" / "big").read_bytes() == (household.vault / "big").read_bytes()
+    assert list((installation.repository_folder / "locks").iterdir()) == []
+    assert not installation.places.staging.exists()
+    installation.restore_into(installation.folder / "back")
+    assert (installation.folder / "back" / "vault" / "big").read_bytes() == (installation.vault / "big").read_bytes()
 
 
-def test_another_program_that_holds_the_repository_is_named(household: Household) -> None:
-    household.create()
-    with checking(household) as other, pytest.raises(Locked, match=f"PID {other.pid} on "):
-        household.create()
+def test_another_program_that_holds_the_repository_is_named(installation: Installation) -> None:
+    installation.create()
+    with checking(installation) as other, pytest.raises(Locked, match=f"PID {other.pid} on "):
+        installation.create()
     # A computer of the same name may be at work: no process of it is seen here.
     with pytest.raises(Locked):
-        household.create()
-    household.restic("unlock")
-    assert household.create().is_complete
+        installation.create()
+    installation.restic("unlock")
+    assert installation.create().is_complete
 
 
 @contextlib.contextmanager
-def checking(household: Household) -> Iterator["subprocess.Popen[bytes]"]:
+def checking(installation: Installation) -> Iterator["subprocess.Popen[bytes]"]:
     """Another program that works on the repository, killed in the midst of it."""
     with (
-        household.held_up(),
-        subprocess.Popen(["restic", "check"], env=household.environment(), stdout=subprocess.DEVNULL) as other,
+        installation.held_up(),
+        subprocess.Popen(["restic", "check"], env=installation.environment(), stdout=subprocess.DEVNULL) as other,
     ):
         try:
-            wait_until(household.locks, "restic has its lock")
+            wait_until(installation.locks, "restic has its lock")
             yield other
         finally:
             other.kill()
 
 
-def leave_lock(household: Household) -> None:
+def leave_lock(installation: Installation) -> None:
     """Kill a verification while it holds the repository."""
-    with household.held_up():
-        process = command_line(household, "verify", "--quick")
-        wait_until(household.locks, "restic has its lock")
+    with installation.held_up():
+        process = command_line(installation, "verify", "--quick")
+        wait_until(installation.locks, "restic has its lock")
         family = psutil.Process(process.pid).children(recursive=True)
         process.kill()
         process.communicate()
@@ -114,37 +114,38 @@ def leave_lock(household: Household) -> None:
         assert alive == []
 
 
-def test_the_lock_of_a_killed_command_keeps_nobody_from_restoring(household: Household) -> None:
-    (household.vault / "note").write_text("what I wrote")
-    household.create()
-    leave_lock(household)
-    household.restore_into(household.folder / "back")
-    assert household.locks() == []
-    leave_lock(household)
-    household.restore()
-    leave_lock(household)
-    proof.drill(household.places, household.repository, Progress())
-    assert household.locks() == []
+def test_the_lock_of_a_killed_command_keeps_nobody_from_restoring(installation: Installation) -> None:
+    (installation.vault / "note").write_text("what I wrote")
+    installation.create()
+    leave_lock(installation)
+    installation.restore_into(installation.folder / "back")
+    assert installation.locks() == []
+    leave_lock(installation)
+    installation.restore()
+    leave_lock(installation)
+    proof.drill(installation.places, installation.repository, Progress())
+    assert installation.locks() == []
 
 
-def test_the_lock_of_a_computer_with_our_name_is_left_alone(household: Household) -> None:
-    household.create()
+def test_the_lock_of_a_computer_with_our_name_is_left_alone(installation: Installation) -> None:
+    installation.create()
     # There it works; here no process has its number.
-    with checking(household):
-        (theirs,) = household.locks()
-    with pytest.raises(Locked, match="is in use"):
-        household.create()
-    assert household.locks() == [theirs]
+    with checking(installation):
+        (theirs,) = installation.locks()
+    with pytest.raises(Locked) as refused:
+        installation.create()
+    assert refused.value.key == "backup_locked"
+    assert installation.locks() == [theirs]
 
 
 _RESTORING = """
 import os, signal, sys
-from tests.ops.backup.household import Household
+from tests.ops.backup.installation import Installation
 from parachute.base import swap
 GAP, count, trust = 0, int(sys.argv[1]), sys.argv[2] == "trust"
-household = Household.__new__(Household)
-household.open(sys.argv[3])
-current = household.home if trust else household.vault
+installation = Installation.__new__(Installation)
+installation.open(sys.argv[3])
+current = installation.home if trust else installation.vault
 perform, passed = swap.perform, 0
 def killed(event, arguments):
     global passed
@@ -163,61 +164,67 @@ def arm(*arguments):
         armed = False
 swap.perform = arm
 sys.addaudithook(killed)
-household.restore(trust=trust)
+installation.restore(trust=trust)
 print("done", passed)
 """
 
 
-def restore_and_die(household: Household, count: int, trust: str = "vault") -> bool:
+def restore_and_die(installation: Installation, count: int, trust: str = "vault") -> bool:
     """Restore in a process that is killed before its change of a name with this number; whether it came to its end instead.
 
     0 is the change before which the folder of before has its new name, and the restored one not yet its own.
     """
-    command = [sys.executable, "-c", _RESTORING, str(count), trust, str(household.folder)]
+    command = [sys.executable, "-c", _RESTORING, str(count), trust, str(installation.folder)]
     root = Path(__file__).parent.parent.parent
     ended = subprocess.run(command, cwd=root, capture_output=True, text=True)
     assert ended.returncode in (0, -signal.SIGKILL), ended.stderr
     return ended.returncode == 0
 
 
-def test_a_restore_that_is_killed_anywhere_leaves_the_old_vault_or_the_new_one(household: Household) -> None:
-    (household.vault / "note").write_text("old")
-    household.create()
+def test_a_restore_that_is_killed_anywhere_leaves_the_old_vault_or_the_new_one(installation: Installation) -> None:
+    (installation.vault / "note").write_text("old")
+    installation.create()
     sentences = []
     for count in range(1, 9):
-        (household.vault / "note").write_text("present")
-        if restore_and_die(household, count):
+        (installation.vault / "note").write_text("present")
+        if restore_and_die(installation, count):
             assert count > 3
             break
-        sentences.append(swap.recover(household.home))
-        note = (household.vault / "note").read_text()
+        sentences.append(swap.recover(installation.home))
+        note = (installation.vault / "note").read_text()
         assert (note == "old") == ("complete" in (sentences[-1] or ""))
-        kept = [path / "note" for path in household.folder.glob("Parachute.before-restore-*")]
+        kept = [path / "note" for path in installation.folder.glob("Parachute.before-restore-*")]
         assert all(path.read_text() == "present" for path in kept)
         assert (note == "present") != bool(kept)
         for path in kept:
             shutil.rmtree(path.parent)
-        assert not list(household.folder.glob("*.json"))
-        restore.recover(household.places)
-        assert not list(household.folder.glob(".Parachute.rest*"))
+        assert not list(installation.folder.glob("*.json"))
+        restore.recover(installation.places)
+        assert not list(installation.folder.glob(".Parachute.rest*"))
     else:
         pytest.fail("it never came to its end")
     assert any("complete now" in (sentence or "") for sentence in sentences)
     assert any("dropped" in (sentence or "") for sentence in sentences)
 
 
-def die_in_the_gap(household: Household, trust: str = "vault") -> None:
+def die_in_the_gap(installation: Installation, trust: str = "vault") -> None:
     """Restore, and be killed between the two steps of the swap."""
-    assert not restore_and_die(household, 0, trust)
-    assert not (household.home if trust == "trust" else household.vault).exists()
+    assert not restore_and_die(installation, 0, trust)
+    assert not (installation.home if trust == "trust" else installation.vault).exists()
 
 
-def test_the_next_start_completes_a_restore_that_was_killed_between_its_steps_and_says_so(household: Household) -> None:
-    (household.vault / "note").write_text("old")
-    household.create()
-    (household.vault / "note").write_text("present")
-    die_in_the_gap(household)
-    environment = {"PATH": os.environ["PATH"], "HOME": str(household.folder), "PARACHUTE_HOME": str(household.home)}
+def test_the_next_start_completes_a_restore_that_was_killed_between_its_steps_and_says_so(
+    installation: Installation,
+) -> None:
+    (installation.vault / "note").write_text("old")
+    installation.create()
+    (installation.vault / "note").write_text("present")
+    die_in_the_gap(installation)
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(installation.folder),
+        "PARACHUTE_HOME": str(installation.home),
+    }
     port = str(free_port())
 
     def parachute(*arguments: str) -> "subprocess.CompletedProcess[str]":
@@ -228,52 +235,58 @@ def test_the_next_start_completes_a_restore_that_was_killed_between_its_steps_an
     try:
         assert started.returncode == 0, started.stderr
         assert "is complete now. What was there before is" in " ".join(started.stderr.split())
-        assert (household.vault / "note").read_text() == "old"
+        assert (installation.vault / "note").read_text() == "old"
     finally:
         parachute("stop")
-    (kept,) = household.folder.glob("Parachute.before-restore-*")
+    (kept,) = installation.folder.glob("Parachute.before-restore-*")
     assert (kept / "note").read_text() == "present"
 
 
-def test_the_supervisor_completes_it_as_well_before_it_makes_anything(household: Household) -> None:
-    (household.home / "keys.yaml").write_text("old")
-    household.create()
-    (household.home / "keys.yaml").write_text("present")
-    die_in_the_gap(household, "trust")
+def test_the_supervisor_completes_it_as_well_before_it_makes_anything(installation: Installation) -> None:
+    (installation.home / "keys.yaml").write_text("old")
+    installation.create()
+    (installation.home / "keys.yaml").write_text("present")
+    die_in_the_gap(installation, "trust")
     # It ends at once: an address that nobody has. By then the state directory is the restored one.
-    environment = {"PATH": os.environ["PATH"], "HOME": str(household.folder), "PARACHUTE_HOME": str(household.home)}
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(installation.folder),
+        "PARACHUTE_HOME": str(installation.home),
+    }
     command = [sys.executable, "-m", "parachute.supervisor", "--host", "203.0.113.1", "--port", "9"]
     ended = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert "complete now" in ended.stderr
-    assert (household.home / "keys.yaml").read_text() == "old"
-    (kept,) = household.folder.glob(".parachute.before-restore-*")
+    assert (installation.home / "keys.yaml").read_text() == "old"
+    (kept,) = installation.folder.glob(".parachute.before-restore-*")
     assert (kept / "keys.yaml").read_text() == "present"
-    assert household.create().is_complete  # the password went along
+    assert installation.create().is_complete  # the password went along
 
 
-def test_a_folder_that_was_made_in_the_gap_is_not_thrown_away(household: Household) -> None:
-    (household.vault / "note").write_text("old")
-    household.create()
-    die_in_the_gap(household)
-    household.vault.mkdir()
-    (household.vault / "mine").write_text("made in the gap")
+def test_a_folder_that_was_made_in_the_gap_is_not_thrown_away(installation: Installation) -> None:
+    (installation.vault / "note").write_text("old")
+    installation.create()
+    die_in_the_gap(installation)
+    installation.vault.mkdir()
+    (installation.vault / "mine").write_text("made in the gap")
     with pytest.raises(Conflict, match="something has made a new"):
-        restore.recover(household.places)
-    (household.vault / "mine").unlink()
+        restore.recover(installation.places)
+    (installation.vault / "mine").unlink()
     # An empty one is in nobody's way.
-    assert "complete now" in (restore.recover(household.places) or "")
-    assert (household.vault / "note").read_text() == "old"
+    assert "complete now" in (restore.recover(installation.places) or "")
+    assert (installation.vault / "note").read_text() == "old"
 
 
-def test_a_drill_that_is_killed_leaves_no_process_and_the_next_one_removes_what_is_left(household: Household) -> None:
-    (household.vault / "big").write_bytes(os.urandom(20_000_000))
-    household.create()
-    process = command_line(household, "drill", is_slow=True)
+def test_a_drill_that_is_killed_leaves_no_process_and_the_next_one_removes_what_is_left(
+    installation: Installation,
+) -> None:
+    (installation.vault / "big").write_bytes(os.urandom(20_000_000))
+    installation.create()
+    process = command_line(installation, "drill", is_slow=True)
     wait_until(lambda: restics(process, "restore"), "restic restores")
     family = psutil.Process(process.pid).children(recursive=True)
     process.kill()
     process.communicate()
     _, alive = psutil.wait_procs(family, timeout=_SECONDS)
     assert alive == []
-    proof.drill(household.places, household.repository, Progress())
-    assert not (household.places.folder / "parachute-drill").exists()
+    proof.drill(installation.places, installation.repository, Progress())
+    assert not (installation.places.folder / "parachute-drill").exists()

@@ -22,7 +22,7 @@ from parachute.ops.backup.backups import Backup
 from parachute.ops.backup.models import BackupFailed, Damaged, Progress
 from parachute.ops.backup.rebuild import rebuilt
 
-from .household import Household
+from .installation import Installation
 
 pytestmark = pytest.mark.long
 
@@ -50,143 +50,149 @@ def write(folder: int, name: str) -> None:
     os.close(os.open(name, os.O_WRONLY | os.O_CREAT, dir_fd=folder))
 
 
-def test_a_path_too_long_to_be_restored_is_named_and_keeps_nothing_else_from_it(household: Household) -> None:
-    (household.vault / "note").write_text("mine")
-    with nested(household.vault, "d" * 200, 30) as innermost:
+def test_a_path_too_long_to_be_restored_is_named_and_keeps_nothing_else_from_it(installation: Installation) -> None:
+    (installation.vault / "note").write_text("mine")
+    with nested(installation.vault, "d" * 200, 30) as innermost:
         write(innermost, "deep")
-    made = household.create()
+    made = installation.create()
     assert not made.is_complete
     assert [path[:3] for path in made.reports["vault"].unreadable] == ["ddd"]
-    household.restore()
-    assert (household.vault / "note").read_text() == "mine"
+    installation.restore()
+    assert (installation.vault / "note").read_text() == "mine"
 
 
-def test_folders_nested_too_deep_are_named_and_what_restic_brings_of_them_is_removed(household: Household) -> None:
-    with nested(household.vault, "d", 1010) as innermost:
+def test_folders_nested_too_deep_are_named_and_what_restic_brings_of_them_is_removed(
+    installation: Installation,
+) -> None:
+    with nested(installation.vault, "d", 1010) as innermost:
         write(innermost, "deep")
     try:
-        assert not household.create().is_complete
-        proof.drill(household.places, household.repository, Progress())
-        assert not (household.places.folder / "parachute-drill").exists()
+        assert not installation.create().is_complete
+        proof.drill(installation.places, installation.repository, Progress())
+        assert not (installation.places.folder / "parachute-drill").exists()
     finally:
-        remove_tree(household.vault / "d")
+        remove_tree(installation.vault / "d")
 
 
-def test_a_time_that_restic_cannot_hold_keeps_nobody_from_restoring(household: Household) -> None:
-    note = household.vault / "note"
+def test_a_time_that_restic_cannot_hold_keeps_nobody_from_restoring(installation: Installation) -> None:
+    note = installation.vault / "note"
     note.write_text("of the future")
     os.utime(note, ns=(_BEYOND_RESTIC, _BEYOND_RESTIC))
-    assert household.create().is_complete
-    proof.drill(household.places, household.repository, Progress())
-    household.restore()
+    assert installation.create().is_complete
+    proof.drill(installation.places, installation.repository, Progress())
+    installation.restore()
     assert note.read_text() == "of the future"
 
 
-def test_a_database_in_a_read_only_folder_comes_back(household: Household) -> None:
-    folder = household.vault / ".parachute" / "closed"
+def test_a_database_in_a_read_only_folder_comes_back(installation: Installation) -> None:
+    folder = installation.vault / ".parachute" / "closed"
     folder.mkdir()
     sqlite3.connect(folder / "x.db").execute("CREATE TABLE x (y)").connection.close()
     folder.chmod(0o555)
-    household.create()
-    household.restore()
+    installation.create()
+    installation.restore()
     assert (folder / "x.db").exists()
     assert folder.stat().st_mode & 0o777 == 0o555
 
 
-def test_a_vault_that_cannot_be_renamed_stays_as_it_is(household: Household, monkeypatch: pytest.MonkeyPatch) -> None:
-    vault = household.vault.rename(household.folder / ("v" * 225))
-    household.places = replace(household.places, vault=vault)
+def test_a_vault_that_cannot_be_renamed_stays_as_it_is(
+    installation: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vault = installation.vault.rename(installation.folder / ("v" * 225))
+    installation.places = replace(installation.places, vault=vault)
     (vault / "note").write_text("then")
-    household.create()
+    installation.create()
     (vault / "note").write_text("now")
     with pytest.raises(InvalidInput, match="too long"):
-        household.restore()
+        installation.restore()
     # Without that look ahead the system refuses it.
     monkeypatch.setattr(swap, "_LONGEST", 255)
     with pytest.raises(BackupFailed, match="cannot be replaced") as refused:
-        household.restore()
+        installation.restore()
     assert refused.value.hint == "Nothing of it was changed."
     assert (vault / "note").read_text() == "now"
-    assert restore.recover(household.places) is None
+    assert restore.recover(installation.places) is None
 
 
-def test_a_folder_that_may_be_the_restored_vault_is_not_removed(household: Household) -> None:
-    household.create()
-    other = household.folder / ".Parachute.restoring"
+def test_a_folder_that_may_be_the_restored_vault_is_not_removed(installation: Installation) -> None:
+    installation.create()
+    other = installation.folder / ".Parachute.restoring"
     other.mkdir()
     (other / "note").write_text("restored")
     # As on a file system that numbers its files anew with each mount.
-    cut_off = replace(Swap.planned(household.vault, other, datetime.now(UTC)), inode=0)
-    (household.folder / ".parachute.restore.json").write_text(json.dumps(asdict(cut_off)))
+    cut_off = replace(Swap.planned(installation.vault, other, datetime.now(UTC)), inode=0)
+    (installation.folder / ".parachute.restore.json").write_text(json.dumps(asdict(cut_off)))
     with pytest.raises(Conflict, match="cannot be told"):
-        household.restore()
+        installation.restore()
     assert (other / "note").read_text() == "restored"
 
 
-def test_a_snapshot_whose_folder_lies_elsewhere_changes_nothing_there(household: Household) -> None:
-    outside = household.folder / "outside"
+def test_a_snapshot_whose_folder_lies_elsewhere_changes_nothing_there(installation: Installation) -> None:
+    outside = installation.folder / "outside"
     outside.mkdir()
-    (household.vault / "link").symlink_to(outside)
-    household.create()
-    snapshot = household.latest().whole
+    (installation.vault / "link").symlink_to(outside)
+    installation.create()
+    snapshot = installation.latest().whole
     assert snapshot
-    for number, path in enumerate((f"{household.vault}/link", f"/{'../' * 20}{str(outside).lstrip('/')}")):
+    for number, path in enumerate((f"{installation.vault}/link", f"/{'../' * 20}{str(outside).lstrip('/')}")):
         hostile = replace(snapshot, paths=(path, path))
         with (
             pytest.raises(BackupFailed, match=r"leads out|does not hold"),
-            rebuilt(household.repository, Backup("0badf00d", [hostile]), "vault", household.folder / f"place{number}"),
+            rebuilt(
+                installation.repository, Backup("0badf00d", [hostile]), "vault", installation.folder / f"place{number}"
+            ),
         ):
             pass
     assert list(outside.iterdir()) == []
 
 
-def test_a_link_among_the_databases_is_not_put_in_place(household: Household) -> None:
-    household.create()
-    link = household.places.staging / "vault" / ".parachute" / "sessions.db"
+def test_a_link_among_the_databases_is_not_put_in_place(installation: Installation) -> None:
+    installation.create()
+    link = installation.places.staging / "vault" / ".parachute" / "sessions.db"
     link.parent.mkdir(parents=True)
-    link.symlink_to(household.access.password_file)
-    folders = {"vault": str(household.vault), "trust": str(household.home)}
-    household.repository.store(
-        [household.vault, household.home],
-        backups.tags("0badf00d", household.places.installation, folders),
+    link.symlink_to(installation.access.password_file)
+    folders = {"vault": str(installation.vault), "trust": str(installation.home)}
+    installation.repository.store(
+        [installation.vault, installation.home],
+        backups.tags("0badf00d", installation.places.installation, folders),
         os.devnull,
         Progress(),
     )
-    hostile = next(backup for backup in household.backups() if backup.id == "0badf00d")
+    hostile = next(backup for backup in installation.backups() if backup.id == "0badf00d")
     with (
         pytest.raises(Damaged, match="which is no file"),
-        rebuilt(household.repository, hostile, "vault", household.folder / "place"),
+        rebuilt(installation.repository, hostile, "vault", installation.folder / "place"),
     ):
         pass
-    assert not (household.folder / "place").exists()
+    assert not (installation.folder / "place").exists()
 
 
-def test_a_folder_of_databases_that_is_a_link_leads_nowhere(household: Household) -> None:
+def test_a_folder_of_databases_that_is_a_link_leads_nowhere(installation: Installation) -> None:
     """In the restored vault: what would be put below it stays out of where it leads."""
-    outside = household.folder / "outside"
+    outside = installation.folder / "outside"
     outside.mkdir()
-    copy = household.places.staging / "vault" / ".parachute" / "sessions.db"
+    copy = installation.places.staging / "vault" / ".parachute" / "sessions.db"
     copy.parent.mkdir(parents=True)
     copy.write_text("forged")
-    (household.vault / ".parachute").rmdir()
-    (household.vault / ".parachute").symlink_to(outside)
-    folders = {"vault": str(household.vault), "trust": str(household.home)}
-    household.repository.store(
-        [household.vault, household.home],
-        backups.tags("0badf00d", household.places.installation, folders),
+    (installation.vault / ".parachute").rmdir()
+    (installation.vault / ".parachute").symlink_to(outside)
+    folders = {"vault": str(installation.vault), "trust": str(installation.home)}
+    installation.repository.store(
+        [installation.vault, installation.home],
+        backups.tags("0badf00d", installation.places.installation, folders),
         os.devnull,
         Progress(),
     )
     with pytest.raises(BackupFailed, match="cannot be restored"):
-        household.restore()
+        installation.restore()
     assert list(outside.iterdir()) == []
 
 
-def test_what_is_neither_file_folder_nor_link_does_not_come_back(household: Household) -> None:
-    os.mkfifo(household.vault / "pipe")
-    assert household.create().reports["vault"].special == ["pipe"]
-    household.restore()
-    assert not (household.vault / "pipe").exists()
+def test_what_is_neither_file_folder_nor_link_does_not_come_back(installation: Installation) -> None:
+    os.mkfifo(installation.vault / "pipe")
+    assert installation.create().reports["vault"].special == ["pipe"]
+    installation.restore()
+    assert not (installation.vault / "pipe").exists()
 
 
 @pytest.mark.parametrize(
@@ -203,9 +209,9 @@ def test_what_is_neither_file_folder_nor_link_does_not_come_back(household: Hous
         ),
     ],
 )
-def test_an_address_cannot_have_ssh_or_rclone_start_a_program(household: Household, address: str) -> None:
+def test_an_address_cannot_have_ssh_or_rclone_start_a_program(installation: Installation, address: str) -> None:
     with pytest.raises(InvalidInput, match="start a program"):
-        access.find(household.places, address, None, None)
+        access.find(installation.places, address, None, None)
 
 
 @pytest.mark.parametrize(
@@ -220,15 +226,15 @@ def test_an_address_cannot_have_ssh_or_rclone_start_a_program(household: Househo
         ),
     ],
 )
-def test_ordinary_addresses_of_ssh_and_rclone_are_taken(household: Household, address: str) -> None:
-    assert access.find(household.places, address, None, None).repository == address
+def test_ordinary_addresses_of_ssh_and_rclone_are_taken(installation: Installation, address: str) -> None:
+    assert access.find(installation.places, address, None, None).repository == address
 
 
-def test_what_opens_the_repository_does_not_lie_in_the_vault(household: Household) -> None:
-    inside = household.vault / "secret"
+def test_what_opens_the_repository_does_not_lie_in_the_vault(installation: Installation) -> None:
+    inside = installation.vault / "secret"
     for files in ((inside, None), (None, inside)):
         with pytest.raises(InvalidInput, match="where agents can read it"):
-            access.find(household.places, "rest:https://host/", *files)
+            access.find(installation.places, "rest:https://host/", *files)
 
 
 def test_a_password_in_an_address_is_never_shown() -> None:

@@ -13,7 +13,7 @@ from parachute.ops.backup import proof
 from parachute.ops.backup.models import Progress
 from parachute.ops.recovery.inspection import problem
 
-from .household import Household, Meanwhile
+from .installation import Installation, Meanwhile
 
 pytestmark = pytest.mark.long
 
@@ -66,24 +66,26 @@ def read_until(process: "subprocess.Popen[str]", number: int) -> int:
     return said
 
 
-def test_a_database_is_copied_whole_between_two_transactions_with_what_its_log_holds(household: Household) -> None:
-    path = household.vault / ".parachute" / "runs.db"
+def test_a_database_is_copied_whole_between_two_transactions_with_what_its_log_holds(
+    installation: Installation,
+) -> None:
+    path = installation.vault / ".parachute" / "runs.db"
     with writing(path) as process:
         seen = read_until(process, 200)
         during = Meanwhile(on_part=lambda: read_until(process, seen + 2000))
-        made = household.create(during)
+        made = installation.create(during)
         assert made.is_complete
         assert Path(f"{path}-wal").stat().st_size > 0
-        result = proof.drill(household.places, household.repository, Progress())
+        result = proof.drill(installation.places, installation.repository, Progress())
         assert result.databases == 1
     # The writer was killed, as in a power cut: what it has committed lies in the log alone.
-    assert household.create().is_complete
-    backups = household.backups()
+    assert installation.create().is_complete
+    backups = installation.backups()
     for name, backup in zip(("first", "second"), backups, strict=True):
         assert backup.whole
-        household.restic("restore", backup.whole.id, "--target", str(household.folder / name))
+        installation.restic("restore", backup.whole.id, "--target", str(installation.folder / name))
         # The live file is not in it.
-        (copy,) = (household.folder / name).rglob("runs.db*")
+        (copy,) = (installation.folder / name).rglob("runs.db*")
         assert copy.parts[-5:-1] == ("backup", "staging", "vault", ".parachute")
         connection = sqlite3.connect(copy)
         count, total = connection.execute("SELECT count(*), sum(amount) FROM money").fetchone()
@@ -96,14 +98,14 @@ def test_a_database_is_copied_whole_between_two_transactions_with_what_its_log_h
     live.close()
 
 
-def test_what_a_killed_program_had_half_done_is_not_what_comes_back(household: Household) -> None:
-    path = household.vault / ".parachute" / "notes.db"
+def test_what_a_killed_program_had_half_done_is_not_what_comes_back(installation: Installation) -> None:
+    path = installation.vault / ".parachute" / "notes.db"
     subprocess.run([sys.executable, "-c", _KILLED, str(path)], check=False)
     assert path.with_name("notes.db-journal").stat().st_size > 0
-    made = household.create()
+    made = installation.create()
     assert made.reports["vault"].damaged == []
     assert made.is_complete
-    household.restore()
+    installation.restore()
     connection = sqlite3.connect(path)
     assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     assert connection.execute("SELECT DISTINCT text, count(*) FROM notes").fetchall() == [("committed", 2000)]

@@ -14,7 +14,7 @@ from parachute.ops.backup.places import Places
 from parachute.ops.backup.repository import Snapshot
 from parachute.ops.backup.state import CREATE, DRILL, FAILED, OK, State
 
-from .household import Household
+from .installation import Installation
 
 pytestmark = pytest.mark.long
 
@@ -22,9 +22,9 @@ NOON = datetime(2026, 6, 30, 12, tzinfo=UTC)
 FOLDERS = {"vault": "/x/Parachute", "trust": "/x/.parachute"}
 
 
-def whole(run: str, moment: datetime, installation: str = "aa") -> Snapshot:
+def whole(run: str, moment: datetime, made_by: str = "aa") -> Snapshot:
     """What `create` stores."""
-    names = frozenset(("parachute", *tags(run, installation, FOLDERS)))
+    names = frozenset(("parachute", *tags(run, made_by, FOLDERS)))
     return Snapshot(f"{run}-id", moment, "pi", tuple(sorted(FOLDERS.values())), names)
 
 
@@ -39,32 +39,32 @@ def of_before(run: str, moment: datetime, parts: tuple[str, ...] = PARTS) -> lis
     ]
 
 
-def store(household: Household, ago: int, installation: str | None = None) -> None:
+def store(installation: Installation, ago: int, made_by: str | None = None) -> None:
     """A backup of so many days before NOON, which is named by that."""
     moment = f"{NOON.replace(tzinfo=None) - timedelta(days=ago):%Y-%m-%d %H:%M:%S}"
-    names = ("parachute", *tags(f"d{ago}", installation or household.places.installation, FOLDERS))
-    household.restic("backup", "--time", moment, "--tag", ",".join(names), str(household.home / "config.yaml"))
+    names = ("parachute", *tags(f"d{ago}", made_by or installation.places.installation, FOLDERS))
+    installation.restic("backup", "--time", moment, "--tag", ",".join(names), str(installation.home / "config.yaml"))
 
 
-def removable(household: Household, retention: Retention) -> set[str]:
+def removable(installation: Installation, retention: Retention) -> set[str]:
     """What would go."""
-    return {backup.id for backup in create.prune(household.places, household.repository, retention, really=False)}
+    return {backup.id for backup in create.prune(installation.places, installation.repository, retention, really=False)}
 
 
-def test_days_weeks_and_months_keep_their_newest_backup(household: Household) -> None:
+def test_days_weeks_and_months_keep_their_newest_backup(installation: Installation) -> None:
     days = (0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 16, 17, 30, 31, 61, 62)
     for ago in days:
-        store(household, ago)
-    store(household, 900, installation="bb")
+        store(installation, ago)
+    store(installation, 900, made_by="bb")
     # Tuesday 30 June: seven days; Sundays 28, 21, 14 June; the last of June, May and April.
-    assert removable(household, Retention(7, 4, 3)) == {"d7", "d10", "d17", "d31", "d62"}
+    assert removable(installation, Retention(7, 4, 3)) == {"d7", "d10", "d17", "d31", "d62"}
     # The newest three stay, and what others have made.
-    assert removable(household, Retention(1, 0, 0)) == {f"d{ago}" for ago in days[3:]}
-    state.record(household.home, CREATE, OK, backup="d62")
-    assert "d62" not in removable(household, Retention(1, 0, 0)), "it was just made, by a clock that was set back"
-    gone = create.prune(household.places, household.repository, Retention(1, 0, 0))
+    assert removable(installation, Retention(1, 0, 0)) == {f"d{ago}" for ago in days[3:]}
+    state.record(installation.home, CREATE, OK, backup="d62")
+    assert "d62" not in removable(installation, Retention(1, 0, 0)), "it was just made, by a clock that was set back"
+    gone = create.prune(installation.places, installation.repository, Retention(1, 0, 0))
     assert len(gone) == len(days) - 4
-    assert [backup.id for backup in household.backups()] == ["d900", "d62", "d2", "d1", "d0"]
+    assert [backup.id for backup in installation.backups()] == ["d900", "d62", "d2", "d1", "d0"]
 
 
 def test_the_newest_is_that_of_the_installation_where_it_has_one() -> None:
@@ -114,8 +114,8 @@ def test_what_is_too_long_ago_or_has_failed_is_told(tmp_path: Path) -> None:
     assert State.read(tmp_path).concerns() == []
     state.record(tmp_path, CREATE, FAILED, "The disk is gone.")
     assert State.read(tmp_path).last_made == "abc"
-    (told,) = State.read(tmp_path).concerns()
-    assert told.endswith("failed: The disk is gone.")
+    (concern,) = State.read(tmp_path).concerns()
+    assert concern.endswith("failed: The disk is gone.")
     later = State.read(tmp_path).concerns(datetime.now(UTC) + timedelta(days=60))
     assert [text.split(" that went well")[0] for text in later[1:]] == [
         "The last backup",

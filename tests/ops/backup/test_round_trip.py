@@ -14,7 +14,7 @@ from parachute.base.errors import Conflict
 from parachute.ops.backup import proof
 from parachute.ops.backup.models import Progress
 
-from .household import Household, Meanwhile, looked_at
+from .installation import Installation, Meanwhile, looked_at
 
 pytestmark = pytest.mark.long
 
@@ -82,68 +82,68 @@ def furnish(vault: Path) -> None:
 _LEFT_OUT = (b"Daily/pipe", b"Projects/__pycache__", b".parachute/sessions.db")
 
 
-def test_a_vault_comes_back_as_it_was_and_the_one_before_is_kept(household: Household) -> None:
-    furnish(household.vault)
-    before = looked_at(household.vault, _LEFT_OUT)
-    made = household.create()
+def test_a_vault_comes_back_as_it_was_and_the_one_before_is_kept(installation: Installation) -> None:
+    furnish(installation.vault)
+    before = looked_at(installation.vault, _LEFT_OUT)
+    made = installation.create()
     assert made.is_complete
     assert made.reports["vault"].special == ["Daily/pipe"]
     assert made.reports["vault"].databases == 1
-    verified = proof.verify(household.places, household.repository, household.latest(), Progress())
+    verified = proof.verify(installation.places, installation.repository, installation.latest(), Progress())
     assert verified.files == made.reports["vault"].files + made.reports["trust"].files
 
-    (household.vault / "Daily" / "one").write_text("changed after the backup")
-    (household.vault / "new").write_text("made after the backup")
-    changed = looked_at(household.vault)
-    result = household.restore()
-    assert looked_at(household.vault, _LEFT_OUT) == before
-    assert (household.vault / "Daily" / "closed").stat().st_mode & 0o777 == 0o500
-    rows = sqlite3.connect(household.vault / ".parachute" / "sessions.db")
+    (installation.vault / "Daily" / "one").write_text("changed after the backup")
+    (installation.vault / "new").write_text("made after the backup")
+    changed = looked_at(installation.vault)
+    result = installation.restore()
+    assert looked_at(installation.vault, _LEFT_OUT) == before
+    assert (installation.vault / "Daily" / "closed").stat().st_mode & 0o777 == 0o500
+    rows = sqlite3.connect(installation.vault / ".parachute" / "sessions.db")
     assert rows.execute("SELECT id FROM sessions").fetchall() == [("abc",)]
     rows.close()
     kept = result.kept["vault"]
     assert kept is not None
     assert looked_at(Path(kept)) == changed
-    assert {path.name for path in household.folder.iterdir()} == {".parachute", "Parachute", Path(kept).name, "usb"}
-    assert not household.places.staging.exists() or not list(household.places.staging.iterdir())
+    assert {path.name for path in installation.folder.iterdir()} == {".parachute", "Parachute", Path(kept).name, "usb"}
+    assert not installation.places.staging.exists() or not list(installation.places.staging.iterdir())
 
 
 def test_all_of_it_is_on_the_disk_before_it_is_put_in_place(
-    household: Household, monkeypatch: pytest.MonkeyPatch
+    installation: Installation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (household.vault / "note").write_text("then")
-    (household.home / "keys.yaml").write_text("then")
-    household.create()
-    (household.vault / "note").write_text("now")
-    (household.home / "keys.yaml").write_text("now")
+    (installation.vault / "note").write_text("then")
+    (installation.home / "keys.yaml").write_text("then")
+    installation.create()
+    (installation.vault / "note").write_text("now")
+    (installation.home / "keys.yaml").write_text("now")
     found: list[dict[str, str]] = []
 
     def synced() -> None:
-        names = [*household.folder.rglob("note"), *household.folder.rglob("keys.yaml")]
-        found.append({path.relative_to(household.folder).parts[0]: path.read_text() for path in names})
+        names = [*installation.folder.rglob("note"), *installation.folder.rglob("keys.yaml")]
+        found.append({path.relative_to(installation.folder).parts[0]: path.read_text() for path in names})
 
     monkeypatch.setattr(os, "sync", synced)
-    household.restore(trust=True)
+    installation.restore(trust=True)
     # For each of the two: what is restored is complete, and what was there before is in force.
     first, second = found
     assert (first["Parachute"], first[".Parachute.restoring"]) == ("now", "then")
     assert (second[".parachute"], second[".parachute.restoring"]) == ("now", "then")
 
 
-def test_a_change_that_hides_its_time_is_in_the_next_backup(household: Household) -> None:
-    hidden = household.vault / "hidden"
+def test_a_change_that_hides_its_time_is_in_the_next_backup(installation: Installation) -> None:
+    hidden = installation.vault / "hidden"
     hidden.write_text("before")
-    household.create()
+    installation.create()
     status = hidden.stat()
     hidden.write_text("after!")  # the same length
     os.utime(hidden, ns=(status.st_atime_ns, status.st_mtime_ns))
-    household.create()
-    household.restore_into(household.folder / "back")
-    assert (household.folder / "back" / "vault" / "hidden").read_text() == "after!"
+    installation.create()
+    installation.restore_into(installation.folder / "back")
+    assert (installation.folder / "back" / "vault" / "hidden").read_text() == "after!"
 
 
-def test_what_changes_while_it_is_looked_at_is_in_the_backup_as_restic_has_read_it(household: Household) -> None:
-    vault = household.vault
+def test_what_changes_while_it_is_looked_at_is_in_the_backup_as_restic_has_read_it(installation: Installation) -> None:
+    vault = installation.vault
     for name in ("grows", "stays", "goes", "turns"):
         (vault / name).write_text(f"{name} at first")
     (vault / "folder" / "inner").mkdir(parents=True)
@@ -164,37 +164,37 @@ def test_what_changes_while_it_is_looked_at_is_in_the_backup_as_restic_has_read_
         (vault / "folder" / "inner").rmdir()
         (vault / "folder" / "inner").symlink_to("/etc")
 
-    made = household.create(Meanwhile(at_step="Storing the vault", on_step=before_restic))
+    made = installation.create(Meanwhile(at_step="Storing the vault", on_step=before_restic))
     assert made.is_complete
     after = looked_at(vault)
-    proof.verify(household.places, household.repository, household.latest(), Progress())
-    household.restore_into(household.folder / "back")
-    assert looked_at(household.folder / "back" / "vault") == after
+    proof.verify(installation.places, installation.repository, installation.latest(), Progress())
+    installation.restore_into(installation.folder / "back")
+    assert looked_at(installation.folder / "back" / "vault") == after
 
 
-def test_a_database_that_is_none_is_kept_as_it_is_and_named(household: Household) -> None:
-    broken = household.vault / ".parachute" / "broken.db"
+def test_a_database_that_is_none_is_kept_as_it_is_and_named(installation: Installation) -> None:
+    broken = installation.vault / ".parachute" / "broken.db"
     broken.write_bytes(b"SQLite format 3\0" + b"rubbish" * 1000)
-    made = household.create()
+    made = installation.create()
     assert made.reports["vault"].damaged == [".parachute/broken.db"]
     assert not made.is_complete
-    household.restore_into(household.folder / "back")
-    assert (household.folder / "back" / "vault" / ".parachute" / "broken.db").read_bytes() == broken.read_bytes()
+    installation.restore_into(installation.folder / "back")
+    assert (installation.folder / "back" / "vault" / ".parachute" / "broken.db").read_bytes() == broken.read_bytes()
 
 
-def test_a_backup_is_restored_only_into_an_empty_place(household: Household) -> None:
-    household.create()
-    target = household.folder / "back"
+def test_a_backup_is_restored_only_into_an_empty_place(installation: Installation) -> None:
+    installation.create()
+    target = installation.folder / "back"
     target.mkdir()
     (target / "mine").write_text("mine")
     with pytest.raises(Conflict, match="is not empty"):
-        household.restore_into(target)
+        installation.restore_into(target)
     assert [path.name for path in target.iterdir()] == ["mine"]
 
 
-def test_sockets_are_named_and_hold_up_nothing(household: Household) -> None:
+def test_sockets_are_named_and_hold_up_nothing(installation: Installation) -> None:
     with socket.socket(socket.AF_UNIX) as listening:
-        listening.bind(str(household.vault / "s.sock"))
-        made = household.create()
+        listening.bind(str(installation.vault / "s.sock"))
+        made = installation.create()
     assert made.reports["vault"].special == ["s.sock"]
-    proof.verify(household.places, household.repository, household.latest(), Progress())
+    proof.verify(installation.places, installation.repository, installation.latest(), Progress())

@@ -10,7 +10,7 @@ from parachute.modules.registry import dependencies
 from parachute.modules.registry.requirements import Lock, interpreter_tag
 from parachute.security.kill_switch.switch import KillSwitch
 
-from .household import Household, looked_at
+from .installation import Installation, looked_at
 
 pytestmark = pytest.mark.long
 
@@ -35,41 +35,41 @@ def furnish(home: Path) -> None:
     (home / "module-data" / "mine" / "notes.txt").write_text("a module's own")
 
 
-def test_no_secret_comes_back_with_the_vault_and_the_password_is_in_no_backup(household: Household) -> None:
-    furnish(household.home)
-    (household.vault / "note").write_text("public")
-    household.create()
-    household.restore_into(household.folder / "back")
-    for path in (household.folder / "back").rglob("*"):
+def test_no_secret_comes_back_with_the_vault_and_the_password_is_in_no_backup(installation: Installation) -> None:
+    furnish(installation.home)
+    (installation.vault / "note").write_text("public")
+    installation.create()
+    installation.restore_into(installation.folder / "back")
+    for path in (installation.folder / "back").rglob("*"):
         assert not path.is_file() or SECRET not in path.read_bytes()
         assert path.name != "keys.yaml"
-    password = household.access.password_file.read_bytes().strip()
-    (snapshot,) = household.latest().snapshots
-    content = household.content(snapshot)
+    password = installation.access.password_file.read_bytes().strip()
+    (snapshot,) = installation.latest().snapshots
+    content = installation.content(snapshot)
     assert SECRET in content
     assert password not in content
     assert b"only now, only here" not in content
-    for path in household.repository_folder.rglob("*"):
+    for path in installation.repository_folder.rglob("*"):
         assert not path.is_file() or SECRET not in path.read_bytes()
 
 
-def test_restoring_the_vault_leaves_trust_as_it_is(household: Household) -> None:
-    furnish(household.home)
-    household.create()
-    (household.home / "keys.yaml").write_text("withdrawn")
-    before = looked_at(household.home, (b"backup",))
-    result = household.restore()
-    assert looked_at(household.home, (b"backup",)) == before
+def test_restoring_the_vault_leaves_trust_as_it_is(installation: Installation) -> None:
+    furnish(installation.home)
+    installation.create()
+    (installation.home / "keys.yaml").write_text("withdrawn")
+    before = looked_at(installation.home, (b"backup",))
+    result = installation.restore()
+    assert looked_at(installation.home, (b"backup",)) == before
     assert list(result.places) == ["vault"]
 
 
-def test_restoring_trust_brings_all_of_it_and_keeps_what_belongs_to_now(household: Household) -> None:
-    furnish(household.home)
-    household.create()
-    (household.home / "keys.yaml").write_text("withdrawn")
-    KillSwitch(household.home).engage("me")
-    result = household.restore(trust=True)
-    home = household.home
+def test_restoring_trust_brings_all_of_it_and_keeps_what_belongs_to_now(installation: Installation) -> None:
+    furnish(installation.home)
+    installation.create()
+    (installation.home / "keys.yaml").write_text("withdrawn")
+    KillSwitch(installation.home).engage("me")
+    result = installation.restore(trust=True)
+    home = installation.home
     assert (home / "keys.yaml").read_bytes() == SECRET
     assert (home / "hooks" / "x.sh").stat().st_mode & 0o777 == 0o600
     assert (home / "module-data" / "mine" / "notes.txt").read_text() == "a module's own"
@@ -85,46 +85,46 @@ def test_restoring_trust_brings_all_of_it_and_keeps_what_belongs_to_now(househol
     assert kept is not None
     assert (Path(kept) / "keys.yaml").read_text() == "withdrawn"
     # The password is in no backup and went along all the same.
-    assert household.create().is_complete
+    assert installation.create().is_complete
 
 
-def test_a_password_that_was_changed_since_the_backup_stays_in_force(household: Household) -> None:
-    own = household.home / "secrets" / "password"
+def test_a_password_that_was_changed_since_the_backup_stays_in_force(installation: Installation) -> None:
+    own = installation.home / "secrets" / "password"
     own.parent.mkdir(mode=0o700)
-    shutil.copy2(household.access.password_file, own)
-    household.use_password(own)
-    household.create()
-    changed = household.folder / "changed"
+    shutil.copy2(installation.access.password_file, own)
+    installation.use_password(own)
+    installation.create()
+    changed = installation.folder / "changed"
     changed.write_text("changed\n")
-    household.restic("key", "passwd", "--new-password-file", str(changed))
+    installation.restic("key", "passwd", "--new-password-file", str(changed))
     own.write_text("changed\n")
-    household.restore(trust=True)
+    installation.restore(trust=True)
     assert own.read_text() == "changed\n"
     assert own.stat().st_mode & 0o777 == 0o600
-    assert household.create().is_complete
+    assert installation.create().is_complete
 
 
-def test_a_new_computer_needs_only_the_repository_and_the_password(household: Household) -> None:
-    furnish(household.home)
-    (household.vault / "note").write_text("what I wrote")
-    household.create()
-    password = household.access.password_file.read_text()
-    shutil.rmtree(household.home)
-    shutil.rmtree(household.vault)
-    household.home.mkdir(mode=0o700)
-    (household.places.folder / "password").write_text(password)
-    household.access.password_file.chmod(0o600)
-    result = household.restore(trust=True)
-    assert (household.vault / "note").read_text() == "what I wrote"
-    assert (household.home / "keys.yaml").read_bytes() == SECRET
+def test_a_new_computer_needs_only_the_repository_and_the_password(installation: Installation) -> None:
+    furnish(installation.home)
+    (installation.vault / "note").write_text("what I wrote")
+    installation.create()
+    password = installation.access.password_file.read_text()
+    shutil.rmtree(installation.home)
+    shutil.rmtree(installation.vault)
+    installation.home.mkdir(mode=0o700)
+    (installation.places.folder / "password").write_text(password)
+    installation.access.password_file.chmod(0o600)
+    result = installation.restore(trust=True)
+    assert (installation.vault / "note").read_text() == "what I wrote"
+    assert (installation.home / "keys.yaml").read_bytes() == SECRET
     assert result.kept["vault"] is None
 
 
 @pytest.mark.parametrize("trust", [False, True])
-def test_beside_trust_comes_back_only_if_asked_for(household: Household, trust: bool) -> None:
-    furnish(household.home)
-    household.create()
-    target = household.folder / "back"
-    household.restore_into(target, trust=trust)
+def test_beside_trust_comes_back_only_if_asked_for(installation: Installation, trust: bool) -> None:
+    furnish(installation.home)
+    installation.create()
+    target = installation.folder / "back"
+    installation.restore_into(target, trust=trust)
     assert sorted(path.name for path in target.iterdir()) == (["trust", "vault"] if trust else ["vault"])
-    assert json.loads((household.places.folder / "state.json").read_text())["create"]["result"] == "ok"
+    assert json.loads((installation.places.folder / "state.json").read_text())["create"]["result"] == "ok"

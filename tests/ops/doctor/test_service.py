@@ -51,7 +51,7 @@ def test_what_a_check_fails_with_is_its_own_result(
 
 def test_a_check_that_hangs_is_late_and_the_others_are_told(machine: Machine) -> None:
     released = threading.Event()
-    told: list[str] = []
+    reported: list[str] = []
 
     def hanging(_: Computer) -> Result:
         released.wait(60)
@@ -59,13 +59,13 @@ def test_a_check_that_hangs_is_late_and_the_others_are_told(machine: Machine) ->
 
     checks = {"hangs": check(hanging, seconds=0.05), "well": check(lambda _: ok("Fine."))}
     try:
-        hangs, well = examine(machine.computer(), checks, told.append)
+        hangs, well = examine(machine.computer(), checks, reported.append)
     finally:
         released.set()
     assert hangs.result.level is Level.PROBLEM
     assert hangs.result.message == "This check was not done within 0.05 seconds."
     assert well.result.message == "Fine."
-    assert sorted(told) == ["hangs", "well"]
+    assert sorted(reported) == ["hangs", "well"]
 
 
 def test_checks_run_at_the_same_time(machine: Machine) -> None:

@@ -141,8 +141,8 @@ async def test_every_decision_is_recorded_without_paths_and_bodies(world: World)
     await world.ask(connect_request("web.example.org:443"))
     await world.ask(b"GET /secret-path HTTP/1.1\r\nHost: x.org\r\n\r\n")
     entries = await world.audited()
-    told = [(entry["target_endpoint"], entry["success"]) for entry in entries]
-    assert told == [
+    logged = [(entry["target_endpoint"], entry["success"]) for entry in entries]
+    assert logged == [
         ("CONNECT api.example.org:443", True),
         ("GET evil.example.com:80", False),
         ("CONNECT web.example.org:443", False),

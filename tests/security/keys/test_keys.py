@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 
 from parachute.base.errors import Conflict, InvalidInput, NotFound
+from parachute.base.signatures import JUST_NOW_NS
 from parachute.security.keys.document import KeysUnreadable
 from parachute.security.keys.models import FULL_ACCESS, Scope
 from parachute.security.keys.service import Keys, LastAdminKey
 from parachute.security.keys.store import KeyStore
+from tests.support.auditing import audited
 from tests.support.waiting import wait_until
 
 
@@ -131,6 +133,22 @@ def test_a_write_in_place_with_the_same_size_and_time_is_seen(home: Path, keys: 
     os.utime(path, (long_ago, long_ago))
     assert path.stat().st_size == size
     assert keys.authenticate(secret) is None
+
+
+def test_a_file_that_was_just_written_is_read_again_whatever_time_it_bears(home: Path, keys: Keys) -> None:
+    _, secret = keys.create("phone")
+    path = home / "keys.yaml"
+
+    def is_read_twice() -> bool:
+        # On a loaded machine it may have been written long ago when it is read.
+        os.utime(path, (1_700_000_000, 1_700_000_000))
+        opened: list[object] = []
+        with audited(lambda event, arguments: event == "open" and opened.append(arguments[0])):
+            assert keys.authenticate(secret) is not None
+            assert keys.authenticate(secret) is not None
+        return opened.count(path.name) == 2
+
+    wait_until(is_read_twice, "it is read twice", seconds_between=2 * JUST_NOW_NS / 1e9)
 
 
 def test_nobody_is_recognised_while_the_file_is_not_understood(home: Path, keys: Keys) -> None:

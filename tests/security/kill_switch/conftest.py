@@ -7,7 +7,7 @@ import httpx2
 import pytest
 
 from parachute.security.keys.cli_token import CliToken
-from tests.modules.runtime.household import Household
+from tests.modules.runtime.module_computer import ModuleComputer
 from tests.support.messages_api import MessagesAPI
 
 KEY = "sk-ant-api03-real"
@@ -27,7 +27,7 @@ async def talk(self):
 """
 
 
-class House(Household):
+class House(ModuleComputer):
     """See the module; `headers` prove the owner."""
 
     @property

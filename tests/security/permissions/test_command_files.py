@@ -30,9 +30,20 @@ tar -C .parachute -cf x.tar .
 cd .parachute && cat token
 cd ~ && cat .parachute/keys.yaml
 cd ~/.parachute; ls
+cd; cat .parachute/keys.yaml
+cd / && cd ~ && cat .parachute/keys.yaml
+cd Daily | ls; cat .env
+(cd .parachute; cat token)
+for i in 1; do cat token; cd .parachute; done
+env -C .parachute cat token
 shopt -s dotglob; cat *nv
 X=.env; cat $X
 X=.e; cat "${X}nv"
+X=..; Y=$X/.parachute; cat $Y/keys.yaml
+cat $HOME/.parachute/keys.yaml
+cat "$PWD/.env" ~+/.env
+cat .e{m,n}{u..w}
+cat $'\x2eenv'
 cat "${X:-.env}"
 cat $(echo .env)
 cat `printf .env`

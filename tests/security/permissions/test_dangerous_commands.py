@@ -46,12 +46,22 @@ RM -RF /
 /bin/rm -rf /
 \rm -rf /
 X=/; rm -rf $X
+d=/etc; e=$d/x; rm -rf $e
+rm -rf ~+
+rm -rf {/etc,x}{1..2}
 for d in a /; do rm -rf "$d"; done
 rm $(echo -rf /)
 cd / && rm -rf *
 cd /; rm -rf *
 cd ~ && rm -rf ./*
 cd "$UNKNOWN" && rm -rf *
+cd && rm -rf *
+cd; rm -rf ./*
+cd / && cd etc && rm -rf *
+cd Daily | cd /; cd / && rm -rf *
+(cd Daily); rm -rf *
+env -C / rm -rf etc
+for i in 1; do rm -rf ./*; cd /; done
 cd / && find . -delete
 echo / | xargs rm -rf
 printf '/\0' | xargs -0 rm -rf
@@ -97,6 +107,21 @@ cat image >> /dev/../dev/sdb
 echo x | tee /dev/mmcblk0
 cp image /dev/disk/by-id/x
 cat /dev/mem
+echo x > /dev/input/event0
+echo x >> /dev/rtc
+echo x &> /dev/console
+echo x >| /dev/watchdog
+echo x > /dev/inpu?/event0
+echo x > /dev/$(echo sda)
+echo x > /dev/`echo sda`
+echo x > /dev/${x:-console}
+echo x > $(echo /dev/sda)
+cd /dev; echo x > console
+cd /dev && echo x > ./console
+echo x > ../../../../../../../../../../dev/console
+dd of=/dev/console
+dd if=/dev/random of=x
+dd if=/dev/input/event0 of=x
 :(){ :|:& };:
 :(){:|:&};:
 :() { : | : & }; :
@@ -136,6 +161,11 @@ chmod 644 notes.md
 chown -R ada Projects/boat
 dd if=a.img of=b.img bs=1M
 dd if=a.img of=/dev/null
+dd if=/dev/stdin of=/dev/stdout
+echo x > /dev/pts/3
+echo x > /dev/fd/2
+echo x > /dev/shm/a
+cat < /dev/random
 ls -l /dev/sda
 ls > /dev/null 2>&1
 echo x > /dev/stderr

@@ -3,7 +3,7 @@
 import textwrap
 from typing import Any
 
-from tests.modules.runtime.household import Household
+from tests.modules.runtime.module_computer import ModuleComputer
 
 BODY = """
 async def resolve_para_id(self, para_id):
@@ -30,7 +30,7 @@ AGENT = """
 """
 
 
-def furnish(computer: Household) -> None:
+def furnish(computer: ModuleComputer) -> None:
     """Install the module `garden`, and put an agent of the user's own into its folder."""
     agents = computer.folder / "sources" / "garden" / "agents"
     agents.mkdir(parents=True)
@@ -47,7 +47,7 @@ def furnish(computer: Household) -> None:
     own.write_text(textwrap.dedent(AGENT).lstrip())
 
 
-async def call_modules(computer: Household, call: Any) -> None:
+async def call_modules(computer: ModuleComputer, call: Any) -> None:
     """Use every route that leads to a module; the last one removes it."""
     module = {"name": "garden"}
     await call("GET /api/modules")
@@ -97,7 +97,7 @@ async def _agents(call: Any) -> None:
     await call(f"POST {place}/{{name}}/reset", **page)
 
 
-async def _suggestions(computer: Household, call: Any) -> None:
+async def _suggestions(computer: ModuleComputer, call: Any) -> None:
     def propose(what: str) -> str:
         return str(computer.post("/api/garden/propose", json={"what": what}).json()["id"])
 

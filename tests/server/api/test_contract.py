@@ -33,8 +33,8 @@ async def test_health(computer: Computer, owner: httpx2.AsyncClient) -> None:
         assert detailed.vault is not None
         assert detailed.vault.path == str(computer.vault)
     async with computer.client(headers={"authorization": "Bearer wrong"}) as stranger:
-        told = (await stranger.get("/api/health?detailed=true")).json()
-        assert "vault" not in told
+        answer = (await stranger.get("/api/health?detailed=true")).json()
+        assert "vault" not in answer
 
 
 async def test_a_session_through_its_life(computer: Computer, owner: httpx2.AsyncClient) -> None:

@@ -13,7 +13,7 @@ from parachute.security.keys.cli_token import CliToken
 from tests.chat.claude_code_import.writing import talk as said
 from tests.chat.claude_code_import.writing import write
 from tests.chat.mcp_servers.programs import plain
-from tests.modules.runtime.household import Household
+from tests.modules.runtime.module_computer import ModuleComputer
 from tests.support.messages_api import Gate, MessagesAPI, hold, text, tool_use
 from tests.support.sse import ChatStream, chat
 
@@ -44,15 +44,15 @@ MADE_UP = {
 
 
 @pytest.fixture
-async def asking(model: MessagesAPI) -> AsyncIterator[Household]:
+async def asking(model: MessagesAPI) -> AsyncIterator[ModuleComputer]:
     """A computer that asks before it does something in a direct session."""
     environment = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url}
-    with Household(settings={"trust_mode": False}, environment=environment) as running:
+    with ModuleComputer(settings={"trust_mode": False}, environment=environment) as running:
         furnish(running)
         yield running
 
 
-async def test_no_request_fails_inside(asking: Household, model: MessagesAPI) -> None:
+async def test_no_request_fails_inside(asking: ModuleComputer, model: MessagesAPI) -> None:
     # Its import takes seconds, and `make test` collects this file as well.
     import schemathesis
 
@@ -78,7 +78,7 @@ async def test_no_request_fails_inside(asking: Household, model: MessagesAPI) ->
     assert "Traceback" not in asking.logs()
 
 
-def _try(computer: Household, operation: Any, route: str, headers: dict[str, str], good: Counter[str]) -> None:
+def _try(computer: ModuleComputer, operation: Any, route: str, headers: dict[str, str], good: Counter[str]) -> None:
     """Send made-up requests of one route."""
 
     @settings(
@@ -100,7 +100,7 @@ def _try(computer: Household, operation: Any, route: str, headers: dict[str, str
     attempt()
 
 
-async def _rightly(computer: Household, client: httpx2.AsyncClient, model: MessagesAPI) -> list[str]:
+async def _rightly(computer: ModuleComputer, client: httpx2.AsyncClient, model: MessagesAPI) -> list[str]:
     """Use every route as it is meant to be; the routes that answered 200."""
     done: list[str] = []
 

@@ -1,10 +1,11 @@
 """Commands that no session runs, and files that no command opens."""
 
+import os
 import re
 from collections.abc import Generator, Iterator
 from itertools import chain, pairwise, takewhile
 
-from parachute.security.permissions.models import Decision, Effect, deny
+from parachute.security.permissions.models import Access, Decision, Effect, deny
 from parachute.security.permissions.paths import (
     CONTROL,
     PATH_LIMIT,
@@ -37,6 +38,9 @@ _SYSTEM = re.compile(
 _REMOVE, _CHANGE = re.compile(r"[gs]?rm"), re.compile(r"g?ch(mod|own|grp)")
 _REMOVING = re.compile(r"-delete|(.*/)?(rm|shred|unlink)", re.IGNORECASE)
 _NARROWED = re.compile(r"-(empty|[mc](time|min)|newer|size)")
+# A name does not tell what a device does.
+_WRITTEN = re.compile(r"/dev/(null|zero|full|tty|std(in|out|err)|fd/\d+|pts/\d+|(shm|tcp|udp)/.+)", re.DOTALL)
+_COPIED = re.compile(r"/dev/(stdin|stdout|stderr|null)")
 # They show which devices there are and do not open them.
 _LOOKING = re.compile(r"ls|lsblk|stat|file|df|du|test|\[|findmnt|blkid|readlink|realpath|udevadm|smartctl")
 _FEEDS = re.compile(r"[|`]|[$<]\(")
@@ -103,8 +107,20 @@ class Judge:
                 yield from self._recursive(name, arguments)
             elif name == "find" and any(_REMOVING.fullmatch(text) for text in texts):
                 yield from self._find(arguments)
-            elif name in {"dd", "gdd"} and any(word.unknown for word in arguments):
-                yield _unknown("What 'dd' reads or writes is only known when it runs: write it out.")
+            elif name in {"dd", "gdd"}:
+                if any(word.unknown for word in arguments):
+                    yield _unknown("What 'dd' reads or writes is only known when it runs: write it out.")
+                copied = (text.partition("=")[2] for text in texts if text.startswith(("if=", "of=")))
+                yield from chain.from_iterable(self._device(Word(text), _COPIED) for text in copied)
+        if command.redirect and command.redirect[0] is Access.WRITE:
+            yield from self._device(command.redirect[1], _WRITTEN)
+
+    def _device(self, word: Word, harmless: re.Pattern[str]) -> Iterator[Decision]:
+        for folder in self._folders:
+            path = os.path.normpath(self._places.absolute(folder, word.text))
+            if f"{path}/".startswith("/dev/") and not harmless.fullmatch(path):
+                reason = f"{path!r} may be a device that nobody but the system uses directly."
+                yield _unknown(reason) if word.unknown else self._judged(reason, "dangerous-command", folder)
 
     def _recursive(self, name: str, arguments: tuple[Word, ...]) -> Iterator[Decision]:
         options = " ".join(word.text for word in arguments if word.text.startswith("-"))

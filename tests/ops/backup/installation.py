@@ -26,7 +26,7 @@ from parachute.ops.backup.state import State
 KEEP_ALL = Retention(1000, 1000, 1000)
 
 
-class Household:
+class Installation:
     """One installation; `template` is the folder of a repository that is still empty, and its password."""
 
     def __init__(self, template: Path | None) -> None:

@@ -20,7 +20,7 @@ from tests.support.gate import Gate
 PROGRAM = Path(sys.executable).with_name("parachute")
 
 
-class Household(Computer):
+class ModuleComputer(Computer):
     """A running computer; each test gives its modules names of their own."""
 
     def __init__(self, **options: Any) -> None:
