@@ -5,7 +5,8 @@ import json
 import pytest
 
 from parachute.cli.output import as_json
-from parachute.modules.manifest import consent, parse
+from parachute.modules.manifest.consents import consent
+from parachute.modules.manifest.loading import parse
 from tests.modules.manifest.test_loading import MINIMAL
 
 

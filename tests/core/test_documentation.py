@@ -12,8 +12,9 @@ import pytest
 from parachute.base.errors import Conflict, InvalidInput
 from parachute.core.interfaces import JournalEntry
 from parachute.core.testing import run
-from parachute.modules.manifest import Manifest, consent, parse
-from parachute.modules.manifest.loading import _FIELDS
+from parachute.modules.manifest.consents import consent
+from parachute.modules.manifest.loading import _FIELDS, parse
+from parachute.modules.manifest.models import Manifest
 from tests.modules.host_process.activator import hosted
 from tests.support.waiting import SECONDS
 

@@ -28,7 +28,7 @@ from parachute.config.settings.home import Home
 from parachute.modules.registry.new import create_module
 
 if TYPE_CHECKING:
-    from parachute.modules.manifest import Setting
+    from parachute.modules.manifest.models import Setting
     from parachute.modules.registry.service import Modules
 
 _NAME = typer.Argument(help="Name of the module.")

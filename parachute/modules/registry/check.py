@@ -9,7 +9,8 @@ from pathlib import Path
 from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.base.folders import Folder
 from parachute.modules.agent_definitions.brought import problems_of
-from parachute.modules.manifest import Manifest, ManifestInvalid, load
+from parachute.modules.manifest.loading import ManifestInvalid, load
+from parachute.modules.manifest.models import Manifest
 from parachute.modules.registry.contradictions import contradictions
 from parachute.modules.registry.hashing import tree_hash
 from parachute.modules.registry.models import Limits

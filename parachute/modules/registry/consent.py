@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from parachute.modules.agent_definitions.brought import BroughtAgent, brought_agents
-from parachute.modules.manifest import Consent, ConsentDifference, Manifest, ScheduledConsent, consent, difference
+from parachute.modules.manifest.consents import Consent, ConsentDifference, ScheduledConsent, consent, difference
+from parachute.modules.manifest.models import Manifest
 from parachute.modules.registry.models import InstalledModule, Trust
 from parachute.modules.registry.requirements import Lock
 

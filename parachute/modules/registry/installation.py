@@ -8,7 +8,9 @@ from pathlib import Path
 
 from parachute.base.errors import Conflict, InvalidInput, NotFound
 from parachute.config.declared.models import DeclaredModule
-from parachute.modules.manifest import Consent, Manifest, load
+from parachute.modules.manifest.consents import Consent
+from parachute.modules.manifest.loading import load
+from parachute.modules.manifest.models import Manifest
 from parachute.modules.registry import dependencies, sources
 from parachute.modules.registry.changes import FileChange, file_changes
 from parachute.modules.registry.check import check_agents, check_code, check_entry

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from parachute.base.errors import Conflict
-from parachute.modules.manifest import Manifest
+from parachute.modules.manifest.models import Manifest
 
 
 class DoesNotFit(Conflict):

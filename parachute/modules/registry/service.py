@@ -14,8 +14,9 @@ from parachute.base.signatures import Signature
 from parachute.config.declared.file import load as load_declaration
 from parachute.config.declared.models import DeclaredModule
 from parachute.config.settings.home import Home
-from parachute.modules.manifest import ConsentDifference, Manifest, difference, load
-from parachute.modules.manifest.models import NAME
+from parachute.modules.manifest.consents import ConsentDifference, difference
+from parachute.modules.manifest.loading import load
+from parachute.modules.manifest.models import NAME, Manifest
 from parachute.modules.registry import dependencies
 from parachute.modules.registry.changes import FileChange, file_changes
 from parachute.modules.registry.check import check_agents

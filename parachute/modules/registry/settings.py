@@ -12,8 +12,7 @@ from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteErr
 from parachute.base.files import atomic_write, locked, private_folder, remove_tree
 from parachute.base.private_files import NotPrivate, check_private_folder, read_private
 from parachute.config.declared.models import NOTHING, Declaration
-from parachute.modules.manifest import Manifest, Setting
-from parachute.modules.manifest.models import NAME
+from parachute.modules.manifest.models import NAME, Manifest, Setting
 from parachute.modules.registry.models import Places
 
 MAXIMUM_BYTES = 4 * 1024 * 1024

@@ -8,7 +8,7 @@ from typing import Any
 from parachute import __version__
 from parachute.base.files import atomic_write, read_regular
 from parachute.core.errors import ModuleError
-from parachute.modules.manifest import Manifest
+from parachute.modules.manifest.models import Manifest
 from parachute.modules.runtime.models import OfferedRoute, OfferedTool
 from parachute.modules.runtime.specifications import Wanted
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from parachute.core.errors import error_from_document
-from parachute.modules.manifest import Manifest
+from parachute.modules.manifest.models import Manifest
 from parachute.modules.runtime.client import HostClient
 from parachute.modules.runtime.description import Description
 from parachute.modules.runtime.models import ApprovedModule

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from parachute.modules.manifest import Manifest
+from parachute.modules.manifest.models import Manifest
 from parachute.modules.registry.models import Trust
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from parachute.base.errors import ParachuteError
-from parachute.modules.manifest import load
+from parachute.modules.manifest.loading import load
 from parachute.modules.manifest.models import folders
 from parachute.modules.registry.interfaces import order
 from parachute.modules.registry.models import Trust

@@ -5,7 +5,7 @@ from typing import Any
 
 import yaml
 
-from parachute.modules.manifest import load
+from parachute.modules.manifest.loading import load
 from parachute.modules.registry.models import Trust
 from parachute.modules.runtime.models import ApprovedModule, OfferedTool
 

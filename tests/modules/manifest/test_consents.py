@@ -3,7 +3,8 @@
 import json
 from dataclasses import replace
 
-from parachute.modules.manifest import Consent, ScheduledConsent, consent, difference, parse
+from parachute.modules.manifest.consents import Consent, ScheduledConsent, consent, difference
+from parachute.modules.manifest.loading import parse
 from tests.modules.manifest.test_loading import COMPLETE, EVERYTHING, MINIMAL
 
 REFLECTION = ScheduledConsent(

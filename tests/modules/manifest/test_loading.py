@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from parachute.base.errors import InvalidInput, NotFound
-from parachute.modules.manifest import InterfaceName, ManifestInvalid, load, parse
-from parachute.modules.manifest.models import folders
+from parachute.modules.manifest.loading import ManifestInvalid, load, parse
+from parachute.modules.manifest.models import InterfaceName, folders
 
 COMPLETE = Path(__file__).parent / "complete.yaml"
 MINIMAL = "name: notes\nversion: 1.0.0\nmodule: module.py\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from parachute.base.errors import InvalidInput
-from parachute.modules.manifest import ManifestInvalid
+from parachute.modules.manifest.loading import ManifestInvalid
 from parachute.modules.registry.hashing import tree_hash
 from parachute.modules.registry.models import State
 from parachute.modules.registry.registry import JUST_NOW_NS

@@ -9,7 +9,7 @@ import pytest
 
 from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError
 from parachute.config.settings.home import Home
-from parachute.modules.manifest import ManifestInvalid
+from parachute.modules.manifest.loading import ManifestInvalid
 from parachute.modules.registry.document import RegistryUnreadable
 from parachute.modules.registry.hashing import HashNotPossible
 from parachute.modules.registry.models import State, Trust

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from parachute.modules.manifest import InterfaceName, Manifest, ToolDeclaration
+from parachute.modules.manifest.models import InterfaceName, Manifest, ToolDeclaration
 from parachute.modules.registry.interfaces import DoesNotFit, check_fits, order
 
 

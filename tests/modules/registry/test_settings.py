@@ -13,7 +13,8 @@ from starlette.testclient import TestClient
 
 from parachute.base.errors import InvalidInput, NotFound
 from parachute.base.services import ServiceRegistry
-from parachute.modules.manifest import Manifest, parse
+from parachute.modules.manifest.loading import parse
+from parachute.modules.manifest.models import Manifest
 from parachute.modules.registry.api import router
 from parachute.modules.registry.service import Modules, NotApproved
 from parachute.modules.registry.settings import MAXIMUM_BYTES, ModuleSettings, SettingsUnreadable, from_text, setting_of
