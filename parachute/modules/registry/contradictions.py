@@ -6,7 +6,7 @@ The host compares the loaded module with its manifest as well, but only at the f
 import ast
 from collections.abc import Iterable
 
-from parachute.modules.manifest import Manifest
+from parachute.modules.manifest.models import Manifest
 
 _MARKS = {"mcp_tool": ("tool", "mcp_tools"), "event": ("event", "hooks")}
 

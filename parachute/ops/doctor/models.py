@@ -60,7 +60,12 @@ class Check:
     title: str
     group: Group
     examine: Callable[[Computer], Result]
-    seconds: float = 60.0
+    seconds: float
+
+
+def check(title: str, group: Group, seconds: float = 60.0) -> Callable[[Callable[[Computer], Result]], Check]:
+    """Make a check of the function that examines."""
+    return lambda examine: Check(title, group, examine, seconds)
 
 
 @dataclass(frozen=True, slots=True)

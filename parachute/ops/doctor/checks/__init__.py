@@ -1,4 +1,4 @@
-"""The checks. A file in this folder is a check: it has `CHECK`, and its name, with `-` for `_`, is the check's id."""
+"""The checks. A file in this folder is a check: it has `examine`, and its name, with `-` for `_`, is the check's id."""
 
 import importlib
 import pkgutil
@@ -11,7 +11,7 @@ def all_checks() -> dict[str, Check]:
     """Every check by its id, in the order of the ids."""
     found: dict[str, Check] = {}
     for module in sorted(pkgutil.iter_modules(__path__), key=lambda each: each.name):
-        check = importlib.import_module(f"{__name__}.{module.name}").CHECK
+        check = importlib.import_module(f"{__name__}.{module.name}").examine
         assert isinstance(check, Check)
         found[module.name.replace("_", "-")] = check
     return found

@@ -4,7 +4,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.models import Check, Group, Result, ok, problem
+from parachute.ops.doctor.models import Group, Result, check, ok, problem
 from parachute.ops.doctor.programs import ask
 
 _AGAIN = "Install the computer again: the program comes with the package claude-agent-sdk."
@@ -17,7 +17,8 @@ def program() -> Path | None:
     return Path(folders[0]) / "_bundled" / "claude" if folders else None
 
 
-def _examine(computer: Computer) -> Result:
+@check("Program of agents", Group.AGENTS)
+def examine(computer: Computer) -> Result:
     path = program()
     if path is None or not path.is_file():
         return problem("The program of agents is not installed.", _AGAIN)
@@ -26,6 +27,3 @@ def _examine(computer: Computer) -> Result:
         said = (answer.err or answer.out).splitlines()[-1:] or ["it did not say why"]
         return problem(f"The program of agents does not start: {said[0][:200]} (status {answer.code}).", _AGAIN)
     return ok(f"The program of agents starts: {answer.out.splitlines()[0][:80] if answer.out else 'without a word'}.")
-
-
-CHECK = Check("Program of agents", Group.AGENTS, _examine)

@@ -5,11 +5,12 @@ from pathlib import Path
 from parachute.ops.backup.access import Access
 from parachute.ops.backup.state import FAILED, State
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.models import Check, Group, Result, ok, problem, settings_of, warning
+from parachute.ops.doctor.models import Group, Result, check, ok, problem, settings_of, warning
 from parachute.ops.doctor.programs import is_there
 
 
-def _examine(computer: Computer) -> Result:
+@check("Backup", Group.DATA)
+def examine(computer: Computer) -> Result:
     settings = settings_of(computer, "the repository")
     repository = settings.backup.repository
     if repository is None:
@@ -42,6 +43,3 @@ def _is_beside(repository: Path, vault: Path) -> bool:
         return repository.is_absolute() and repository.stat().st_dev == vault.stat().st_dev
     except OSError:
         return False
-
-
-CHECK = Check("Backup", Group.DATA, _examine)

@@ -1,14 +1,15 @@
 """bubblewrap can confine programs, found out by doing it."""
 
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.models import Check, Group, Result, ok, problem, settings_of, warning
+from parachute.ops.doctor.models import Group, Result, check, ok, problem, settings_of, warning
 from parachute.ops.doctor.podman import wants_containers
 from parachute.sandbox.engines import bubblewrap
 
 _INSTALL = "`sudo apt-get install bubblewrap` installs it on Debian and Ubuntu; the check `user-namespaces` shows what forbids it."
 
 
-def _examine(computer: Computer) -> Result:
+@check("bubblewrap", Group.AGENTS)
+def examine(computer: Computer) -> Result:
     settings = settings_of(computer, "the sandbox")
     reason = bubblewrap.unavailable()
     if reason is None:
@@ -22,6 +23,3 @@ def _examine(computer: Computer) -> Result:
         else "your own conversations run with all of your rights, others do not begin"
     )
     return problem(f"{reason} Without a sandbox {without}.", _INSTALL)
-
-
-CHECK = Check("bubblewrap", Group.AGENTS, _examine)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.models import Check, Group, Result, ok, problem, warning
+from parachute.ops.doctor.models import Group, Result, check, ok, problem, warning
 from parachute.ops.doctor.present import present
 from parachute.ops.doctor.programs import ask, is_there
 
@@ -15,7 +15,8 @@ _DAY_FILE = re.compile(r"\d{4}-\d{2}-\d{2}\.jsonl")
 _SET = "`sudo timedatectl set-ntp true` lets the machine ask time servers; without a program that does so `sudo apt-get install systemd-timesyncd`; without a network set it by hand: `sudo date --set …`."
 
 
-def _examine(computer: Computer) -> Result:
+@check("Clock", Group.MACHINE)
+def examine(computer: Computer) -> Result:
     now = datetime.now(UTC)
     if now.year < _OLDEST:
         return problem(f"The clock says {now:%Y-%m-%d}, which is before this program was made.", _SET)
@@ -48,6 +49,3 @@ def _synchronised(computer: Computer) -> bool | None:
         return None
     answer = ask(computer, "timedatectl", "show", "--property=NTPSynchronized", "--value")
     return answer.out == "yes" if answer.code == 0 and answer.out in ("yes", "no") else None
-
-
-CHECK = Check("Clock", Group.MACHINE, _examine)

@@ -3,7 +3,7 @@
 from parachute.base.errors import InvalidInput
 from parachute.ops.doctor.checks.agent_program import program
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.models import Check, Group, Result, ok, problem, warning
+from parachute.ops.doctor.models import Group, Result, check, ok, problem, warning
 from parachute.ops.doctor.podman import check_wanted
 from parachute.ops.doctor.programs import ask
 from parachute.sandbox.engines import containers, podman
@@ -16,7 +16,8 @@ _BUILD = "`parachute sandbox build` makes it again."
 _START_SECONDS = 50.0
 
 
-def _examine(computer: Computer) -> Result:
+@check("Image of containers", Group.AGENTS, seconds=200)
+def examine(computer: Computer) -> Result:
     check_wanted(computer)
     assert computer.settings is not None
     try:
@@ -41,6 +42,3 @@ def _examine(computer: Computer) -> Result:
     if recipe.is_older(image.recipe):
         return warning("The image was made by an older recipe than this version's.", _BUILD)
     return ok(f"Containers start from {image.tag}, and the program of agents in them.")
-
-
-CHECK = Check("Image of containers", Group.AGENTS, _examine, seconds=200)

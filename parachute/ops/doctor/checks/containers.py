@@ -5,14 +5,15 @@ from typing import Any
 
 from parachute.base.errors import Unavailable
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.models import Check, Fix, Group, NotApplicable, Result, ok, problem, warning
+from parachute.ops.doctor.models import Fix, Group, NotApplicable, Result, check, ok, problem, warning
 from parachute.ops.doctor.podman import check_wanted
 from parachute.ops.doctor.programs import ask
 from parachute.sandbox.engines.containers import without_unit
 from parachute.sandbox.engines.podman import LABEL
 
 
-def _examine(computer: Computer) -> Result:
+@check("Containers left behind", Group.AGENTS)
+def examine(computer: Computer) -> Result:
     check_wanted(computer)
     if computer.supervisor_problem:
         raise NotApplicable("The containers in use are unknown, because the supervisor does not answer.")
@@ -62,6 +63,3 @@ def _remove(computer: Computer, identifiers: list[str]) -> str:
         if answer.code != 0:
             raise Unavailable(f"Podman cannot remove them: {answer.err[-300:]}.", "`podman ps --all` shows them.")
     return f"{len(still)} of them are gone."
-
-
-CHECK = Check("Containers left behind", Group.AGENTS, _examine)

@@ -1,7 +1,7 @@
 """Control groups: systemd can limit services and containers of this user."""
 
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.models import Check, Group, Result, ok, problem, warning
+from parachute.ops.doctor.models import Group, Result, check, ok, problem, warning
 from parachute.ops.doctor.podman import wants_containers
 from parachute.ops.doctor.systemd import check_runs
 
@@ -17,7 +17,8 @@ _BOOT = (
 )
 
 
-def _examine(computer: Computer) -> Result:
+@check("Control groups", Group.SERVICES)
+def examine(computer: Computer) -> Result:
     check_runs(computer)
     # Without limits a container does not start, unless the settings do without them.
     settings = computer.settings
@@ -39,6 +40,3 @@ def _examine(computer: Computer) -> Result:
         hint = _DELEGATE if all(name in top.split() for name in missing) else _BOOT
         return failing(f"Services of {computer.user} cannot be limited in {what}.", hint)
     return ok("Memory, processes and processors of services can be limited.")
-
-
-CHECK = Check("Control groups", Group.SERVICES, _examine)

@@ -3,7 +3,7 @@
 import time
 
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.models import Check, Group, Result, ok, problem, warning
+from parachute.ops.doctor.models import Group, Result, check, ok, problem, warning
 from parachute.ops.doctor.provider import provider_of
 
 _SOON = 3 * 24 * 60 * 60
@@ -13,7 +13,8 @@ _LOGIN = (
 )
 
 
-def _examine(computer: Computer) -> Result:
+@check("Credential of the model", Group.ACCESS)
+def examine(computer: Computer) -> Result:
     if computer.provider is not None:
         return _reported(computer.provider)
     provider, credential = provider_of(computer)
@@ -46,6 +47,3 @@ def _reported(provider: dict[str, object]) -> Result:
     if provider["provider"] == "anthropic" and credential is None:
         return problem("Anthropic is to answer, and there is no credential for it.", _LOGIN)
     return ok(f"{str(provider['provider']).capitalize()} answers, because {provider['because']}.")
-
-
-CHECK = Check("Credential of the model", Group.ACCESS, _examine)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from parachute.base.errors import Conflict
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.models import Check, Fix, Group, Level, NotApplicable, Result, ok, problem, warning
+from parachute.ops.doctor.models import Fix, Group, Level, NotApplicable, Result, check, ok, problem, warning
 from parachute.ops.doctor.present import present
 from parachute.ops.recovery.service import Recovery
 
@@ -31,7 +31,8 @@ _STOP = (
 _RESTORE = "Stop the computer, keep the damaged file, and put a good copy in its place: from a backup, or from the folder `copies` next to it."
 
 
-def _examine(computer: Computer) -> Result:
+@check("Databases", Group.DATA)
+def examine(computer: Computer) -> Result:
     unread: list[OSError] = []
     every = _files(computer, unread)
     found = every[:_MOST]
@@ -156,6 +157,3 @@ def _checked(path: Path, how: str, deadline: float) -> tuple[Level, str]:
         return Level.WARNING, error.strerror or str(error)
     said = str(row[0]).removeprefix("*** in database main ***\n")
     return (Level.OK if said == "ok" else Level.PROBLEM), said
-
-
-CHECK = Check("Databases", Group.DATA, _examine)

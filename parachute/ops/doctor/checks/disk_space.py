@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.models import Check, Group, Result, ok, problem, warning
+from parachute.ops.doctor.models import Group, Result, check, ok, problem, warning
 from parachute.ops.doctor.mounts import existing, places
 
 _LEAST, _FEW = 200 << 20, 1 << 30
@@ -15,7 +15,8 @@ _ROOM = (
 )
 
 
-def _examine(computer: Computer) -> Result:
+@check("Room on the disk", Group.MACHINE)
+def examine(computer: Computer) -> Result:
     named = {**places(computer), "temporary files": Path(computer.environment.get("TMPDIR") or "/tmp")}  # noqa: S108
     seen: set[int] = set()
     full: list[str] = []
@@ -42,6 +43,3 @@ def _examine(computer: Computer) -> Result:
     if scarce:
         return warning(f"The disk is nearly full: {'; '.join(scarce)}.", _ROOM)
     return ok("There is room on the disk.")
-
-
-CHECK = Check("Room on the disk", Group.MACHINE, _examine)

@@ -4,11 +4,12 @@ import os
 
 from parachute.base.disk_errors import takes_nothing
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.models import Check, Group, Result, ok, problem
+from parachute.ops.doctor.models import Group, Result, check, ok, problem
 from parachute.ops.doctor.mounts import existing, places
 
 
-def _examine(computer: Computer) -> Result:
+@check("Writing to the disk", Group.MACHINE)
+def examine(computer: Computer) -> Result:
     read_only: list[str] = []
     closed: list[str] = []
     for name, path in places(computer).items():
@@ -30,6 +31,3 @@ def _examine(computer: Computer) -> Result:
             f"Give it back: sudo chown -R {computer.user} and that folder.",
         )
     return ok("The vault and the state directory can be written.")
-
-
-CHECK = Check("Writing to the disk", Group.MACHINE, _examine)

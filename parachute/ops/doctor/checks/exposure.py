@@ -5,13 +5,14 @@ from ipaddress import ip_network
 from parachute.base.addresses import is_loopback
 from parachute.ops.doctor.computer import Computer
 from parachute.ops.doctor.keys import read_keys
-from parachute.ops.doctor.models import Check, Group, Result, ok, problem, settings_of, warning
+from parachute.ops.doctor.models import Group, Result, check, ok, problem, settings_of, warning
 
 _WIDE = {4: 16, 6: 48}
 """Prefixes shorter than this hold more addresses than reverse proxies of one person have."""
 
 
-def _examine(computer: Computer) -> Result:
+@check("Who can reach the computer", Group.ACCESS)
+def examine(computer: Computer) -> Result:
     settings = settings_of(computer, "the address")
     # What runs may have been started with another address than the settings have.
     running = str(computer.supervisor["main_server_host"]) if computer.supervisor else settings.host
@@ -59,6 +60,3 @@ def _is_wide(text: str) -> bool:
     except ValueError:
         return False  # core does not start with it, and says so
     return network.prefixlen < _WIDE[network.version] and not network.is_loopback
-
-
-CHECK = Check("Who can reach the computer", Group.ACCESS, _examine)

@@ -1,7 +1,7 @@
 """File systems of the vault and the state directory: databases and permissions work on them."""
 
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.models import Check, Group, NotApplicable, Result, ok, problem
+from parachute.ops.doctor.models import Group, NotApplicable, Result, check, ok, problem
 from parachute.ops.doctor.mounts import mount_of, places
 
 _NETWORK = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "ncpfs", "afs", "ceph", "9p", "davfs", "glusterfs"})
@@ -18,7 +18,8 @@ _WITHOUT_RIGHTS = frozenset({"vfat", "msdos", "exfat", "fuseblk", "ntfs", "ntfs3
 _MEMORY = frozenset({"tmpfs", "ramfs"})
 
 
-def _examine(computer: Computer) -> Result:
+@check("File system", Group.MACHINE)
+def examine(computer: Computer) -> Result:
     for name, path in places(computer).items():
         mount = mount_of(computer, path)
         if mount is None:
@@ -34,6 +35,3 @@ def _examine(computer: Computer) -> Result:
         if mount.kind in _MEMORY:
             return problem(f"{where}, which is in memory and gone when the machine is switched off.", move)
     return ok("The vault and the state directory are on disks of this machine.")
-
-
-CHECK = Check("File system", Group.MACHINE, _examine)

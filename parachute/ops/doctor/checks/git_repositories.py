@@ -4,12 +4,13 @@ import shutil
 import subprocess
 
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.models import Check, Group, NotApplicable, Result, ok, warning
+from parachute.ops.doctor.models import Group, NotApplicable, Result, check, ok, warning
 
 _SECONDS = 10
 
 
-def _examine(computer: Computer) -> Result:
+@check("Repositories", Group.AGENTS)
+def examine(computer: Computer) -> Result:
     if not shutil.which("git"):
         raise NotApplicable("git is not installed.")
     asked = ["git", "config", "--global", "--get", "safe.bareRepository"]
@@ -23,6 +24,3 @@ def _examine(computer: Computer) -> Result:
         "git obeys any folder that looks like a repository, also one that an agent has made in a project.",
         "git config --global safe.bareRepository explicit",
     )
-
-
-CHECK = Check("Repositories", Group.AGENTS, _examine)

@@ -3,7 +3,7 @@
 import os
 
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.models import Check, Group, NotApplicable, Result, ok, warning
+from parachute.ops.doctor.models import Group, NotApplicable, Result, check, ok, warning
 from parachute.ops.doctor.mounts import vault
 
 _LIMIT = "/proc/sys/fs/inotify/max_user_watches"
@@ -14,7 +14,8 @@ _USED = 0.8
 """The part of the watches that may be ours: editors and sync programs need some, too."""
 
 
-def _examine(computer: Computer) -> Result:
+@check("Watching the vault", Group.MACHINE)
+def examine(computer: Computer) -> Result:
     limit, instances = (int(computer.read(name) or 0) for name in (_LIMIT, _INSTANCES))
     if not limit:
         raise NotApplicable("This system does not say how many folders can be watched.")
@@ -49,6 +50,3 @@ def _count(computer: Computer, most: int) -> int:
         except OSError:
             continue
     return count
-
-
-CHECK = Check("Watching the vault", Group.MACHINE, _examine)

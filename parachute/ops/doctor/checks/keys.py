@@ -4,12 +4,13 @@ from datetime import UTC, datetime, timedelta
 
 from parachute.ops.doctor.computer import Computer
 from parachute.ops.doctor.keys import read_keys
-from parachute.ops.doctor.models import Check, Group, Result, ok, warning
+from parachute.ops.doctor.models import Group, Result, check, ok, warning
 
 _UNUSED = timedelta(days=180)
 
 
-def _examine(computer: Computer) -> Result:
+@check("Keys", Group.ACCESS)
+def examine(computer: Computer) -> Result:
     keys = read_keys(computer)
     if not keys:
         return ok("There is no key.")
@@ -27,6 +28,3 @@ def _examine(computer: Computer) -> Result:
 
 def _described(label: str, used: datetime | None, created: datetime) -> str:
     return f"{label}: last used {used:%Y-%m-%d}" if used else f"{label}: never used, made {created:%Y-%m-%d}"
-
-
-CHECK = Check("Keys", Group.ACCESS, _examine)

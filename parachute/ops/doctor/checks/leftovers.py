@@ -8,14 +8,15 @@ from pathlib import Path
 
 from parachute.base.unfinished import find_unfinished
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.models import Check, Fix, Group, Result, ok, warning
+from parachute.ops.doctor.models import Fix, Group, Result, check, ok, warning
 from parachute.ops.doctor.present import present
 
 _ARGUMENT = re.compile(r"argument-\d+")
 _OLD = 24 * 60 * 60
 
 
-def _examine(computer: Computer) -> Result:
+@check("Leftovers", Group.SERVICES)
+def examine(computer: Computer) -> Result:
     found = [*_sockets(computer), *_unfinished(computer), *_agent_folders(computer)]
     if not found:
         return ok("Nothing is left behind.")
@@ -92,6 +93,3 @@ def _remove(computer: Computer) -> str:
         folder.rmdir()
         count += 1
     return f"{count} of them are gone."
-
-
-CHECK = Check("Leftovers", Group.SERVICES, _examine)

@@ -2,14 +2,15 @@
 
 from parachute.base.errors import Unavailable
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.models import Check, Fix, Group, NotApplicable, Result, ok, problem
+from parachute.ops.doctor.models import Fix, Group, NotApplicable, Result, check, ok, problem
 from parachute.ops.doctor.programs import ask, is_there
 from parachute.ops.doctor.systemd import check_installed
 
 _UNKNOWN = "is not logged in or lingering"
 
 
-def _examine(computer: Computer) -> Result:
+@check("Services after logout", Group.SERVICES)
+def examine(computer: Computer) -> Result:
     check_installed(computer)
     if not is_there(computer, "loginctl"):
         raise NotApplicable("This machine has no loginctl to ask.")
@@ -35,6 +36,3 @@ def _enable(computer: Computer) -> str:
             f"`sudo loginctl enable-linger {computer.user}` enables it.",
         )
     return "Services run now while nobody is logged in."
-
-
-CHECK = Check("Services after logout", Group.SERVICES, _examine)

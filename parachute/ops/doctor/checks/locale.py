@@ -3,10 +3,11 @@
 import sys
 
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.models import Check, Group, Result, ok, warning
+from parachute.ops.doctor.models import Group, Result, check, ok, warning
 
 
-def _examine(computer: Computer) -> Result:
+@check("Locale", Group.MACHINE)
+def examine(computer: Computer) -> Result:
     encoding = sys.getfilesystemencoding().lower()
     if encoding == "utf-8":
         return ok("Names of files are UTF-8.")
@@ -15,6 +16,3 @@ def _examine(computer: Computer) -> Result:
         f"Names of files are taken for {encoding}, so that those with accents cannot be shown or made.",
         f"Set the variable {said} to C.UTF-8, or to the UTF-8 form of your language, where the computer is started.",
     )
-
-
-CHECK = Check("Locale", Group.MACHINE, _examine)

@@ -4,7 +4,7 @@ import stat
 from pathlib import Path
 
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.models import Check, Fix, Group, Result, ok, settings_of, warning
+from parachute.ops.doctor.models import Fix, Group, Result, check, ok, settings_of, warning
 from parachute.ops.doctor.present import present
 from parachute.supervisor.logs import LIMIT, shorten
 
@@ -12,7 +12,8 @@ _LONG = 2 * LIMIT
 _AUDIT = 500 << 20
 
 
-def _examine(computer: Computer) -> Result:
+@check("Logs", Group.SERVICES)
+def examine(computer: Computer) -> Result:
     folder = computer.home.root / "logs"
     found = present(sorted(folder.glob("*.log")))
     sizes = {path: status.st_size for path, status in found if stat.S_ISREG(status.st_mode)}
@@ -39,6 +40,3 @@ def _shorten(paths: list[Path]) -> str:
         if path.stat().st_size > _LONG:  # somebody else may have been quicker
             shorten(path)
     return f"Of {before >> 20:,} MB the newest lines are kept; those before are in the files that end with .1."
-
-
-CHECK = Check("Logs", Group.SERVICES, _examine)

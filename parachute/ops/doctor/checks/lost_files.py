@@ -1,11 +1,12 @@
 """Databases or keys that were lost, and what took their place."""
 
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.models import Check, Fix, Group, Result, ok, warning
+from parachute.ops.doctor.models import Fix, Group, Result, check, ok, warning
 from parachute.ops.recovery.notices import Notices
 
 
-def _examine(computer: Computer) -> Result:
+@check("Lost files", Group.DATA)
+def examine(computer: Computer) -> Result:
     notices = Notices(computer.home.root)
     found = [notice.sentence for notice in notices.read()]
     if not found:
@@ -21,6 +22,3 @@ def _examine(computer: Computer) -> Result:
 
 def _acknowledge(notices: Notices) -> str:
     return f"{notices.acknowledge()} of them are not shown any more."
-
-
-CHECK = Check("Lost files", Group.DATA, _examine)

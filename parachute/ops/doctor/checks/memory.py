@@ -3,14 +3,15 @@
 import re
 
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.models import Check, Group, NotApplicable, Result, ok, problem, warning
+from parachute.ops.doctor.models import Group, NotApplicable, Result, check, ok, problem, warning
 
 _LEAST_MEGABYTES, _FEW_MEGABYTES = 100, 300
 _PRESSURE = 10.0
 """Percent of the last minute in which every program waited for memory."""
 
 
-def _examine(computer: Computer) -> Result:
+@check("Memory", Group.MACHINE)
+def examine(computer: Computer) -> Result:
     text = computer.read("/proc/meminfo")
     sizes = {name: int(size) >> 10 for name, size in re.findall(r"^(\w+):\s+(\d+) kB$", text or "", re.MULTILINE)}
     if "MemAvailable" not in sizes or "MemTotal" not in sizes:
@@ -28,6 +29,3 @@ def _examine(computer: Computer) -> Result:
     if sizes["MemAvailable"] < _FEW_MEGABYTES:
         return warning(f"There is little memory: {free}.", less)
     return ok(f"{free}.")
-
-
-CHECK = Check("Memory", Group.MACHINE, _examine)

@@ -7,10 +7,11 @@ from parachute.modules.registry.models import InstalledModule
 from parachute.modules.registry.requirements import Lock, interpreter_tag
 from parachute.ops.doctor.computer import Computer
 from parachute.ops.doctor.installed_modules import copy_of, installed
-from parachute.ops.doctor.models import Check, Group, Result, ok, problem, warning
+from parachute.ops.doctor.models import Group, Result, check, ok, problem, warning
 
 
-def _examine(computer: Computer) -> Result:
+@check("Packages of modules", Group.DATA)
+def examine(computer: Computer) -> Result:
     modules = [each for each in installed(computer) if each.enabled and each.approved_at is not None]
     found = {module.name: _state(computer, module) for module in modules}
     broken = [f"{name} ({said})" for name, (said, is_broken) in found.items() if said and is_broken]
@@ -46,6 +47,3 @@ def _state(computer: Computer, module: InstalledModule) -> tuple[str | None, boo
         except (ParachuteError, OSError):
             return "they are not what was unpacked", True
     return None, False
-
-
-CHECK = Check("Packages of modules", Group.DATA, _examine)

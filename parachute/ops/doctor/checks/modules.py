@@ -8,10 +8,11 @@ from parachute.modules.registry.models import InstalledModule
 from parachute.modules.registry.verification import CODE
 from parachute.ops.doctor.computer import Computer
 from parachute.ops.doctor.installed_modules import copy_of, declared, installed
-from parachute.ops.doctor.models import Check, Group, Result, ok, problem, settings_of, warning
+from parachute.ops.doctor.models import Group, Result, check, ok, problem, settings_of, warning
 
 
-def _examine(computer: Computer) -> Result:
+@check("Modules", Group.DATA)
+def examine(computer: Computer) -> Result:
     entries = installed(computer)
     modules = [module for module in entries if module.enabled]
     vault = settings_of(computer, "the vault").vault
@@ -66,6 +67,3 @@ def _change(vault: Path, module: InstalledModule) -> str | None:
     except (ParachuteError, OSError):
         return f"the folder of {module.name} cannot be read as a module"
     return f"{module.name} was changed" if changed else None
-
-
-CHECK = Check("Modules", Group.DATA, _examine)

@@ -3,11 +3,12 @@
 from parachute.base.errors import ParachuteError
 from parachute.llm.offline.model_file import find_model
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.models import Check, Group, NotApplicable, Result, ok, problem, settings_of, warning
+from parachute.ops.doctor.models import Group, NotApplicable, Result, check, ok, problem, settings_of, warning
 from parachute.ops.doctor.provider import provider_name
 
 
-def _examine(computer: Computer) -> Result:
+@check("Model of this machine", Group.AGENTS)
+def examine(computer: Computer) -> Result:
     settings = settings_of(computer, "the model")
     try:
         path = find_model(settings.offline.model)
@@ -18,6 +19,3 @@ def _examine(computer: Computer) -> Result:
             return warning(error.message, error.hint or "`parachute config unset offline.model`")
         raise NotApplicable("The model of this machine is not installed, and not used.") from error
     return ok(f"The model of this machine is {path.name}.")
-
-
-CHECK = Check("Model of this machine", Group.AGENTS, _examine)

@@ -1,11 +1,12 @@
 """The kill switch: all agents are stopped."""
 
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.models import Check, Group, Result, ok, warning
+from parachute.ops.doctor.models import Group, Result, check, ok, warning
 from parachute.security.kill_switch.switch import KillSwitch, Panic
 
 
-def _examine(computer: Computer) -> Result:
+@check("Kill switch", Group.AGENTS)
+def examine(computer: Computer) -> Result:
     # The supervisor remembers what no disk took.
     reported = (computer.supervisor or {}).get("panic")
     if found := Panic(**reported) if reported else KillSwitch(computer.home.root).panic:
@@ -14,6 +15,3 @@ def _examine(computer: Computer) -> Result:
             " ".join(filter(None, ("`parachute resume` lets them work again.", found.warning))),
         )
     return ok("Agents may work.")
-
-
-CHECK = Check("Kill switch", Group.AGENTS, _examine)

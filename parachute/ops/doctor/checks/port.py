@@ -4,7 +4,7 @@ import errno
 import socket
 
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.models import Check, Group, NotApplicable, Result, ok, problem, settings_of, warning
+from parachute.ops.doctor.models import Group, NotApplicable, Result, check, ok, problem, settings_of, warning
 from parachute.ops.doctor.programs import ask
 from parachute.ops.doctor.systemd import is_booted
 from parachute.supervisor import installed
@@ -13,7 +13,8 @@ _LISTENING = "0A"
 _ANOTHER = "End that program, or choose another port: `parachute config set port 3400`."
 
 
-def _examine(computer: Computer) -> Result:
+@check("Port", Group.SERVICES)
+def examine(computer: Computer) -> Result:
     settings = settings_of(computer, "the port")
     if computer.supervisor is not None:
         host, port = computer.supervisor["main_server_host"], computer.supervisor["main_server_port"]
@@ -79,6 +80,3 @@ def _holder(computer: Computer, port: int) -> tuple[int, str] | None:
         except OSError:
             continue  # somebody else's, or gone
     return None
-
-
-CHECK = Check("Port", Group.SERVICES, _examine)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from parachute.base.folders import Folder
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.models import Check, Fix, Group, Result, ok, problem, warning
+from parachute.ops.doctor.models import Fix, Group, Result, check, ok, problem, warning
 from parachute.ops.doctor.open_files import MOST, Entry, entries
 from parachute.security.keys.cli_token import CliToken
 
@@ -16,7 +16,8 @@ _OPEN = 0o077
 _SECRETS = ("credentials.json", "mcp-secrets.json")
 
 
-def _examine(computer: Computer) -> Result:
+@check("Private files", Group.ACCESS)
+def examine(computer: Computer) -> Result:
     home = computer.home.root
     if not computer.entries:
         return ok(f"There is no {home} yet.")
@@ -79,6 +80,3 @@ def _close_one(home: Path, path: Path) -> None:
         os.chmod(held, stat.S_IMODE(os.fstat(descriptor).st_mode) & ~_OPEN)  # noqa: PTH101 - a descriptor
     finally:
         os.close(descriptor)
-
-
-CHECK = Check("Private files", Group.ACCESS, _examine)

@@ -3,11 +3,12 @@
 from typing import Any
 
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.models import Check, Group, Result, ok, problem, warning
+from parachute.ops.doctor.models import Group, Result, check, ok, problem, warning
 from parachute.ops.doctor.systemd import is_installed
 
 
-def _examine(computer: Computer) -> Result:
+@check("What runs", Group.SERVICES)
+def examine(computer: Computer) -> Result:
     if error := computer.supervisor_problem:
         return problem(
             f"The supervisor is stuck: {error.message}", "`parachute stop` ends it, `parachute start` starts it."
@@ -43,6 +44,3 @@ def _examine(computer: Computer) -> Result:
 
 def _is_starting(units: list[dict[str, Any]]) -> bool:
     return any(unit["name"] == "core" and unit["state"] == "starting" for unit in units)
-
-
-CHECK = Check("What runs", Group.SERVICES, _examine)

@@ -1,15 +1,13 @@
 """`config.yaml` and the environment are valid."""
 
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.models import Check, Group, Result, ok, problem
+from parachute.ops.doctor.models import Group, Result, check, ok, problem
 
 
-def _examine(computer: Computer) -> Result:
+@check("Settings", Group.SERVICES)
+def examine(computer: Computer) -> Result:
     if error := computer.settings_problem:
         return problem(error.message, error.hint)
     if not computer.home.config.exists():
         return ok("There is no config.yaml: every setting has its default.")
     return ok("config.yaml is understood.")
-
-
-CHECK = Check("Settings", Group.SERVICES, _examine)

@@ -1,7 +1,7 @@
 """Podman's storage driver: with vfs each container is a whole copy of its image."""
 
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.models import Check, Group, Result, ok, problem, warning
+from parachute.ops.doctor.models import Group, Result, check, ok, problem, warning
 from parachute.ops.doctor.podman import check_wanted
 from parachute.ops.doctor.programs import ask
 
@@ -11,7 +11,8 @@ _RESET = (
 )
 
 
-def _examine(computer: Computer) -> Result:
+@check("Podman's storage", Group.AGENTS)
+def examine(computer: Computer) -> Result:
     check_wanted(computer)
     answer = ask(computer, "podman", "info", "--format", "{{.Store.GraphDriverName}}")
     if answer.code != 0 or not answer.out:
@@ -27,6 +28,3 @@ def _examine(computer: Computer) -> Result:
     if driver != "overlay":
         return warning(f"Podman stores images with {driver}; overlay is what is tested.", _RESET.replace("vfs", driver))
     return ok("Podman stores images with overlay.")
-
-
-CHECK = Check("Podman's storage", Group.AGENTS, _examine)

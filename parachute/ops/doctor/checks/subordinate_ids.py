@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.models import Check, Group, NotApplicable, Result, ok, problem, warning
+from parachute.ops.doctor.models import Group, NotApplicable, Result, check, ok, problem, warning
 from parachute.ops.doctor.podman import check_wanted
 
 _ENOUGH = 65_536
@@ -15,7 +15,8 @@ _CAPABILITIES = "security.capability"
 _PACKAGE = "`sudo apt-get install --reinstall uidmap` brings them back."
 
 
-def _examine(computer: Computer) -> Result:
+@check("User ids of containers", Group.AGENTS)
+def examine(computer: Computer) -> Result:
     check_wanted(computer)
     if computer.uid == 0:
         raise NotApplicable("Containers of agents are never started by root.")
@@ -54,6 +55,3 @@ def _raises(program: Path) -> bool:
         return _CAPABILITIES in os.listxattr(real)
     except (OSError, AttributeError):
         return False
-
-
-CHECK = Check("User ids of containers", Group.AGENTS, _examine)

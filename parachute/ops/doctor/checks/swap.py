@@ -3,13 +3,14 @@
 from pathlib import Path
 
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.models import Check, Group, NotApplicable, Result, ok, warning
+from parachute.ops.doctor.models import Group, NotApplicable, Result, check, ok, warning
 from parachute.ops.doctor.mounts import mount_of
 
 _CARD = "/dev/mmcblk"
 
 
-def _examine(computer: Computer) -> Result:
+@check("Swap", Group.MACHINE)
+def examine(computer: Computer) -> Result:
     text = computer.read("/proc/swaps")
     if text is None:
         raise NotApplicable("This system does not say where it swaps to.")
@@ -29,6 +30,3 @@ def _is_on_card(computer: Computer, name: str) -> bool:
         return name.startswith(_CARD)
     mount = mount_of(computer, Path(name))
     return mount is not None and mount.device.startswith(_CARD)
-
-
-CHECK = Check("Swap", Group.MACHINE, _examine)

@@ -5,7 +5,7 @@ from pathlib import Path
 from parachute.base.errors import InvalidInput
 from parachute.base.folders import Folder
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.models import Check, Group, Result, ok, problem, settings_of
+from parachute.ops.doctor.models import Group, Result, check, ok, problem, settings_of
 
 _LIMIT = 1024 * 1024
 
@@ -39,7 +39,8 @@ _MARKS = {
 }
 
 
-def _examine(computer: Computer) -> Result:
+@check("Synchronised folders", Group.DATA)
+def examine(computer: Computer) -> Result:
     if name := _program(computer.home.root, ignores=False):
         return problem(
             f"{name} copies the state directory {computer.home.root} to other machines, with keys and credentials.",
@@ -82,6 +83,3 @@ def _is_left_out(folder: Path, vault: Path) -> bool:
     # Options such as (?d) stand before the pattern; one with a slash in front counts from Syncthing's folder.
     patterns = {line.strip().rpartition(")")[2].rstrip("/") for line in lines}
     return bool(patterns & {".parachute", f"/{inside}", str(inside)})
-
-
-CHECK = Check("Synchronised folders", Group.DATA, _examine)

@@ -3,14 +3,15 @@
 import re
 
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.models import Check, Group, Result, ok, warning
+from parachute.ops.doctor.models import Group, Result, check, ok, warning
 from parachute.ops.doctor.programs import ask
 from parachute.ops.doctor.systemd import check_runs
 
 _OLDEST, _COMPLETE = 254, 257
 
 
-def _examine(computer: Computer) -> Result:
+@check("systemd", Group.SERVICES)
+def examine(computer: Computer) -> Result:
     check_runs(computer)
     answer = ask(computer, "systemctl", "--version")
     found = re.match(r"systemd (\d+)", answer.out)
@@ -30,6 +31,3 @@ def _examine(computer: Computer) -> Result:
             f"systemd is {version}; before {_COMPLETE} services of one user can see each other's processes.", update
         )
     return ok(f"systemd is {version}.")
-
-
-CHECK = Check("systemd", Group.SERVICES, _examine)

@@ -4,12 +4,13 @@ from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.models import Check, Group, Result, ok, problem, warning
+from parachute.ops.doctor.models import Group, Result, check, ok, problem, warning
 
 _SET = "`sudo timedatectl set-timezone Europe/Berlin` sets one; `timedatectl list-timezones` shows all."
 
 
-def _examine(computer: Computer) -> Result:
+@check("Time zone", Group.MACHINE)
+def examine(computer: Computer) -> Result:
     variable = computer.environment.get("TZ", "").removeprefix(":")
     if variable:
         if not _is_zone(variable):
@@ -36,6 +37,3 @@ def _is_zone(name: str) -> bool:
         # The older form, such as CET-1CEST, which the C library takes as well.
         return any(character.isdigit() for character in name)
     return True
-
-
-CHECK = Check("Time zone", Group.MACHINE, _examine)

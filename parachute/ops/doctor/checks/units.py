@@ -7,7 +7,7 @@ from pathlib import Path
 
 from parachute.base.errors import Unavailable
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.models import Check, Fix, Group, NotApplicable, Result, ok, problem, settings_of, warning
+from parachute.ops.doctor.models import Fix, Group, NotApplicable, Result, check, ok, problem, settings_of, warning
 from parachute.ops.doctor.programs import ask
 from parachute.ops.doctor.systemd import check_installed, of_this_user
 from parachute.supervisor import backup_units, installed
@@ -16,7 +16,8 @@ _SECONDS = 300
 _INSTALL = "`parachute service install` writes them anew and starts the services again."
 
 
-def _examine(computer: Computer) -> Result:
+@check("Installed units", Group.SERVICES)
+def examine(computer: Computer) -> Result:
     check_installed(computer)
     if not of_this_user():
         raise NotApplicable(f"The units in {installed.SYSTEM} are the system's: its configuration keeps them.")
@@ -72,6 +73,3 @@ def _install(computer: Computer) -> str:
     if answer.code != 0:
         raise Unavailable(answer.err.removeprefix("Error: ")[-500:] or "The services could not be installed.")
     return "The units are written anew, and the services run."
-
-
-CHECK = Check("Installed units", Group.SERVICES, _examine)

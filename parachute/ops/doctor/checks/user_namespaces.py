@@ -1,7 +1,7 @@
 """User namespaces: the kernel lets a user confine programs."""
 
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.models import Check, Group, NotApplicable, Result, ok, problem, warning
+from parachute.ops.doctor.models import Group, NotApplicable, Result, check, ok, problem, warning
 
 _APPARMOR = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns"
 _SWITCH = "/proc/sys/kernel/unprivileged_userns_clone"
@@ -10,7 +10,8 @@ _PROFILES = ("bwrap", "bwrap-userns-restrict")
 _FEW = 100
 
 
-def _examine(computer: Computer) -> Result:
+@check("User namespaces", Group.AGENTS)
+def examine(computer: Computer) -> Result:
     most = (computer.read(_MOST) or "").strip()
     if not most.isdigit():
         raise NotApplicable("This system has no user namespaces.")
@@ -35,6 +36,3 @@ def _examine(computer: Computer) -> Result:
 
 def _has_profile(computer: Computer) -> bool:
     return any(computer.path(f"/etc/apparmor.d/{name}").exists() for name in _PROFILES)
-
-
-CHECK = Check("User namespaces", Group.AGENTS, _examine)

@@ -1,12 +1,13 @@
 """The vault: it is there and belongs to this user."""
 
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.models import Check, Group, Result, ok, problem, settings_of
+from parachute.ops.doctor.models import Group, Result, check, ok, problem, settings_of
 
 _STATE = ".parachute"
 
 
-def _examine(computer: Computer) -> Result:
+@check("Vault", Group.DATA)
+def examine(computer: Computer) -> Result:
     settings = settings_of(computer, "the vault")
     vault = settings.vault
     if not vault.exists():
@@ -30,6 +31,3 @@ def _examine(computer: Computer) -> Result:
             "It may be the empty place at which a disk was mounted: mount it, or `parachute vault set PATH`.",
         )
     return ok(f"The vault is {vault}.")
-
-
-CHECK = Check("Vault", Group.DATA, _examine)
