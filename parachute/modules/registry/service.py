@@ -32,8 +32,8 @@ from parachute.modules.registry.installation import (
 )
 from parachute.modules.registry.models import InstalledModule, Limits, ModuleStatus, Places, Progress, Silent, State
 from parachute.modules.registry.names import check_name
-from parachute.modules.registry.registry import JUST_NOW_NS, Registry, entry_of, not_installed
 from parachute.modules.registry.registry import Modules as Entries
+from parachute.modules.registry.registry import Registry, entry_of, not_installed
 from parachute.modules.registry.settings import ModuleSettings
 from parachute.modules.registry.staging import one_at_a_time, opened_sources, staging_folder
 from parachute.modules.registry.tree import check_tree, is_unchanged, signatures
@@ -339,7 +339,7 @@ class Modules:
         check_tree(folder, self.limits)
         digest = tree_hash(folder)
         # What is being written at this moment is hashed again the next time.
-        settled = all(abs(moment - signature.changed_ns) > JUST_NOW_NS for signature in now.values())
+        settled = all(signature.differs_later(moment) for signature in now.values())
         if settled and is_unchanged(folder, now):
             self._hashes[name] = (now, digest)
         return digest

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from parachute.base.errors import InvalidInput
+from parachute.base.signatures import JUST_NOW_NS
 from parachute.modules.manifest.loading import ManifestInvalid
 from parachute.modules.registry.hashing import tree_hash
 from parachute.modules.registry.models import State
-from parachute.modules.registry.registry import JUST_NOW_NS
 from parachute.modules.registry.service import Modules, NotApproved
 from parachute.modules.registry.verification import Damaged
 from tests.support.auditing import audited

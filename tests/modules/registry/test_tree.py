@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from parachute.base.files import remove_tree
+from parachute.base.signatures import JUST_NOW_NS
 from parachute.modules.registry import tree
-from parachute.modules.registry.registry import JUST_NOW_NS
 from parachute.modules.registry.tree import TreeNotAllowed, is_unchanged, signatures
 from tests.support.auditing import audited
 from tests.support.waiting import wait_until
