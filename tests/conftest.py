@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.computer import Computer
-from tests.support.fork_server import ForkServer
+from tests.support.fork_server import shared_forks
 from tests.support.messages_api import MessagesAPI
 from tests.support.terminal import Terminal
 
@@ -53,17 +53,9 @@ def computer(api: MessagesAPI) -> Iterator[Computer]:
         yield running
 
 
-@pytest.fixture(scope="session")
-def forks() -> Iterator[ForkServer]:
-    """The process from which commands are forked."""
-    found = ForkServer()
-    yield found
-    found.close()
-
-
 @pytest.fixture
-def parachute(forks: ForkServer) -> Iterator[Terminal]:
+def parachute() -> Iterator[Terminal]:
     """The command, in a home where nothing was set yet; directly below /tmp, because its sockets have room for 107 bytes."""
     folder = Path(tempfile.mkdtemp(prefix="pcli", dir="/tmp"))
-    yield Terminal(folder, forks)
+    yield Terminal(folder, shared_forks())
     shutil.rmtree(folder)

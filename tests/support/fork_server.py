@@ -3,6 +3,8 @@
 Nothing of our own is imported before the fork, so that every command still imports and finds everything by itself.
 """
 
+import atexit
+import functools
 import importlib
 import json
 import os
@@ -48,6 +50,14 @@ class ForkServer:
         self._lines.close()
         self._socket.close()
         self._process.wait(60)
+
+
+@functools.cache
+def shared_forks() -> ForkServer:
+    """The one that all tests of this process share."""
+    server = ForkServer()
+    atexit.register(server.close)
+    return server
 
 
 def serve(descriptor: int) -> None:

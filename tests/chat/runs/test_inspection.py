@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from dataclasses import replace
 from typing import Any
 
@@ -13,8 +12,10 @@ from parachute.sandbox.engines.models import Specification
 from tests.chat.runs.conftest import MakeComputer
 from tests.sandbox.engines.conftest import needs_bubblewrap
 from tests.support.computer import Computer
+from tests.support.fork_server import shared_forks
 from tests.support.messages_api import MessagesAPI, text
 from tests.support.sse import chat
+from tests.support.waiting import SECONDS
 
 pytestmark = needs_bubblewrap
 
@@ -22,8 +23,8 @@ pytestmark = needs_bubblewrap
 def command_line(computer: Computer, *arguments: str) -> subprocess.CompletedProcess[str]:
     """`parachute`, as the owner of this computer."""
     environment = {"PATH": os.environ["PATH"], "PARACHUTE_HOME": str(computer.home.root), "HOME": str(computer.folder)}
-    command = [sys.executable, "-m", "parachute.cli", *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100, check=False)
+    code, out, err = shared_forks().run(arguments, environment, str(computer.folder), "", SECONDS)
+    return subprocess.CompletedProcess(arguments, code, out, err)
 
 
 def differing(explanation: dict[str, Any]) -> list[str]:

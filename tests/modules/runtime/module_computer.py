@@ -15,7 +15,9 @@ import yaml
 
 from parachute.modules.registry.service import Modules
 from tests.support.computer import PLAIN, Computer
+from tests.support.fork_server import shared_forks
 from tests.support.gate import Gate
+from tests.support.waiting import SECONDS
 
 PROGRAM = Path(sys.executable).with_name("parachute")
 
@@ -138,4 +140,5 @@ class ModuleComputer(Computer):
             "PARACHUTE_HOME": str(self.home.root),
             "LANG": "C.UTF-8",
         }
-        return subprocess.run([PROGRAM, *arguments], env=environment, cwd=self.folder, capture_output=True, text=True)
+        code, out, err = shared_forks().run(arguments, environment, str(self.folder), "", SECONDS)
+        return subprocess.CompletedProcess(arguments, code, out, err)
