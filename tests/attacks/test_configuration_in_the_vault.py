@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from tests.chat.runs.answers import answered
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text, tool_use
@@ -31,18 +29,21 @@ async def test_no_script_in_the_vault_is_run_by_a_direct_session(computer: Compu
     assert not (computer.folder / "escaped").exists()
 
 
-@pytest.mark.parametrize("restarted", [False, True])
-async def test_a_direct_session_goes_on_where_it_was(computer: Computer, api: MessagesAPI, restarted: bool) -> None:
-    api.script(text("one"), text("two"))
+async def test_a_direct_session_goes_on_where_it_was(computer: Computer, api: MessagesAPI) -> None:
+    def said() -> list[bool]:
+        words = str(api.conversation[-1].body["messages"])
+        return [word in words for word in ("first", "one", "second", "two")]
+
+    api.script(text("one"), text("two"), text("three"))
     async with computer.client() as client:
         session = (await answered(client, "first", trustLevel="direct")).terminal["sessionId"]
         assert [*computer.vault.glob(f".claude/projects/*/{session}.jsonl")], "the transcript is in the vault"
-        if restarted:
-            computer.stop()
-            computer.start()
         await answered(client, "second", session)
-    said = str(api.conversation[-1].body["messages"])
-    assert [word in said for word in ("first", "one", "second")] == [True] * 3
+        assert said() == [True, True, True, False]
+        computer.stop()
+        computer.start()
+        await answered(client, "third", session)
+        assert said() == [True] * 4
 
 
 async def test_no_memory_beside_the_transcripts_is_told_to_an_agent(computer: Computer, api: MessagesAPI) -> None:

@@ -97,7 +97,7 @@ async def test_a_prompt_in_the_vault_counts_when_the_owner_wrote_or_approved_it(
     file.unlink()
 
 
-@pytest.mark.parametrize("name", ["AGENTS.md", "CLAUDE.md"])
+@pytest.mark.parametrize("name", ["AGENTS.md", pytest.param("CLAUDE.md", marks=pytest.mark.long)])
 async def test_instructions_of_a_folder_wait_for_approval(
     computer: ModuleComputer, api: MessagesAPI, name: str
 ) -> None:
