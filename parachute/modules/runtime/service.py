@@ -33,6 +33,7 @@ _KIND = "module"
 VAULT_CHANGED = "vault.changed"
 """An event that is not kept: a module that sleeps compares what it knows with the vault when it starts."""
 
+_DESCRIBE_SECONDS = 10.0
 _DELIVERY_SECONDS = 120.0
 _DISABLE_SECONDS = 10.0
 _TOOL_SECONDS = 120.0
@@ -55,6 +56,7 @@ class Hosts(RunningModules):
         self._describing = asyncio.Lock()
         self._settled = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._descriptions: set[asyncio.Task[None]] = set()
         self._agents: ModuleAgents | None = None
         self.after_changes: list[Callable[[], Awaitable[None]]] = []
         """What is done when other units are open than before."""
@@ -81,10 +83,13 @@ class Hosts(RunningModules):
                 host.listener.close()
 
     async def changed(self, revive: str | None = None) -> None:
-        """Reconcile the units with the registry; `revive` names a module that may have failed too often."""
-        async with self._changing:
-            await self._reconcile(revive)
-        await self._after()
+        """Reconcile the units with the registry; `revive` names a module that may have failed too often.
+
+        Waits a while for what new modules say they offer: the next conversation has their tools.
+        """
+        await self._follow_registry(revive)
+        if self._descriptions:
+            await asyncio.wait(self._descriptions, timeout=_DESCRIBE_SECONDS)
 
     async def restart(self, name: str) -> None:
         """End a module's process: the next request starts it from its files as they are then; errors as for `host`."""
@@ -103,7 +108,7 @@ class Hosts(RunningModules):
             # What was edited in the vault may have been put back, and the command line may have changed something.
             status = await asyncio.to_thread(self._modules.status, name)
             if status.state is State.READY:
-                await self.changed()
+                await self._follow_registry()
             if host := self._hosts.get(name):
                 return host
             if status.state is State.INSTALLING:
@@ -208,6 +213,11 @@ class Hosts(RunningModules):
         finally:
             self._settled.set()
 
+    async def _follow_registry(self, revive: str | None = None) -> None:
+        async with self._changing:
+            await self._reconcile(revive)
+        await self._after()
+
     async def _after(self) -> None:
         for follow in self.after_changes:
             await follow()
@@ -259,7 +269,9 @@ class Hosts(RunningModules):
         else:
             await self._events.remove_subscriber(name)
         if not host.is_described and description.is_needed(host.manifest):
-            self._later(self._describe(host), f"description of {name}")
+            task = self._later(self._describe(host), f"description of {name}")
+            self._descriptions.add(task)
+            task.add_done_callback(self._descriptions.discard)
 
     async def _take_down(self, name: str, *, leaves: bool = False) -> None:
         """End a unit; `leaves`: the user disabled or removed the module, whose on_disable is called."""
@@ -301,7 +313,8 @@ class Hosts(RunningModules):
         document = {"id": event.id, "name": event.name, "data": event.data, "timestamp": event.timestamp}
         await self.ask(subscriber, "event", document, _DELIVERY_SECONDS)
 
-    def _later(self, work: Coroutine[Any, Any, None], name: str) -> None:
+    def _later(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
         task = asyncio.create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
