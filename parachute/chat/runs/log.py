@@ -100,8 +100,9 @@ class EventLog:
                     yield ready
                     last_text = loop.time() if isinstance(ready[1], Text) else last_text
                 position += 1
-                # The first text is sent at once, later ones are gathered.
-                if reader.waiting and loop.time() - last_text >= TEXT_SECONDS:
+                # The first text is sent at once, later ones are gathered, and so is all that was there before the reader came.
+                is_all = position == len(self._events)
+                if reader.waiting and is_all and loop.time() - last_text >= TEXT_SECONDS:
                     for ready in reader.release():
                         yield ready
                     last_text = loop.time()
