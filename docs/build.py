@@ -20,6 +20,7 @@ GROUPS = {
         "module-chat",
         "workspaces",
         "inbox",
+        "network",
         "suggestions",
         "scheduled-agents",
         "hooks",

@@ -40,6 +40,7 @@ SECTIONS = {
         "hooks": "List, approve and try your own commands for events",
         "prompts": "Approve files whose words steer conversations that run directly",
         "events": "List events that failed, and deliver them again",
+        "network": "Allow and refuse hosts that conversations in a sandbox ask for",
         "sandbox": "Build and inspect the agents' sandbox",
         "maintenance": "Have the maintenance agent look into something: it reads logs and code, mends data, and has no network",
     },

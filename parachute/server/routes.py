@@ -6,6 +6,7 @@ from parachute.automation.suggestions.api import router as suggestions
 from parachute.automation.triage.api import router as orchestrator
 from parachute.chat.claude_code_import.api import router as claude_code
 from parachute.chat.mcp_servers.api import router as mcp_servers
+from parachute.chat.network.api import router as network
 from parachute.chat.runs.api import router as runs
 from parachute.chat.runs.api import sandbox_router as sandboxes
 from parachute.chat.sessions.api import router as sessions
@@ -28,6 +29,7 @@ ROUTERS = (
     sessions,
     workspaces,
     mcp_servers,
+    network,
     claude_code,
     keys,
     gateway,

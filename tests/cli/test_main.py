@@ -42,6 +42,7 @@ COMMANDS = (
     "inbox",
     "mcp",
     "modules",
+    "network",
     "events",
     "backup",
     "doctor",

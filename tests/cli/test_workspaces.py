@@ -28,6 +28,7 @@ def workspace(slug: str = "garden", **changes: Any) -> dict[str, Any]:
         "memory_megabytes": 1024,
         "cpus": 1.5,
         "processes": None,
+        "network": {"mode": "ask", "hosts": ["example.org"]},
         "created_at": "2026-01-02T03:04:05.000Z",
         "updated_at": "2026-01-02T03:04:05.000Z",
         **changes,
@@ -62,6 +63,7 @@ def test_they_are_listed_and_shown(parachute: Terminal, home: Home) -> None:
     assert ["Mcps", "brain, daily"] in facts
     assert ["Memory", "1024 MB"] in facts
     assert ["Processors", "1.5"] in facts
+    assert ["Network", "ask: example.org"] in facts
     assert "\x1b" not in shown
 
 
@@ -75,6 +77,8 @@ def test_only_what_was_given_is_sent(parachute: Terminal, home: Home) -> None:
         assert json.loads(parachute.ok("workspaces", "create", "Garden", *options)) == workspace()
         parachute.ok("workspaces", "edit", "garden", "--name", "Yard", "--directory", "", "--model", "", "--cpus", "")
         parachute.ok("workspaces", "edit", "garden", "--agents", "none", "--directory", "Projects/none")
+        parachute.ok("workspaces", "edit", "garden", "--network", "list")
+        parachute.ok("workspaces", "edit", "garden", "--hosts", "")
     changes: dict[str, Any] = {"working_directory": str(folder), "cpus": 2.0, "memory_megabytes": 512}
     kept = {**ALL, "mcps": ["brain", "daily"], "agents": "none"}
     assert sent(core) == [
@@ -82,6 +86,8 @@ def test_only_what_was_given_is_sent(parachute: Terminal, home: Home) -> None:
         ("POST", PATH, {"name": "Garden", "capabilities": {"mcps": ["brain", "daily"]}, **changes}),
         ("PUT", f"{PATH}/garden", {"name": "Yard", "working_directory": None, "model": None, "cpus": None}),
         ("PUT", f"{PATH}/garden", {"capabilities": kept, "working_directory": "Projects/none"}),
+        ("PUT", f"{PATH}/garden", {"network": {"mode": "list", "hosts": ["example.org"]}}),
+        ("PUT", f"{PATH}/garden", {"network": {"mode": "ask", "hosts": []}}),
     ]
 
 

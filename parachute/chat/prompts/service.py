@@ -12,6 +12,7 @@ from parachute.base.folders import Folder
 from parachute.config.vault.service import Vault
 from parachute.core import front_matter
 from parachute.sandbox import layout
+from parachute.sandbox.egress.models import Network
 from parachute.sandbox.engines.execution import Execution
 from parachute.security.approved_prompts import shown_name
 
@@ -202,7 +203,7 @@ def _kind(execution: Execution, directory: Path | None) -> str:
 def _place(execution: Execution) -> str:
     if execution.mode == "direct":
         return f"You work directly on the owner's computer, in {execution.directory}."
-    parts = ["You work in a sandbox without network."]
+    parts = [_network(execution.network)]
     if layout.is_in(execution.directory, layout.SCRATCH):
         parts.append("Your working directory is your private scratch space.")
     else:
@@ -211,6 +212,20 @@ def _place(execution: Execution) -> str:
             "agents, can only be read in it; you can commit, but the owner has to run `git init`."
         )
     return " ".join([*parts, *layout.sentences(execution.targets)])
+
+
+def _network(network: Network) -> str:
+    if network.mode == "off":
+        return "You work in a sandbox without network."
+    reached = f" These hosts are allowed: {', '.join(network.hosts)}." if network.hosts else ""
+    if network.mode == "list":
+        return (
+            f"You work in a sandbox that reaches the network through the proxy in HTTPS_PROXY.{reached} No others are."
+        )
+    return (
+        f"You work in a sandbox that reaches the network through the proxy in HTTPS_PROXY.{reached} Any other host is refused "
+        "at first, and the owner is asked: then say what it is needed for, and go on without it or end."
+    )
 
 
 def _names(value: Any, agent_path: str, field: str) -> tuple[str, ...] | None:

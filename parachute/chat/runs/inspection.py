@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from parachute.base.errors import Conflict
+from parachute.chat.network.service import Networks
 from parachute.chat.runs.person_preparation import project_folder
 from parachute.chat.runs.preparation import AgentServices
 from parachute.chat.runs.service import Runs
@@ -20,9 +21,10 @@ _DIRECT = (
 class SandboxInspection:
     """Compares the sandboxes of sessions with what was asked for."""
 
-    def __init__(self, services: AgentServices, workspaces: Workspaces, runs: Runs) -> None:
+    def __init__(self, services: AgentServices, workspaces: Workspaces, networks: Networks, runs: Runs) -> None:
         self._services = services
         self._workspaces = workspaces
+        self._networks = networks
         self._runs = runs
         self._kill_switch = KillSwitch(services.home.root)
 
@@ -59,7 +61,10 @@ class SandboxInspection:
             workspace = await self._workspaces.of(session)
             folder = await project_folder(services, session, workspace)
             limits = workspace.limits if workspace else NO_LIMITS
-            execution = await services.sandboxes.prepare(session, "sandboxed", folder.path, endpoint, limits)
+            network = await self._networks.open(session, workspace, endpoint.folder)
+            execution = await services.sandboxes.prepare(
+                session, "sandboxed", folder.path, endpoint, limits, network=network
+            )
             return execution.mode == "sandboxed"
         finally:
             await self._runs.close_unused_endpoint(session.id)

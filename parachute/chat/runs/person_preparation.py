@@ -10,6 +10,7 @@ from typing import NamedTuple
 from parachute.chat.agent_processes.tools import permitted
 from parachute.chat.knowledge.service import Knowledge, KnowledgeService
 from parachute.chat.mcp_servers.service import McpServers
+from parachute.chat.network.service import Networks
 from parachute.chat.prompts.service import Prompt
 from parachute.chat.runs.events import PromptMetadata, RunWarning
 from parachute.chat.runs.preparation import AgentServices, Preparation, TurnPlan, compose
@@ -19,6 +20,7 @@ from parachute.chat.sessions.models import Session
 from parachute.chat.workspaces.models import Capabilities, Workspace, choice_of
 from parachute.chat.workspaces.service import Workspaces
 from parachute.events.hooks.context import joined
+from parachute.sandbox.egress.models import NO_NETWORK
 from parachute.sandbox.engines.limits import NO_LIMITS
 
 _TOOLS = ("Read", "Write", "Edit", "Glob", "Grep", "Bash", "AskUserQuestion")
@@ -35,11 +37,13 @@ class PersonPreparation:
         services: AgentServices,
         workspaces: Workspaces,
         knowledge: KnowledgeService,
+        networks: Networks,
         mcp_servers: McpServers | None = None,
     ) -> None:
         self._services = services
         self._workspaces = workspaces
         self._knowledge = knowledge
+        self._networks = networks
         self._mcp_servers = mcp_servers
 
     async def prepare_run(self, run: Run, *, resume: bool) -> tuple[Preparation, Knowledge]:
@@ -84,11 +88,16 @@ class PersonPreparation:
         level = await services.sessions.level(session)
         endpoint = await services.gateway.open(session.id)
         limits = workspace.limits if workspace else NO_LIMITS
-        execution = await services.sandboxes.prepare(session, level, directory, endpoint, limits, by_owner=by_owner)
+        provider = services.gateway.upstream.provider
+        network = NO_NETWORK
+        if level != "direct" and not provider.is_offline:
+            network = await self._networks.open(session, workspace, endpoint.folder)
+        execution = await services.sandboxes.prepare(
+            session, level, directory, endpoint, limits, by_owner=by_owner, network=network
+        )
         # It starts while the prompt and the tools are composed.
         services.sandboxes.opened.wake(session.id)
         commands, allowed_tools = await asyncio.to_thread(services.prompts.limits, session.agent_path)
-        provider = services.gateway.upstream.provider
         module_tools = () if provider.is_offline else permitted(services.tools.tools(), allowed_tools)
         mcps = workspace.capabilities.mcps if workspace else choice_of(services.settings.default_capabilities.mcps)
         module_tools = Capabilities(mcps).tools(module_tools)
@@ -111,6 +120,10 @@ class PersonPreparation:
         )
         model = workspace.model if workspace else None
         return await compose(services, replace(plan, is_persons=True, model=model))
+
+    async def close(self, session: str) -> None:
+        """Give back what `prepare` opened for a session, before its model endpoint is closed."""
+        await self._networks.close(session)
 
     async def _warnings(self, run: Run, preparation: Preparation) -> list[RunWarning]:
         found = list(preparation.execution.warnings)

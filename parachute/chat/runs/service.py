@@ -393,6 +393,7 @@ class Runs:
             await self._close_sandbox(session)
 
     async def _close_sandbox(self, session: str) -> None:
+        await self._turn.preparation.close(session)
         await self._services.gateway.close(session)
         with contextlib.suppress(ParachuteError):
             await self._services.sandboxes.opened.close(session)

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from parachute.modules.runtime.models import OfferedTool
+from parachute.sandbox.egress.models import Network
 from parachute.sandbox.engines.limits import NO_LIMITS, Limits
 from parachute.security.permissions.actions import MODULE_SERVER
 from parachute.security.trust_levels import TrustLevel
@@ -43,6 +44,7 @@ class Capabilities:
 
 
 EVERYTHING = Capabilities()
+EVERY_HOST_ASKS = Network()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,7 @@ class Workspace:
     model: str | None = None
     capabilities: Capabilities = EVERYTHING
     limits: Limits = NO_LIMITS
+    network: Network = EVERY_HOST_ASKS
     declared: bool = False
 
     def as_json(self) -> dict[str, Any]:
@@ -78,6 +81,7 @@ class Workspace:
             "memory_megabytes": self.limits.memory_megabytes,
             "cpus": self.limits.cpus,
             "processes": self.limits.processes,
+            "network": {"mode": self.network.mode, "hosts": list(self.network.hosts)},
             "created_at": self.created_at,
             "updated_at": self.updated_at,
             "declared": self.declared,

@@ -6,7 +6,9 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from parachute.base.errors import InvalidInput
-from parachute.chat.workspaces.models import Capabilities, Workspace, choice_of
+from parachute.chat.workspaces.models import EVERY_HOST_ASKS, Capabilities, Workspace, choice_of
+from parachute.sandbox.egress.hosts import AllowedHosts
+from parachute.sandbox.egress.models import Mode, Network
 from parachute.sandbox.engines.limits import Limits
 from parachute.security.trust_levels import TrustLevel, normalize_trust_level
 
@@ -50,6 +52,17 @@ class CapabilityChoices(_Strict):
         return Capabilities(*map(choice_of, kinds))
 
 
+class NetworkChoice(_Strict):
+    """The network of a workspace's sandboxes: none, the hosts alone, or others too once the owner allows them."""
+
+    mode: Mode = "ask"
+    hosts: Annotated[list[Name], Field(max_length=_NAMES)] = []
+
+    def chosen(self) -> Network:
+        """The choice as it is kept; error: InvalidInput naming each wrong host."""
+        return Network(self.mode, tuple(AllowedHosts.parse(self.hosts, private=True).texts()))
+
+
 class Changes(_Strict):
     """Changes of a workspace; what is absent stays, and null gives back the default."""
 
@@ -62,6 +75,7 @@ class Changes(_Strict):
     memory_megabytes: int | None = Field(default=None, ge=256, le=1024 * 1024)
     cpus: float | None = Field(default=None, ge=0.1, le=512, allow_inf_nan=False)
     processes: int | None = Field(default=None, ge=160, le=4096)
+    network: NetworkChoice | None = None
 
     def level(self) -> TrustLevel | None:
         """The trust level that is asked for, if any; error: InvalidInput for an unknown word."""
@@ -98,7 +112,13 @@ class Changes(_Strict):
             default_trust_level=self.level_after(before.default_trust_level),
             working_directory=directory,
             limits=self.limits(before.limits),
+            network=self._network_after(before.network),
         )
+
+    def _network_after(self, before: Network) -> Network:
+        if "network" not in self.model_fields_set:
+            return before
+        return self.network.chosen() if self.network else EVERY_HOST_ASKS
 
     def limits(self, before: Limits) -> Limits:
         """The limits after these changes."""

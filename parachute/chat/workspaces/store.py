@@ -5,7 +5,8 @@ import sqlite3
 from typing import Any
 
 from parachute.base.database import Database
-from parachute.chat.workspaces.models import KINDS, Capabilities, Choice, Workspace, choice_of
+from parachute.chat.workspaces.models import EVERY_HOST_ASKS, KINDS, Capabilities, Choice, Workspace, choice_of
+from parachute.sandbox.egress.models import Network
 from parachute.sandbox.engines.limits import Limits
 from parachute.security.trust_levels import TrustLevel
 
@@ -69,5 +70,11 @@ def _workspace(document: dict[str, Any]) -> Workspace:
         model=document["model"],
         capabilities=Capabilities(**choices),
         limits=Limits(document["memory_megabytes"], document["cpus"], document["processes"]),
+        network=_network(document.get("network")),
         declared=document.get("declared", False),
     )
+
+
+def _network(document: dict[str, Any] | None) -> Network:
+    # Workspaces of earlier versions have none.
+    return Network(document["mode"], tuple(document["hosts"])) if document else EVERY_HOST_ASKS

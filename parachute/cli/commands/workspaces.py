@@ -31,6 +31,10 @@ _AGENTS = typer.Option(None, "--agents", help="Agents of the vault: all, none, o
 _PLUGINS = typer.Option(None, "--plugins", help="all, none, or names with commas.")
 _MEMORY = typer.Option(None, "--memory", help="Megabytes that a sandbox may use; '' for the usual limit.")
 _CPUS = typer.Option(None, "--cpus", help="Processors that a sandbox may use, such as 1.5; '' for the usual limit.")
+_NETWORK = typer.Option(
+    None, "--network", help="off; ask: other hosts once you allow them; or list: only those of --hosts."
+)
+_HOSTS = typer.Option(None, "--hosts", help="Hosts that its sandboxes reach, with commas; '' for none.")
 _PROCESSES = typer.Option(None, "--processes", help="Processes and threads in a sandbox; '' for the usual limit.")
 
 
@@ -68,11 +72,13 @@ def create(
     memory: str = _MEMORY,
     cpus: str = _CPUS,
     processes: str = _PROCESSES,
+    network: str = _NETWORK,
+    hosts: str = _HOSTS,
     yes: bool = YES,
     as_json: bool = JSON,
 ) -> None:
     """Make a workspace; its slug follows from its name, and stays when the name changes."""
-    said = _changes(locals(), {})
+    said = _changes(locals(), {"capabilities": {}, "network": {}})
     api = Api.find()
     _confirm_direct(said, None, yes)
     _print(api.post(_PATH, said)["workspace"], as_json)
@@ -92,6 +98,8 @@ def edit(
     memory: str = _MEMORY,
     cpus: str = _CPUS,
     processes: str = _PROCESSES,
+    network: str = _NETWORK,
+    hosts: str = _HOSTS,
     yes: bool = YES,
     as_json: bool = JSON,
 ) -> None:
@@ -99,7 +107,7 @@ def edit(
     given = locals()
     api = Api.find()
     before = _find(api, slug)
-    said = _changes(given, before["capabilities"])
+    said = _changes(given, before)
     if not said:
         raise InvalidInput("Nothing to change was given.", "`parachute workspaces edit --help` shows what can be.")
     _confirm_direct(said, before, yes)
@@ -130,8 +138,8 @@ def _confirm_direct(said: dict[str, Any], before: dict[str, Any] | None, yes: bo
         confirm(question, "Nothing was changed.", yes=yes)
 
 
-def _changes(options: Mapping[str, str | None], chosen: Mapping[str, Any]) -> dict[str, Any]:
-    """The body for the options that were given; `chosen` are the capabilities that the workspace has now.
+def _changes(options: Mapping[str, str | None], before: Mapping[str, Any]) -> dict[str, Any]:
+    """The body for the options that were given; `before` has the capabilities and the network of the workspace as it is.
 
     An empty text clears a folder, a model or a limit. Error: InvalidInput for a limit that is no number.
     """
@@ -143,7 +151,12 @@ def _changes(options: Mapping[str, str | None], chosen: Mapping[str, Any]) -> di
     if "model" in given:
         said["model"] = given["model"] or None
     if choices := {kind: _choice(given[kind]) for kind in _CAPABILITIES if kind in given}:
-        said["capabilities"] = {**chosen, **choices}
+        said["capabilities"] = {**before["capabilities"], **choices}
+    network: dict[str, Any] = {"mode": given["network"]} if "network" in given else {}
+    if "hosts" in given:
+        network["hosts"] = _names(given["hosts"])
+    if network:
+        said["network"] = {**before["network"], **network}
     for option, (field, number) in _NUMBERS.items():
         if option in given:
             try:
@@ -162,6 +175,10 @@ def _absolute(text: str) -> str:
 def _choice(text: str) -> str | list[str]:
     if text in ("all", "none"):
         return text
+    return _names(text)
+
+
+def _names(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
@@ -180,6 +197,7 @@ def _print(workspace: dict[str, Any], as_json: bool) -> None:
         ("Memory", f"{workspace['memory_megabytes']} MB" if workspace["memory_megabytes"] else ""),
         ("Processors", f"{workspace['cpus']:g}" if workspace["cpus"] else ""),
         ("Processes", str(workspace["processes"] or "")),
+        ("Network", _network(workspace["network"])),
         ("Declared", "by the system's configuration" if workspace.get("declared") else ""),
     ]
     print_facts([(name, text) for name, text in facts if text])
@@ -187,3 +205,7 @@ def _print(workspace: dict[str, Any], as_json: bool) -> None:
 
 def _shown(choice: str | list[str]) -> str:
     return choice if isinstance(choice, str) else ", ".join(choice) or "none"
+
+
+def _network(network: dict[str, Any]) -> str:
+    return ": ".join(filter(None, [network["mode"], ", ".join(network["hosts"])]))

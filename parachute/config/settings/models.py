@@ -195,6 +195,20 @@ class BackupSettings(BaseModel):
     prune: bool = Field(default=True, description="Each backup removes those that are not kept any more.")
 
 
+class NetworkSettings(BaseModel):
+    """The network of conversations without a workspace."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    mode: Literal["off", "ask", "list"] = Field(
+        default="ask",
+        description="What sandboxed chats without a workspace reach: nothing, the hosts and what you allow when asked, or the hosts.",
+    )
+    hosts: list[Annotated[str, AfterValidator(_host)]] = Field(
+        default=[], description="Hosts that they reach without asking, such as *.example.org."
+    )
+
+
 class Settings(BaseSettings):
     """All settings; the environment (`PARACHUTE_PORT`, `PARACHUTE_OFFLINE__MODEL`) goes over the file."""
 
@@ -240,6 +254,7 @@ class Settings(BaseSettings):
         default=30, gt=0, allow_inf_nan=False, description="A session counts as ended after so long."
     )
     sandbox: SandboxSettings = SandboxSettings()
+    network: NetworkSettings = NetworkSettings()
     agents: AgentSettings = AgentSettings()
     default_capabilities: CapabilitySettings = CapabilitySettings()
     offline: OfflineSettings = OfflineSettings()

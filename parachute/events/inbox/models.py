@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 
 from parachute.security.keys.models import Caller, Capability
 
-Kind = Literal["permission", "question", "suggestion", "module", "hook", "mcp_server", "agent"]
+Kind = Literal["permission", "question", "suggestion", "module", "hook", "mcp_server", "agent", "host"]
 
 ALLOW, DENY = "allow", "deny"
 APPROVE, REJECT = "approve", "reject"

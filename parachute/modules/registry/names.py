@@ -8,7 +8,7 @@ from parachute.modules.manifest.models import NAME
 
 _ROUTES = (
     "agents ask auth bots claude-code config containers contexts events health hooks import inbox ls maintenance mcps modules "
-    "panic para plugins prompt prompts provider read resume sandbox scheduler settings setup skills status suggestions "
+    "network panic para plugins prompt prompts provider read resume sandbox scheduler settings setup skills status suggestions "
     "supervisor sync trust usage workspaces write"
 )
 """First parts of paths below /api that the server answers itself. `chat` is not among them: the Chat module has that

@@ -4,16 +4,19 @@ import asyncio
 from typing import Any
 
 from parachute.sandbox.egress.hosts import DEFAULT_PORTS, AllowedHosts
-from parachute.sandbox.egress.models import Limits, Refused, Target
+from parachute.sandbox.egress.models import Limits, Refused, Target, Unlisted
 from parachute.security.audit.decisions import Decisions
 
 
 class Account:
     """The list of hosts of one owner, with what its connections have in common."""
 
-    def __init__(self, owner: str, allowed: AllowedHosts, decisions: Decisions, limits: Limits) -> None:
+    def __init__(
+        self, owner: str, allowed: AllowedHosts, decisions: Decisions, limits: Limits, unlisted: Unlisted | None = None
+    ) -> None:
         self.owner = owner
         self.allowed = allowed
+        self.unlisted = unlisted
         self.decisions = decisions
         self.lookups = asyncio.Semaphore(limits.lookups)
         self.sent = 0
@@ -31,6 +34,8 @@ class Account:
 
     def not_listed(self, target: Target) -> Refused:
         """The refusal of a host that is not on the list, with what to write there."""
+        if self.unlisted is not None:
+            return self.unlisted(target)
         entry = str(target).rpartition(":")[0] if target.port in DEFAULT_PORTS else str(target)
         allowed = ", ".join(self.allowed.texts()) or "none"
         return Refused(

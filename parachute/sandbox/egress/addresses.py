@@ -5,6 +5,8 @@ from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 Address = IPv4Address | IPv6Address
 
+PRIVATE = "a private address"
+
 _GLOBAL_UNICAST = ip_network("2000::/3")
 """The one range that IANA gives out for IPv6; everything that embeds or translates lies outside, but for the next ones."""
 
@@ -33,7 +35,7 @@ def not_public(address: Address) -> str | None:
         (address.is_loopback, "this machine"),
         (address.is_link_local, "a link-local address"),
         (address.is_multicast, "a multicast address"),
-        (address.is_private, "a private address"),
+        (address.is_private, PRIVATE),
         (address.is_reserved, "a reserved address"),
         (not address.is_global, "not an address of the internet"),
     ):
@@ -65,10 +67,13 @@ def is_own(address: Address) -> bool:
     return True
 
 
-def refusal(text: str) -> str | None:
-    """The reason why nothing may connect to an address, as its kind; None if it may."""
+def refusal(text: str, *, private: bool = False) -> str | None:
+    """The reason why nothing may connect to an address, as its kind; None if it may. `private`: also to one at home."""
     try:
         address = ip_address(text)
     except ValueError:
         return "not an address"
-    return not_public(address) or ("this machine" if is_own(address) else None)
+    reason = not_public(address)
+    if reason and not (private and reason == PRIVATE):
+        return reason
+    return "this machine" if is_own(address) else None

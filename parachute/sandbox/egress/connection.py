@@ -62,7 +62,9 @@ class Connection:
             if not self._account.allowed.allows(asked.target):
                 raise self._account.not_listed(asked.target)
             self.target = asked.target
-            server = await self._outside.reach(asked.target, self._account.lookups)
+            server = await self._outside.reach(
+                asked.target, self._account.lookups, private=self._account.allowed.allows_private(asked.target)
+            )
         except Refused as refused:
             self._account.decide(endpoint, refused)
             raise
@@ -131,7 +133,7 @@ class Connection:
         response = h11.Response(
             status_code=refused.status,
             headers=[*headers, ("Connection", "close")],
-            reason=_REASONS.get(refused.status, b""),
+            reason=refused.reason or _REASONS.get(refused.status, b""),
         )
         for event in (response, h11.Data(body), h11.EndOfMessage()):
             self._writer.write(self._http.send(event) or b"")

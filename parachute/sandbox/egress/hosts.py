@@ -19,6 +19,9 @@ _ENTRY_CHARACTERS = 300
 _NAME_BYTES = 253  # RFC 1035, without the closing dot
 _LABEL = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
+_HOME = (".home.arpa", ".internal", ".lan", ".local")
+"""Ends of names that are only known at home (RFC 8375, RFC 6762, ICANN's .internal); .lan is what routers use."""
+
 _SHAPE = re.compile(r"(\[[^\]]*\]|[^:\[\]]+)(?::([0-9]{1,5}))?")
 
 
@@ -82,8 +85,8 @@ class Pattern:
     port: int | None
 
     @classmethod
-    def parse(cls, text: object) -> "Pattern":
-        """Read an entry; error: ValueError with the reason."""
+    def parse(cls, text: object, *, private: bool = False) -> "Pattern":
+        """Read an entry; `private`: it may name a machine of the network at home. Error: ValueError with the reason."""
         if not isinstance(text, str) or len(text) > _ENTRY_CHARACTERS:
             raise ValueError("it is not a host name")
         below = text.startswith("*.")
@@ -91,11 +94,19 @@ class Pattern:
         if is_address(host):
             if below:
                 raise ValueError("an address has nothing below it")
-            if reason := addresses.not_public(ipaddress.ip_address(host)):
+            reason = addresses.not_public(ipaddress.ip_address(host))
+            if reason and not (private and reason == addresses.PRIVATE):
                 raise ValueError(f"it is {reason}")
         elif "." not in host:
             raise ValueError("it has only one part, such as the names of machines in a home network")
         return cls(host, below, port)
+
+    @property
+    def is_private(self) -> bool:
+        """True for a machine of the network at home: a private address, or a name that no public name server gives."""
+        if is_address(self.host):
+            return addresses.not_public(ipaddress.ip_address(self.host)) is not None
+        return not self.below and self.host.endswith(_HOME)
 
     def allows(self, target: Target) -> bool:
         """True if a request may go there."""
@@ -116,15 +127,18 @@ class AllowedHosts:
     patterns: tuple[Pattern, ...]
 
     @classmethod
-    def parse(cls, hosts: Iterable[object]) -> "AllowedHosts":
-        """Read a list such as `["api.example.org", "*.example.org:8443"]`; error: InvalidInput naming each wrong entry."""
+    def parse(cls, hosts: Iterable[object], *, private: bool = False) -> "AllowedHosts":
+        """Read a list such as `["api.example.org", "*.example.org:8443"]`; error: InvalidInput naming each wrong entry.
+
+        `private`: the owner wrote it, and may name machines of the network at home.
+        """
         patterns, problems = [], []
         for index, entry in enumerate(hosts):
             if index >= _ENTRIES:
                 problems.append(f"there are more than {_ENTRIES} entries")
                 break
             try:
-                patterns.append(Pattern.parse(entry))
+                patterns.append(Pattern.parse(entry, private=private))
             except ValueError as error:
                 problems.append(f"{str(entry)[:80]!r}: {error}")
         if problems:
@@ -137,6 +151,10 @@ class AllowedHosts:
     def allows(self, target: Target) -> bool:
         """True if a request may go there."""
         return any(pattern.allows(target) for pattern in self.patterns)
+
+    def allows_private(self, target: Target) -> bool:
+        """True if a request may also go to a private address, because the list names that machine."""
+        return any(pattern.is_private and pattern.allows(target) for pattern in self.patterns)
 
     def texts(self) -> list[str]:
         """The entries in their normal form."""

@@ -11,7 +11,7 @@ from parachute.base.files import private_folder
 from parachute.sandbox.egress.account import Account
 from parachute.sandbox.egress.connection import Connection
 from parachute.sandbox.egress.hosts import AllowedHosts
-from parachute.sandbox.egress.models import Limits
+from parachute.sandbox.egress.models import Limits, Unlisted
 from parachute.sandbox.egress.outside import BUFFER, Outside
 from parachute.security.audit.decisions import Decisions
 
@@ -20,10 +20,17 @@ class Listener:
     """Accepts connections on one socket; everything it started ends with `close`."""
 
     def __init__(
-        self, owner: str, allowed: AllowedHosts, path: Path, decisions: Decisions, outside: Outside, limits: Limits
+        self,
+        owner: str,
+        allowed: AllowedHosts,
+        path: Path,
+        decisions: Decisions,
+        outside: Outside,
+        limits: Limits,
+        unlisted: Unlisted | None = None,
     ) -> None:
         self.path = path
-        self._account = Account(owner, allowed, decisions, limits)
+        self._account = Account(owner, allowed, decisions, limits, unlisted)
         self._outside = outside
         self._limits = limits
         self._server: asyncio.Server | None = None
@@ -64,9 +71,9 @@ class Listener:
         """Break off what runs."""
         await self._end(list(self._connections))
 
-    async def change(self, allowed: AllowedHosts) -> None:
+    async def change(self, allowed: AllowedHosts, unlisted: Unlisted | None) -> None:
         """Put another list in force; connections to hosts that are not on it any more are broken off."""
-        self._account.allowed = allowed
+        self._account.allowed, self._account.unlisted = allowed, unlisted
         await self._end(
             [
                 task

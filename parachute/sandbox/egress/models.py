@@ -1,6 +1,8 @@
 """Limits of a listener, the target of a request, and its refusal."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 from parachute.base.budget import EGRESS
 from parachute.base.errors import ParachuteError
@@ -24,6 +26,20 @@ class Limits:
     total_seconds: float = 4 * 3600.0
 
 
+Mode = Literal["off", "ask", "list"]
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """The network of a sandbox: none (`off`), the `hosts` alone (`list`), or others too once the owner allows them (`ask`)."""
+
+    mode: Mode = "ask"
+    hosts: tuple[str, ...] = ()
+
+
+NO_NETWORK = Network("off")
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """The target of a request: a normal name or an address (never with brackets), and a port."""
@@ -36,7 +52,15 @@ class Target:
 
 
 class Refused(ParachuteError):
-    """A request that is not carried out; `status` is the HTTP status of the answer."""
+    """A request that is not carried out; `status` is the HTTP status of the answer, `reason` the phrase beside it.
+
+    Programs show the phrase where they do not show the body, as for CONNECT.
+    """
 
     status = 403
     key = "egress_refused"
+    reason: ClassVar[bytes] = b""
+
+
+Unlisted = Callable[[Target], Refused]
+"""The refusal of a host that is on no list; whoever gives it may ask the owner about the host."""

@@ -49,8 +49,12 @@ class Outside:
         if self._threads is not None:
             self._threads.shutdown(wait=False, cancel_futures=True)
 
-    async def reach(self, target: Target, lookups: asyncio.Semaphore) -> Streams:
-        """A connection to a host; errors: Refused if it is not public or all agents are stopped, Unreachable."""
+    async def reach(self, target: Target, lookups: asyncio.Semaphore, *, private: bool = False) -> Streams:
+        """A connection to a host; errors: Refused if it is not public or all agents are stopped, Unreachable.
+
+        `private`: it may lie in the network at home; this machine is closed in any case, since its programs would take the
+        server for the owner.
+        """
         if self._kill_switch is not None and (panic := self._kill_switch.panic):
             stopped = panic.refusal()
             raise Refused(stopped.message, stopped.hint)
@@ -62,7 +66,7 @@ class Outside:
                 else:
                     async with lookups:
                         found = await self._resolve(target.host, target.port)
-                return await self._first(target, found)
+                return await self._first(target, found, private)
         except TimeoutError as error:
             what = "does not answer" if found else "could not be looked up in time"
             raise Unreachable(f"{target} {what}.", status=504) from error
@@ -73,8 +77,8 @@ class Outside:
                 raise Unreachable(f"{target} cannot be reached: {error.strerror or error}.") from error
             raise Unreachable(f"{target.host} is not known: {error.strerror or error}.") from error
 
-    async def _first(self, target: Target, found: Sequence[str]) -> Streams:
-        refusals = {address: addresses.refusal(address) for address in dict.fromkeys(found)}
+    async def _first(self, target: Target, found: Sequence[str], private: bool) -> Streams:
+        refusals = {address: addresses.refusal(address, private=private) for address in dict.fromkeys(found)}
         public = [address for address, reason in refusals.items() if reason is None][:_ADDRESSES]
         if not public:
             reasons = sorted({reason for reason in refusals.values() if reason})

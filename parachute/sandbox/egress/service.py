@@ -9,7 +9,7 @@ from parachute.base import budget
 from parachute.base.errors import InvalidInput
 from parachute.sandbox.egress.hosts import AllowedHosts
 from parachute.sandbox.egress.listener import Listener
-from parachute.sandbox.egress.models import Limits
+from parachute.sandbox.egress.models import Limits, Unlisted
 from parachute.sandbox.egress.outside import Connect, Outside, Resolve
 from parachute.security.audit.decisions import Decisions
 from parachute.security.audit.service import Audit
@@ -43,22 +43,30 @@ class Egress:
         self._changing = asyncio.Lock()
 
     async def open(
-        self, owner: str, hosts: Iterable[str], socket_path: Path, *, kind: Literal["module", "agent"] = "module"
+        self,
+        owner: str,
+        hosts: Iterable[str],
+        socket_path: Path,
+        *,
+        kind: Literal["module", "agent"] = "module",
+        private: bool = False,
+        unlisted: Unlisted | None = None,
     ) -> None:
         """Listen on a socket for an owner, whose folder only this user can enter; an open listener gets the new list.
 
+        `private`: the list is the computer's owner's, and may name machines at home. `unlisted` refuses what is not on it.
         Errors: InvalidInput naming each wrong host, or a path too long for a socket; then nothing has changed.
         """
-        allowed = AllowedHosts.parse(hosts)
+        allowed = AllowedHosts.parse(hosts, private=private)
         if len(str(socket_path).encode()) > _PATH_LIMIT:
             raise InvalidInput(f"The path {socket_path} is too long for a socket ({_PATH_LIMIT} bytes).")
         async with self._changing:
             listener = self._listeners.get(owner)
             if listener is not None and listener.path == socket_path:
-                await listener.change(allowed)
+                await listener.change(allowed, unlisted)
                 return
             decisions = Decisions(self._audit, kind, owner)
-            opened = Listener(owner, allowed, socket_path, decisions, self._outside, self._limits)
+            opened = Listener(owner, allowed, socket_path, decisions, self._outside, self._limits, unlisted)
             await opened.start(self._budget)
             self._listeners[owner] = opened
             if listener is not None:

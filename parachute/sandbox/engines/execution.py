@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from parachute.sandbox.egress.models import NO_NETWORK, Network
 from parachute.sandbox.engines.limits import NO_LIMITS, Limits
 
 
@@ -27,3 +28,4 @@ class Execution:
     warnings: tuple[tuple[str, str], ...] = field(default=())
     limits: Limits = NO_LIMITS
     targets: tuple[str, ...] = ()
+    network: Network = NO_NETWORK

@@ -12,6 +12,7 @@ from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
 from parachute.config.vault.service import Vault
 from parachute.llm.gateway.endpoint import SOCKET_NAME, ModelEndpoint
+from parachute.sandbox.egress.models import NO_NETWORK, Network
 from parachute.sandbox.engines import containers
 from parachute.sandbox.engines.advice import advice
 from parachute.sandbox.engines.engines import Choice, Engines, trial
@@ -83,10 +84,12 @@ class Sandboxes:
         limits: Limits = NO_LIMITS,
         *,
         by_owner: bool = False,
+        network: Network = NO_NETWORK,
     ) -> Execution:
         """The execution of a session; error: Unavailable where a sandbox is needed and there is none.
 
-        `by_owner`: it is asked for by somebody who may have the session run directly, too. One that does has no limits.
+        `by_owner`: it is asked for by somebody who may have the session run directly, too. One that does has no limits. With a
+        `network` the endpoint's folder has the socket of an egress listener.
         """
         if level == "direct":
             return await self._direct(directory, endpoint, ())
@@ -109,7 +112,7 @@ class Sandboxes:
                 f"{choice.reason} This conversation runs directly on this computer, with your own rights. {choice.hint}",
             )
             return await self._direct(directory, endpoint, (warning,))
-        return await self._sandboxed(session, directory, endpoint, limits)
+        return await self._sandboxed(session, directory, endpoint, limits, network)
 
     async def confine(
         self, session: str, endpoint: ModelEndpoint, mounts: Sequence[Mount], *, egress: bool, limits: Limits
@@ -209,7 +212,7 @@ class Sandboxes:
         return folder
 
     async def _sandboxed(
-        self, session: Subject, directory: Path | None, endpoint: ModelEndpoint, limits: Limits
+        self, session: Subject, directory: Path | None, endpoint: ModelEndpoint, limits: Limits, network: Network
     ) -> Execution:
         vault = self._vault.root.resolve()
         found = await asyncio.to_thread(vault_mounts, self._vault, self._home.root)
@@ -230,9 +233,9 @@ class Sandboxes:
         attachments = self._vault.private_folder(".parachute", "attachments", session.id)
         mounts[ATTACHMENTS] = Mount(str(attachments), ATTACHMENTS)
         specification = self._specification(session.id, endpoint, inside, mounts.values())
-        specification = replace(specification, **limits.chosen())
+        specification = replace(specification, egress=network.mode != "off", **limits.chosen())
         await self.opened.open(specification)
-        return replace(self._execution(specification, roots, tuple(writable)), limits=limits)
+        return replace(self._execution(specification, roots, tuple(writable)), limits=limits, network=network)
 
     def _specification(
         self, session: str, endpoint: ModelEndpoint, inside: str, mounts: Iterable[Mount]

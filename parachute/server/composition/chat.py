@@ -10,6 +10,9 @@ from parachute.chat.claude_code_import.service import ClaudeCode
 from parachute.chat.knowledge.service import KnowledgeService
 from parachute.chat.mcp_servers.inbox import McpServersSource
 from parachute.chat.mcp_servers.service import McpServers
+from parachute.chat.network.inbox import HostsSource
+from parachute.chat.network.service import Networks
+from parachute.chat.network.store import HostDecisions
 from parachute.chat.prompts.service import Prompts
 from parachute.chat.runs.admission import Admission
 from parachute.chat.runs.inbox import RunsSource
@@ -57,6 +60,7 @@ class ChatServices:
     workspaces: Workspaces
     pool: AgentPool
     mcp_servers: McpServers
+    networks: Networks
     inspection: SandboxInspection
     claude_code: ClaudeCode
 
@@ -96,12 +100,15 @@ async def build_chat(
     await lifecycle.start(pool)
     prompts = Prompts(vault, modules.prompts.kind, modules.approved_prompts.is_approved)
     agents = AgentServices(home, settings, vault, sessions.sessions, llm.gateway, sandboxes, prompts, tools)
-    preparation = PersonPreparation(agents, workspaces, knowledge, mcp_servers)
+    decisions = HostDecisions(storage.trust)
+    await decisions.load()
+    networks = Networks(settings.network, sandbox.egress, decisions, events.inbox.changed)
+    preparation = PersonPreparation(agents, workspaces, knowledge, networks, mcp_servers)
     prewarming = Prewarming(agents, preparation, pool, knowledge)
     admission = Admission(agents, workspaces, events.hooks)
     turn = TurnServices(agents, preparation, pool, events.events, storage.audit, events.inbox)
     runs = await lifecycle.start(Runs(turn, RunStore(storage.runs), admission, prewarming))
-    events.inbox.add(RunsSource(runs), McpServersSource(mcp_servers.catalog))
+    events.inbox.add(RunsSource(runs), McpServersSource(mcp_servers.catalog), HostsSource(networks))
     claude_code = ClaudeCode(History(), vault, sessions.sessions, sandboxes, events.hooks)
     await claude_code.start()
     await lifecycle.start(SessionEnding(sessions.store, events.events, settings.session_idle_minutes, runs.is_active))
@@ -112,6 +119,7 @@ async def build_chat(
         workspaces=workspaces,
         pool=pool,
         mcp_servers=mcp_servers,
-        inspection=SandboxInspection(agents, workspaces, runs),
+        networks=networks,
+        inspection=SandboxInspection(agents, workspaces, networks, runs),
         claude_code=claude_code,
     )

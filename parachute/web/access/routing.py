@@ -81,6 +81,8 @@ RULES = (
     Rule("/api/chat", "chat"),
     # A workspace decides about folders, limits and the owner's own MCP servers.
     Rule("/api/workspaces", "chat", written="workspaces", write="admin"),
+    # What agents reach: the owner alone decides.
+    Rule("/api/network", "network", write="admin"),
     Rule("/api/claude-code", "chat"),
     Rule("/api/usage", "chat"),
     Rule("/api/ask", "chat"),

@@ -12,7 +12,7 @@ from parachute.modules.runtime.models import ApprovedModule
 from parachute.sandbox.egress.service import Egress
 from tests.automation.module_agents.modules import Shelf, approved
 from tests.chat.agent_processes.core import Core, core
-from tests.sandbox.egress.conftest import Internet
+from tests.sandbox.egress.internet import Internet
 from tests.supervisor.launching import Launcher, launcher
 from tests.support.messages_api import MessagesAPI
 

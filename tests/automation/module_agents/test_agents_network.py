@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.automation.module_agents.conftest import MakePlace, Place
-from tests.sandbox.egress.conftest import PUBLIC
+from tests.sandbox.egress.internet import PUBLIC
 from tests.support.messages_api import MessagesAPI, text, tool_use
 
 pytestmark = pytest.mark.long

@@ -11,6 +11,9 @@ from parachute.chat.agent_processes.options import prepare_files
 from parachute.chat.agent_processes.pool import AgentPool
 from parachute.chat.knowledge.service import KnowledgeService
 from parachute.chat.mcp_servers.service import McpServers
+from parachute.chat.network.inbox import HostsSource
+from parachute.chat.network.service import Networks
+from parachute.chat.network.store import HostDecisions, create_host_decisions
 from parachute.chat.prompts.service import Prompts
 from parachute.chat.runs import store as run_store
 from parachute.chat.runs.admission import Admission
@@ -45,6 +48,7 @@ from parachute.sandbox.engines.memory import TotalMemory
 from parachute.sandbox.engines.service import Sandboxes
 from parachute.security.audit.service import Audit
 from parachute.server.composition.sandbox import agent_program
+from tests.sandbox.egress.internet import Internet
 from tests.supervisor.launching import Launcher
 from tests.support.computer import AGENTS
 
@@ -58,6 +62,7 @@ class Core:
         self.services = turn.agents
         self.preparation = turn.preparation
         self.audit = turn.audit
+        self.inbox = turn.inbox
         self.runs = runs
         self.vault = turn.agents.vault.root
         self._folder = folder
@@ -114,9 +119,17 @@ class Answer:
 
 @contextlib.asynccontextmanager
 async def core(
-    launcher: Launcher, url: str, tools: ModuleTools, mcp_servers: McpServers | None = None, **chosen: Any
+    launcher: Launcher,
+    url: str,
+    tools: ModuleTools,
+    mcp_servers: McpServers | None = None,
+    internet: Internet | None = None,
+    **chosen: Any,
 ) -> AsyncIterator[Core]:
-    """The server's part beside a supervisor that runs already: the model at `url`, tools of modules and servers, and settings."""
+    """The server's part beside a supervisor that runs already: the model at `url`, tools of modules and servers, and settings.
+
+    What agents reach is in `internet`.
+    """
     home, folder = launcher.home, launcher.folder
     settings = Settings(vault=folder / "Parachute", **{"agents": AGENTS, **chosen})
     vault = Vault(settings.vault)
@@ -129,7 +142,7 @@ async def core(
             Database(vault.state / "sessions.db", migrations.ALL),
             Database(vault.state / "runs.db", run_store.ALL),
             Database(vault.state / "events.db", event_store.ALL),
-            Database(home.trust_database, (create_usage, *migrations.TRUST, create_workspaces)),
+            Database(home.trust_database, (create_usage, *migrations.TRUST, create_workspaces, create_host_decisions)),
         )
         for database in databases:
             stack.push_async_callback(database.close)
@@ -157,9 +170,15 @@ async def core(
         interfaces = Interfaces(Hosts(home, Modules(home, vault.root), events, Egress(audit)))
         knowledge = KnowledgeService(interfaces, sandboxes.check_directory, vault.root)
         workspaces = Workspaces(vault, workspace_store, sessions, sandboxes.check_directory)
-        preparation = PersonPreparation(agents, workspaces, knowledge, mcp_servers)
+        internet = internet or Internet()
+        egress = Egress(audit, resolve=internet.resolve, connect=internet.connect)
+        stack.push_async_callback(egress.close_all)
+        inbox = Inbox(audit)
+        networks = Networks(settings.network, egress, HostDecisions(trust), inbox.changed)
+        inbox.add(HostsSource(networks))
+        preparation = PersonPreparation(agents, workspaces, knowledge, networks, mcp_servers)
         prewarming = Prewarming(agents, preparation, pool, knowledge)
-        turn = TurnServices(agents, preparation, pool, events, audit, Inbox(audit))
+        turn = TurnServices(agents, preparation, pool, events, audit, inbox)
         runs = Runs(turn, run_store.RunStore(run_rows), Admission(agents, workspaces, hooks), prewarming)
         await runs.start()
         stack.push_async_callback(runs.close)

@@ -16,7 +16,8 @@ from parachute_runner.egress_forward import Forwarder
 from tests.supervisor.launching import with_argument
 from tests.support.waiting import wait_until
 
-from .conftest import PUBLIC, SECONDS, World, connect_request, echo
+from .conftest import SECONDS, World, connect_request, echo
+from .internet import PUBLIC
 
 SCRIPT = str(Path(parachute_runner.__path__[0]) / "egress_forward.py")
 FETCH = (

@@ -5,7 +5,8 @@ import json
 
 from tests.support.connections import read_to_end
 
-from .conftest import PUBLIC, SECONDS, World, connect_request, echo
+from .conftest import SECONDS, World, connect_request, echo
+from .internet import PUBLIC
 
 
 async def connections(world: World, number: int) -> None:

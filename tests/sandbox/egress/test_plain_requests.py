@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from .conftest import PUBLIC, SECONDS, Handler, World
+from .conftest import SECONDS, World
+from .internet import PUBLIC, Handler
 
 GET = b"GET http://web.example.org/path?q=1 HTTP/1.1\r\nHost: web.example.org\r\n"
 

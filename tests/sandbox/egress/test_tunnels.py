@@ -13,7 +13,8 @@ from parachute.sandbox.egress.service import Egress
 from parachute.security.kill_switch.switch import KillSwitch
 from tests.support.connections import read_to_end
 
-from .conftest import OTHER_PUBLIC, PUBLIC, SECONDS, World, connect_request, echo
+from .conftest import OTHER_PUBLIC, SECONDS, World, connect_request, echo
+from .internet import PUBLIC
 
 
 async def test_bytes_pass_untouched_in_both_directions(world: World) -> None:

@@ -1,0 +1,1 @@
+"""The network of conversations: what their sandboxes reach, and the hosts that wait for the owner's word."""

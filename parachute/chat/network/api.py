@@ -1,0 +1,58 @@
+"""Routes of decisions about hosts."""
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Query, Request
+from pydantic import BaseModel, ConfigDict, Field
+
+from parachute.base.services import provided, services_of
+from parachute.chat.network.service import Networks
+from parachute.chat.sessions.api import CallerDependency
+from parachute.chat.workspaces.service import Workspaces
+from parachute.web.access.owner import require_owner
+
+router = APIRouter(prefix="/api/network", tags=["network"])
+
+NetworksDependency = Annotated[Networks, Depends(provided(Networks))]
+Slug = Annotated[str, Field(max_length=40)]
+Host = Annotated[str, Field(min_length=1, max_length=300)]
+
+
+class HostDecision(BaseModel):
+    """A host that conversations of a workspace, or without one, may always or never reach."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    host: Host
+    choice: Literal["always", "never"]
+    workspace: Slug = ""
+
+
+@router.get("/decisions")
+async def list_decisions(service: NetworksDependency) -> dict[str, Any]:
+    """Hosts that were allowed or refused for good."""
+    return {"decisions": [each.as_json() for each in service.decisions()]}
+
+
+@router.put("/decisions")
+async def decide_host(
+    request: Request, body: HostDecision, service: NetworksDependency, who: CallerDependency
+) -> dict[str, Any]:
+    """Allow or refuse a host, from now on and also in conversations that are open."""
+    await require_owner(request, "Deciding about hosts")
+    if body.workspace:
+        services_of(request).get(Workspaces).get(body.workspace)
+    return (await service.decide(body.workspace, body.host, body.choice, f"{who.kind} {who.name}")).as_json()
+
+
+@router.delete("/decisions")
+async def forget_decision(
+    request: Request,
+    service: NetworksDependency,
+    host: Annotated[str, Query(min_length=1, max_length=300)],
+    workspace: Annotated[str, Query(max_length=40)] = "",
+) -> dict[str, bool]:
+    """Take a decision back: the host is asked about again."""
+    await require_owner(request, "Deciding about hosts")
+    await service.forget(workspace, host)
+    return {"success": True}

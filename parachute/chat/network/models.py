@@ -1,0 +1,40 @@
+"""A host that a conversation asked for, and the owner's decision about one."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from parachute.sandbox.egress.hosts import DEFAULT_PORTS
+from parachute.sandbox.egress.models import Target
+
+Choice = Literal["always", "never"]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What the owner decided about a host, for a workspace or with `workspace` empty for all chats without one."""
+
+    workspace: str
+    host: str
+    choice: Choice
+    decided_by: str
+    decided_at: str
+
+    def as_json(self) -> dict[str, Any]:
+        """The form of the API."""
+        return {**asdict(self), "workspace": self.workspace or None}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A host that waits for a decision; `source` is the conversation or the workspace that asked first, at `since`."""
+
+    workspace: str
+    host: str
+    session: str
+    source: str
+    since: str
+
+
+def entry_of(target: Target) -> str:
+    """The entry of a list of hosts that would allow a target: no port stands for 443 and 80."""
+    return str(target).rpartition(":")[0] if target.port in DEFAULT_PORTS else str(target)

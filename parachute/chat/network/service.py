@@ -1,0 +1,160 @@
+"""The network of conversations: opening it for a sandbox, refusing what is not listed, and the owner's decisions."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from parachute.base.clock import now
+from parachute.base.errors import InvalidInput, NotFound
+from parachute.chat.network.models import Asked, Choice, Decision, entry_of
+from parachute.chat.network.store import HostDecisions
+from parachute.chat.sessions.models import Session
+from parachute.chat.workspaces.models import Workspace
+from parachute.config.settings.models import NetworkSettings
+from parachute.sandbox.egress.hosts import AllowedHosts
+from parachute.sandbox.egress.models import NO_NETWORK, Network, Refused, Target
+from parachute.sandbox.egress.service import Egress
+from parachute.sandbox.layout import EGRESS_SOCKET
+
+_MOST = 100
+"""Hosts that may wait for a decision; a further one is refused and not asked about."""
+
+
+class NotAllowedYet(Refused):
+    """A host that the owner is asked about."""
+
+    key = "host_asked"
+    reason = b"Not Allowed Yet, The Owner Was Asked"
+
+
+@dataclass(slots=True)
+class _Opened:
+    """The network of one session; `once` are hosts that the owner allowed for it alone."""
+
+    workspace: str
+    since: str
+    network: Network
+    folder: Path
+    once: set[str] = field(default_factory=set)
+
+
+class Networks:
+    """Opens a listener of the egress proxy for each sandboxed conversation; `changed` is called when the waiting hosts change."""
+
+    def __init__(
+        self, settings: NetworkSettings, egress: Egress, decisions: HostDecisions, changed: Callable[[], None]
+    ) -> None:
+        self._default = Network(settings.mode, tuple(settings.hosts))
+        self._egress = egress
+        self._decisions = decisions
+        self._changed = changed
+        self._opened: dict[str, _Opened] = {}
+        self._asked: dict[tuple[str, str], Asked] = {}
+
+    def of(self, session: Session, workspace: Workspace | None) -> Network:
+        """Return the network of a session: that of its workspace.
+
+        One from outside has none without a workspace: whoever writes there is not the owner.
+        """
+        if workspace is not None:
+            return workspace.network
+        return NO_NETWORK if session.from_outside else self._default
+
+    async def open(self, session: Session, workspace: Workspace | None, folder: Path) -> Network:
+        """Give a session its network, by a socket in the folder, and return what it is."""
+        network = self.of(session, workspace)
+        if network.mode == "off":
+            await self.close(session.id)
+            return network
+        before = self._opened.get(session.id)
+        slug, since = (workspace.slug, workspace.created_at) if workspace else ("", "")
+        once = before.once if before is not None and (before.workspace, before.since) == (slug, since) else set()
+        self._opened[session.id] = opened = _Opened(slug, since, network, folder, once)
+        await self._listen(session.id, session.title or "A new conversation", opened)
+        return network
+
+    async def close(self, session: str) -> None:
+        """Close the network of a session; what it was allowed once is forgotten."""
+        if self._opened.pop(session, None) is not None:
+            await self._egress.close(_owner(session))
+
+    def waiting(self) -> Sequence[Asked]:
+        """Return the hosts that wait for a decision, the oldest first."""
+        return list(self._asked.values())
+
+    def decisions(self) -> Sequence[Decision]:
+        """Return every decision that holds."""
+        return self._decisions.all()
+
+    async def allow_once(self, asked: Asked) -> None:
+        """Let the session that asked reach a host for as long as its sandbox is open; error: NotFound."""
+        self._take(asked)
+        if (opened := self._opened.get(asked.session)) is not None:
+            opened.once.add(asked.host)
+            await self._listen(asked.session, asked.source, opened)
+
+    async def decide(self, workspace: str, host: str, choice: Choice, who: str) -> Decision:
+        """Decide about a host for a workspace, or with an empty name for all chats without; error: InvalidInput."""
+        (host,) = AllowedHosts.parse([host], private=True).texts()
+        decision = Decision(workspace, host, choice, who, now())
+        await self._decisions.put(decision)
+        if self._asked.pop((workspace, host), None) is not None:
+            self._changed()
+        await self._apply(workspace)
+        return decision
+
+    async def forget(self, workspace: str, host: str) -> None:
+        """Take a decision back: the host is asked about again. Error: NotFound."""
+        if not await self._decisions.remove(workspace, host):
+            raise NotFound(f"Nothing was decided about {host[:80]}.", "`parachute network list` shows what was.")
+        await self._apply(workspace)
+
+    async def _apply(self, workspace: str) -> None:
+        for session, opened in list(self._opened.items()):
+            if opened.workspace == workspace:
+                await self._listen(session, "", opened)
+
+    async def _listen(self, session: str, source: str, opened: _Opened) -> None:
+        decided = self._decisions.of(opened.workspace, opened.since)
+        allowed = (host for host, choice in decided.items() if choice == "always")
+        hosts = (*opened.network.hosts, *allowed, *sorted(opened.once))
+        unlisted = partial(self._refuse, session, source, opened)
+        path = opened.folder / EGRESS_SOCKET
+        await self._egress.open(_owner(session), hosts, path, kind="agent", private=True, unlisted=unlisted)
+
+    def _refuse(self, session: str, source: str, opened: _Opened, target: Target) -> Refused:
+        host = entry_of(target)
+        if opened.network.mode == "list":
+            return Refused(
+                f"This conversation may not reach {host}: it is not on the list of allowed hosts.",
+                "Do without it, or ask the owner to add it.",
+            )
+        if host in self._decisions.of(opened.workspace, opened.since):  # one that is allowed does not come here
+            return Refused(f"The owner has refused {host}.", "Do without it.")
+        try:
+            AllowedHosts.parse([host])
+        except InvalidInput:
+            return Refused(
+                f"{host} is not of the internet: this machine and the network at home are closed.", "Do without it."
+            )
+        key = opened.workspace, host
+        if key not in self._asked:
+            if len(self._asked) >= _MOST:
+                return Refused(f"{host} is not allowed, and too many hosts wait for the owner.", "Ask the owner.")
+            self._asked[key] = Asked(opened.workspace, host, session, source or opened.workspace, now())
+            self._changed()
+        return NotAllowedYet(
+            f"{host} is not allowed yet. The owner has been asked (`parachute inbox`).",
+            "Tell the owner what it is needed for, and try again once it is allowed.",
+        )
+
+    def _take(self, asked: Asked) -> None:
+        if self._asked.get((asked.workspace, asked.host)) is not asked:  # decided, and perhaps asked for again since
+            raise NotFound(f"{asked.host} does not wait for a decision any more.", key="not_waiting")
+        del self._asked[asked.workspace, asked.host]
+        self._changed()
+
+
+def _owner(session: str) -> str:
+    return f"agent:{session}"

@@ -1,0 +1,179 @@
+"""What conversations reach, what is refused and asked about, and that decisions hold."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from parachute.base.database import Database
+from parachute.base.errors import InvalidInput, NotFound
+from parachute.chat.network.service import Networks
+from parachute.chat.network.store import HostDecisions, create_host_decisions
+from parachute.chat.sessions.models import Session
+from parachute.chat.workspaces.models import Workspace
+from parachute.config.settings.models import NetworkSettings
+from parachute.sandbox.egress.models import Network
+from parachute.sandbox.egress.service import Egress
+from parachute.sandbox.layout import EGRESS_SOCKET
+from parachute.security.audit.service import Audit
+from tests.sandbox.egress.internet import PUBLIC, Internet
+from tests.support.connections import read_to_end
+
+NOW = "2026-01-01T00:00:00.000Z"
+BOAT = Workspace("boat", "Boat", NOW, NOW)
+
+
+class World:
+    """The networks of sessions, with an internet of the test."""
+
+    def __init__(self, folder: Path, database: Database) -> None:
+        self.folder = folder
+        self.internet = Internet()
+        self.audit = Audit(folder / "audit")
+        self.egress = Egress(self.audit, resolve=self.internet.resolve, connect=self.internet.connect)
+        self.decisions = HostDecisions(database)
+        self.changes = 0
+        self.networks = self.made()
+
+    def made(self, **settings: Any) -> Networks:
+        return Networks(NetworkSettings(**settings), self.egress, self.decisions, self._changed)
+
+    def _changed(self) -> None:
+        self.changes += 1
+
+    async def open(self, name: str, workspace: Workspace | None = None, **fields: Any) -> Network:
+        session = Session(id=name, created_at=NOW, updated_at=NOW, title=f"About {name}", **fields)
+        return await self.networks.open(session, workspace, self.folder / name)
+
+    async def ask(self, name: str, url: str = "http://api.example.org/") -> str:
+        """The answer to a request of a session."""
+        reader, writer = await asyncio.open_unix_connection(self.folder / name / EGRESS_SOCKET)
+        writer.write(f"GET {url} HTTP/1.1\r\nHost: {urlsplit(url).netloc}\r\n\r\n".encode())
+        answer = await read_to_end(reader)
+        writer.close()
+        return answer.decode()
+
+    async def reached(self, name: str, url: str = "http://api.example.org/") -> bool:
+        return "hello from outside" in await self.ask(name, url)
+
+
+async def hello(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    await reader.readuntil(b"\r\n\r\n")
+    writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhello from outside")
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> AsyncIterator[World]:
+    database = Database(tmp_path / "trust.db", (create_host_decisions,))
+    await database.open()
+    made = World(tmp_path, database)
+    for address in (PUBLIC, "192.168.7.2"):
+        await made.internet.serve(address, 80, hello)
+    yield made
+    await made.egress.close_all()
+    await made.internet.close()
+    await made.audit.close()
+    await database.close()
+
+
+async def test_a_host_is_refused_at_once_and_asked_about_once(world: World) -> None:
+    assert (await world.open("a")).mode == "ask"
+    for _ in range(2):
+        answer = await world.ask("a")
+        assert answer.startswith("HTTP/1.1 403 Not Allowed Yet, The Owner Was Asked")
+        assert "try again once it is allowed" in answer
+    (asked,) = world.networks.waiting()
+    assert (asked.host, asked.workspace, asked.source) == ("api.example.org", "", "About a")
+    assert (world.changes, world.internet.reached) == (1, [])
+
+
+async def test_always_holds_for_all_of_a_workspace_and_for_no_other(world: World) -> None:
+    await world.open("a", BOAT)
+    await world.open("b", BOAT)
+    await world.open("c")
+    await world.ask("a")
+    await world.networks.decide("boat", "api.example.org", "always", "owner")
+    assert [await world.reached(name) for name in ("a", "b", "c")] == [True, True, False]
+    assert [asked.workspace for asked in world.networks.waiting()] == [""]
+    await world.networks.forget("boat", "api.example.org")
+    assert not await world.reached("a")
+    with pytest.raises(NotFound):
+        await world.networks.forget("boat", "api.example.org")
+
+
+async def test_once_holds_for_the_conversation_that_asked_until_its_sandbox_ends(world: World) -> None:
+    await world.open("a")
+    await world.open("b")
+    await world.ask("a")
+    (asked,) = world.networks.waiting()
+    await world.networks.allow_once(asked)
+    assert (await world.reached("a"), await world.reached("b")) == (True, False)
+    await world.open("a")  # the next turn
+    assert await world.reached("a")
+    with pytest.raises(NotFound):
+        await world.networks.allow_once(asked)
+    await world.networks.close("a")
+    await world.open("a")
+    assert not await world.reached("a")
+
+
+async def test_never_is_not_asked_about_again_also_after_a_restart(world: World) -> None:
+    await world.open("a")
+    await world.networks.decide("", "api.example.org", "never", "owner")
+    await world.decisions.load()
+    assert "The owner has refused" in await world.ask("a")
+    assert world.networks.waiting() == []
+
+
+async def test_decisions_about_an_earlier_workspace_of_the_name_do_not_count(world: World) -> None:
+    await world.networks.decide("boat", "api.example.org", "always", "owner")
+    later = "2999-01-01T00:00:00.000Z"
+    await world.open("a", Workspace("boat", "Boat", later, later))
+    assert not await world.reached("a")
+
+
+async def test_a_list_asks_nobody_and_off_has_no_socket(world: World) -> None:
+    listed = Workspace("boat", "Boat", NOW, NOW, network=Network("list", ("web.example.org",)))
+    await world.open("a", listed)
+    assert await world.reached("a", "http://web.example.org/")
+    assert "it is not on the list" in await world.ask("a")
+    off = Workspace("boat", "Boat", NOW, NOW, network=Network("off", ("web.example.org",)))
+    assert (await world.open("a", off)).mode == "off"
+    assert not (world.folder / "a" / EGRESS_SOCKET).exists()
+    assert world.networks.waiting() == []
+    world.networks = world.made(mode="list", hosts=["api.example.org"])
+    await world.open("casual")
+    assert await world.reached("casual")
+
+
+async def test_who_writes_from_outside_reaches_nothing_without_a_workspace(world: World) -> None:
+    assert (await world.open("a", source="telegram")).mode == "off"
+    assert (await world.open("a", BOAT, source="telegram")).mode == "ask"
+
+
+async def test_the_network_at_home_is_closed_unless_the_owner_names_it(world: World) -> None:
+    world.internet.names["nas.local"] = world.internet.names["trap.example.org"] = [["192.168.7.2"]]
+    await world.open("a")
+    for host in ("192.168.7.2", "127.0.0.1"):
+        assert "are closed" in await world.ask("a", f"http://{host}/")
+    assert world.networks.waiting() == []
+    for host in ("nas.local", "trap.example.org", "192.168.7.2"):
+        await world.networks.decide("", host, "always", "owner")
+    assert await world.reached("a", "http://nas.local/")
+    assert await world.reached("a", "http://192.168.7.2/")
+    # A name of the internet that leads home is an attack, also where the owner allowed the name.
+    assert "a private address" in await world.ask("a", "http://trap.example.org/")
+    for host in ("127.0.0.1", "localhost", "*", "169.254.169.254"):
+        with pytest.raises(InvalidInput):
+            await world.networks.decide("", host, "always", "owner")
+
+
+async def test_only_so_many_hosts_wait(world: World) -> None:
+    await world.open("a")
+    for number in range(100):
+        await world.ask("a", f"http://host{number}.example.org/")
+    assert "too many hosts wait" in await world.ask("a")
+    assert len(world.networks.waiting()) == 100

@@ -1,0 +1,60 @@
+"""An internet within a test: names and public addresses that lead to servers on the loopback."""
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable, Sequence
+
+PUBLIC = "93.184.216.34"
+
+Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+class Internet:
+    """Names with their successive answers, and servers at public addresses."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, list[Sequence[str]]] = {"api.example.org": [[PUBLIC]], "web.example.org": [[PUBLIC]]}
+        self.lookups: list[str] = []
+        self.reached: list[tuple[str, int]] = []
+        self._servers: dict[tuple[str, int], asyncio.Server] = {}
+        self._handling: set[asyncio.Task[None]] = set()
+
+    async def serve(self, address: str, port: int, handler: Handler) -> None:
+        """Put a server at an address."""
+
+        def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            task = asyncio.create_task(self._handle(handler, reader, writer))
+            self._handling.add(task)
+            task.add_done_callback(self._handling.discard)
+
+        self._servers[address, port] = await asyncio.start_server(accept, "127.0.0.1", 0)
+
+    async def _handle(self, handler: Handler, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await handler(reader, writer)
+        finally:
+            writer.transport.abort() if asyncio.current_task().cancelling() else writer.close()
+
+    async def resolve(self, host: str, port: int) -> Sequence[str]:
+        """The next answer of the name server; the last one is repeated."""
+        self.lookups.append(host)
+        answers = self.names.get(host)
+        if answers is None:
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        return answers.pop(0) if len(answers) > 1 else answers[0]
+
+    async def connect(self, address: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """A connection to what is at an address."""
+        self.reached.append((address, port))
+        server = self._servers.get((address, port))
+        if server is None:
+            raise ConnectionRefusedError(111, "Connection refused")
+        return await asyncio.open_connection("127.0.0.1", server.sockets[0].getsockname()[1], limit=32768)
+
+    async def close(self) -> None:
+        """End all servers."""
+        for server in self._servers.values():
+            server.close()
+        for task in self._handling:
+            task.cancel()
+        await asyncio.gather(*self._handling, return_exceptions=True)
