@@ -33,6 +33,7 @@ def test_set_up_write_and_find(house: ModuleComputer) -> None:
     assert "daily add" in said(house, "setup", "--yes")
     (house.vault / "Brain/entities/people").mkdir(parents=True, exist_ok=True)
     (house.vault / "Brain/entities/people/kevin.md").write_text("# Kevin\nAdvisor of the garden.\n")
+    house.wait_until(lambda: house.command("brain", "resolve", "kevin").returncode == 0, "the file was read")
     day = None
     while day != date.today():  # once more if midnight came in between
         day = date.today()

@@ -109,5 +109,9 @@ async def _suggestions(computer: ModuleComputer, call: Any) -> None:
     await call("POST /api/suggestions/{identifier}/modify", modified, identifier=leek)
     await call("POST /api/suggestions/{identifier}/reject", {"reason": "Too cold."}, identifier=kale)
     await call("POST /api/suggestions/batch", {"title": "Herbs", "ids": [dill, mint]})
+    thyme = propose("thyme")
+    items = (await call("GET /api/inbox"))["items"]
+    (item,) = [each for each in items if each["details"].get("id") == thyme]
+    await call("POST /api/inbox/answer", {"id": item["id"], "hash": item["hash"], "answer": "reject"})
     done = await call("POST /api/suggestions/approve-all", {"ids": [sage]})
     assert done["results"][0]["status"] == "approved"
