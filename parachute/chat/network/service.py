@@ -1,7 +1,7 @@
 """The network of conversations: opening it for a sandbox, refusing what is not listed, and the owner's decisions."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -30,13 +30,12 @@ class NotAllowedYet(Refused):
 
 @dataclass(slots=True)
 class _Opened:
-    """The network of one session; `once` are hosts that the owner allowed for it alone."""
+    """The network of one session; decisions about its workspace count that were made `since` that began."""
 
     workspace: str
     since: str
     network: Network
     folder: Path
-    once: set[str] = field(default_factory=set)
 
 
 class Networks:
@@ -50,6 +49,7 @@ class Networks:
         self._decisions = decisions
         self._changed = changed
         self._opened: dict[str, _Opened] = {}
+        self._once: dict[tuple[str, str], set[str]] = {}
         self._asked: dict[tuple[str, str], Asked] = {}
 
     def of(self, session: Session, workspace: Workspace | None) -> Network:
@@ -67,16 +67,15 @@ class Networks:
         if network.mode == "off":
             await self.close(session.id)
             return network
-        before = self._opened.get(session.id)
         slug, since = (workspace.slug, workspace.created_at) if workspace else ("", "")
-        once = before.once if before is not None and (before.workspace, before.since) == (slug, since) else set()
-        self._opened[session.id] = opened = _Opened(slug, since, network, folder, once)
+        self._opened[session.id] = opened = _Opened(slug, since, network, folder)
         await self._listen(session.id, session.title or "A new conversation", opened)
         return network
 
     async def close(self, session: str) -> None:
         """Close the network of a session; what it was allowed once is forgotten."""
-        if self._opened.pop(session, None) is not None:
+        if (opened := self._opened.pop(session, None)) is not None:
+            self._once.pop((session, opened.workspace), None)
             await self._egress.close(_owner(session))
 
     def waiting(self) -> Sequence[Asked]:
@@ -88,10 +87,10 @@ class Networks:
         return self._decisions.all()
 
     async def allow_once(self, asked: Asked) -> None:
-        """Let the session that asked reach a host for as long as its sandbox is open; error: NotFound."""
+        """Let the session that asked reach a host until its sandbox ends, its next one if none is open; error: NotFound."""
         self._take(asked)
+        self._once.setdefault((asked.session, asked.workspace), set()).add(asked.host)
         if (opened := self._opened.get(asked.session)) is not None:
-            opened.once.add(asked.host)
             await self._listen(asked.session, asked.source, opened)
 
     async def decide(self, workspace: str, host: str, choice: Choice, who: str) -> Decision:
@@ -118,7 +117,7 @@ class Networks:
     async def _listen(self, session: str, source: str, opened: _Opened) -> None:
         decided = self._decisions.of(opened.workspace, opened.since)
         allowed = (host for host, choice in decided.items() if choice == "always")
-        hosts = (*opened.network.hosts, *allowed, *sorted(opened.once))
+        hosts = (*opened.network.hosts, *allowed, *sorted(self._once.get((session, opened.workspace), ())))
         unlisted = partial(self._refuse, session, source, opened)
         path = opened.folder / EGRESS_SOCKET
         await self._egress.open(_owner(session), hosts, path, kind="agent", private=True, unlisted=unlisted)

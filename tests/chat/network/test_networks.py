@@ -118,6 +118,11 @@ async def test_once_holds_for_the_conversation_that_asked_until_its_sandbox_ends
     await world.networks.close("a")
     await world.open("a")
     assert not await world.reached("a")
+    asked = world.networks.waiting()[-1]
+    await world.networks.close(asked.session)
+    await world.networks.allow_once(asked)  # after its sandbox has ended
+    await world.open(asked.session)
+    assert await world.reached(asked.session)
 
 
 async def test_never_is_not_asked_about_again_also_after_a_restart(world: World) -> None:
