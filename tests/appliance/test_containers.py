@@ -75,10 +75,13 @@ def test_limits_that_are_not_held_are_found_out(agents: Agents, built: dict[str,
 @pytest.mark.usefixtures("built")
 def test_what_an_agent_finds(agents: Agents) -> None:
     agents.run("mkdir -p ~/Parachute/Daily ~/Parachute/.hidden && echo secret > ~/Parachute/.hidden/secret")
-    said = agents.output("id; ls -a /vault; cat /proc/1/environ; curl --max-time 5 example.com; hostname")
+    said = agents.output(
+        "id; ls -a /vault; cat /proc/1/environ; curl -s example.com; curl --noproxy '*' example.com; hostname"
+    )
     assert "uid=1000(agent) gid=1000(agent)" in said
     assert "Daily" in said
     assert "/proc/1/environ: Permission denied" in said
+    assert "example.com is not allowed yet. The owner has been asked" in said
     assert "Could not resolve host: example.com" in said
     assert "hidden" not in said
     assert ".parachute" not in said

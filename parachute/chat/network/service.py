@@ -78,6 +78,11 @@ class Networks:
             self._once.pop((session, opened.workspace), None)
             await self._egress.close(_owner(session))
 
+    async def close_all(self) -> None:
+        """Close the networks of all sessions; the next turn of each opens its own again."""
+        for session in list(self._opened):
+            await self.close(session)
+
     def waiting(self) -> Sequence[Asked]:
         """Return the hosts that wait for a decision, the oldest first."""
         return list(self._asked.values())

@@ -29,6 +29,7 @@ async def build_kill_switch(
         stops=(
             chat.runs.stop_all,
             llm.gateway.close_all,
+            chat.networks.close_all,
             sandbox.egress.cut,
             chat.mcp_servers.end_all,
             events.hooks.stop,

@@ -125,6 +125,15 @@ async def test_once_holds_for_the_conversation_that_asked_until_its_sandbox_ends
     assert await world.reached(asked.session)
 
 
+async def test_a_stop_of_all_agents_closes_every_network(world: World) -> None:
+    for name in ("a", "b"):
+        await world.open(name)
+    await world.networks.close_all()
+    assert world.egress.status() == []
+    await world.open("a")
+    assert "has been asked" in await world.ask("a")
+
+
 async def test_never_is_not_asked_about_again_also_after_a_restart(world: World) -> None:
     await world.open("a")
     await world.networks.decide("", "api.example.org", "never", "owner")
