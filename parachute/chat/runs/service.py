@@ -105,8 +105,7 @@ class Runs:
 
     async def follow(self, session: str, after: int) -> AsyncIterator[tuple[int, Event]]:
         """The events of the session's running or last run from behind `after`; error: NotFound."""
-        log_in_memory = self._log(session)
-        if log_in_memory:
+        if log_in_memory := self._log(session):
             return log_in_memory.read(after)
         await self._services.sessions.get(session)
         last = await self._store.last(session)
