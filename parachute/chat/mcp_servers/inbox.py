@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from parachute.base.errors import ParachuteError
 from parachute.chat.mcp_servers.catalog import Catalog, Listed, Review
-from parachute.events.inbox.models import APPROVE, Answer, Item, Kind, Source
+from parachute.events.inbox.models import APPROVE, Answer, Item, Kind, Source, not_waiting
 
 
 class McpServersSource(Source):
@@ -26,6 +26,8 @@ class McpServersSource(Source):
         for found, review in await asyncio.to_thread(self._waiting):
             if found.hash == item.hash and review is not None:
                 await asyncio.to_thread(self._catalog.approve, review)
+                return
+        raise not_waiting()
 
     def _waiting(self) -> list[tuple[Item, Review | None]]:
         return [self._reviewed(each) for each in self._catalog.listed() if each.state == "waiting"]

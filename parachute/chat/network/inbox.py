@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from parachute.chat.network.models import Asked, Choice
 from parachute.chat.network.service import Networks
-from parachute.events.inbox.models import Answer, Item, Kind, Source
+from parachute.events.inbox.models import Answer, Item, Kind, Source, not_waiting
 
 _ONCE, _ALWAYS, _NEVER = "once", "always", "never"
 
@@ -32,6 +32,8 @@ class HostsSource(Source):
             else:
                 choice: Choice = "always" if answer.word == _ALWAYS else "never"
                 await self._networks.decide(asked.workspace, asked.host, choice, answer.who)
+            return
+        raise not_waiting()
 
 
 def _item(asked: Asked) -> Item:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from parachute.events.hooks.service import Hooks, Listed
-from parachute.events.inbox.models import APPROVE, Answer, Item, Kind, Source
+from parachute.events.inbox.models import APPROVE, Answer, Item, Kind, Source, not_waiting
 
 
 class HooksSource(Source):
@@ -21,7 +21,10 @@ class HooksSource(Source):
 
     async def answer(self, item: Item, answer: Answer) -> None:
         """Approve a hook, exactly as it was shown."""
-        await self._hooks.approve([each for each in await self._waiting() if _item(each).hash == item.hash])
+        shown = [each for each in await self._waiting() if _item(each).hash == item.hash]
+        if not shown:
+            raise not_waiting()
+        await self._hooks.approve(shown)
 
     async def _waiting(self) -> Sequence[Listed]:
         return [each for each in await self._hooks.list() if each.command is not None and not each.is_approved]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
+from parachute.base.errors import NotFound
 from parachute.security.keys.models import Caller, Capability
 
 Kind = Literal["permission", "question", "suggestion", "module", "hook", "mcp_server", "agent", "host"]
@@ -78,6 +79,13 @@ class Answer:
     word: str
     who: str
     values: Mapping[str, str | list[str]] = field(default_factory=dict)
+
+
+def not_waiting() -> NotFound:
+    """The error for an item that somebody has answered, or that has changed since it was shown."""
+    return NotFound(
+        "This does not wait for an answer (any more).", "`parachute inbox` shows what does.", key="not_waiting"
+    )
 
 
 class Source(ABC):

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError
-from parachute.events.inbox.models import Answer, Item, Source
+from parachute.base.errors import Conflict, InvalidInput, NotAllowed, ParachuteError
+from parachute.events.inbox.models import Answer, Item, Source, not_waiting
 from parachute.security.audit.service import Audit
 from parachute.security.keys.models import Caller
 
@@ -119,9 +119,7 @@ class Inbox:
             for item in await source.items():
                 if item.id == identifier:
                     return item
-        raise NotFound(
-            "This does not wait for an answer (any more).", "`parachute inbox` shows what does.", key="not_waiting"
-        )
+        raise not_waiting()
 
     def _source(self, item: Item) -> Source:
         return next(source for source in self._sources if item.kind in source.kinds)

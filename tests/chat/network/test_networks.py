@@ -10,11 +10,13 @@ import pytest
 
 from parachute.base.database import Database
 from parachute.base.errors import InvalidInput, NotFound
+from parachute.chat.network.inbox import HostsSource
 from parachute.chat.network.service import Networks
 from parachute.chat.network.store import HostDecisions, create_host_decisions
 from parachute.chat.sessions.models import Session
 from parachute.chat.workspaces.models import Workspace
 from parachute.config.settings.models import NetworkSettings
+from parachute.events.inbox.models import Answer
 from parachute.sandbox.egress.models import Network
 from parachute.sandbox.egress.service import Egress
 from parachute.sandbox.layout import EGRESS_SOCKET
@@ -183,6 +185,16 @@ async def test_the_network_at_home_is_closed_unless_the_owner_names_it(world: Wo
     for host in ("127.0.0.1", "localhost", "*", "169.254.169.254"):
         with pytest.raises(InvalidInput):
             await world.networks.decide("", host, "always", "owner")
+
+
+async def test_an_answer_to_what_waits_no_more_is_an_error(world: World) -> None:
+    await world.open("a")
+    await world.ask("a")
+    source = HostsSource(world.networks)
+    (item,) = await source.items()
+    await source.answer(item, Answer("never", "owner"))
+    with pytest.raises(NotFound):
+        await source.answer(item, Answer("always", "owner"))
 
 
 async def test_only_so_many_hosts_wait(world: World) -> None:
