@@ -1,22 +1,37 @@
 """The account of one module or agent: its allowed hosts, and what went through."""
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any
+
+import h11
 
 from parachute.sandbox.egress.hosts import DEFAULT_PORTS, AllowedHosts
 from parachute.sandbox.egress.models import Limits, Refused, Target, Unlisted
+from parachute.sandbox.egress.request import ProxyRequest, rewritten, rewritten_answer
+from parachute.sandbox.egress.route import Route, Service
 from parachute.security.audit.decisions import Decisions
 
 
 class Account:
-    """The list of hosts of one owner, with what its connections have in common."""
+    """The list of hosts of one owner, with what its connections have in common.
+
+    `services` answer for names of their own; for all others it is a service itself.
+    """
 
     def __init__(
-        self, owner: str, allowed: AllowedHosts, decisions: Decisions, limits: Limits, unlisted: Unlisted | None = None
+        self,
+        owner: str,
+        allowed: AllowedHosts,
+        decisions: Decisions,
+        limits: Limits,
+        unlisted: Unlisted | None,
+        services: Mapping[Target, Service],
     ) -> None:
         self.owner = owner
         self.allowed = allowed
         self.unlisted = unlisted
+        self.services = services
         self.decisions = decisions
         self.lookups = asyncio.Semaphore(limits.lookups)
         self.sent = 0
@@ -24,15 +39,39 @@ class Account:
         self._accepted = 0
         self._refused = 0
 
-    def decide(self, endpoint: str, refused: Refused | None) -> None:
-        """Count and record a decision."""
-        if refused is None:
-            self._accepted += 1
-        else:
-            self._refused += 1
-        self.decisions.record(endpoint, refused.message if refused else None)
+    def service(self, target: Target) -> Service:
+        """Return the service that judges requests to a target."""
+        return self.services.get(target, self)
 
-    def not_listed(self, target: Target) -> Refused:
+    def describe(self, asked: ProxyRequest) -> str:
+        """Return a request without its path."""
+        return asked.endpoint
+
+    async def route(self, asked: ProxyRequest, request: h11.Request, allowed: AllowedHosts) -> Route:
+        """Return the way to a host of the list; error: Refused."""
+        if not allowed.allows(asked.target):
+            raise self._not_listed(asked.target)
+        return Route(
+            asked.target,
+            rewritten(asked, request) if asked.path is not None else None,
+            rewritten_answer,
+            lambda: self.allowed.allows(asked.target),
+            private=allowed.allows_private(asked.target),
+        )
+
+    def decided(self, described: str, refused: Refused | None) -> None:
+        """Record a decision."""
+        self.decisions.record(described, refused.message if refused else None)
+
+    def ended(self, described: str, sent: int, received: int, error: str | None) -> None:
+        """Do nothing: a decision says all that is recorded."""
+
+    def count(self, *, refused: bool) -> None:
+        """Count a decision of any service."""
+        self._accepted += not refused
+        self._refused += refused
+
+    def _not_listed(self, target: Target) -> Refused:
         """The refusal of a host that is not on the list, with what to write there."""
         if self.unlisted is not None:
             return self.unlisted(target)

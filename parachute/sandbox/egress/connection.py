@@ -8,8 +8,9 @@ import h11
 from parachute.sandbox.egress import request as requests
 from parachute.sandbox.egress.account import Account
 from parachute.sandbox.egress.exchange import Exchange, next_event
-from parachute.sandbox.egress.models import Limits, Refused, Target
+from parachute.sandbox.egress.models import Limits, Refused
 from parachute.sandbox.egress.outside import Outside, Streams, Unreachable
+from parachute.sandbox.egress.route import Route, Service
 from parachute.sandbox.egress.streams import Idle, close_gracefully, drain_wholly, pump
 
 log = logging.getLogger(__name__)
@@ -29,7 +30,9 @@ class Connection:
         self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=limits.header_bytes)
         self._server: asyncio.StreamWriter | None = None
         self._established = False
-        self.target: Target | None = None
+        self._sent = 0
+        self._received = 0
+        self.route: Route | None = None
 
     async def serve(self) -> None:
         """Serve to the end; raises nothing but CancelledError."""
@@ -54,31 +57,43 @@ class Connection:
         await self._refuse(Refused(message, "Close some, or wait for them to end.", status=503))
 
     async def _serve(self) -> None:
-        endpoint = "a request that cannot be read"
+        account = self._account
+        service: Service = account
+        described = "a request that cannot be read"
         try:
             request = await self._read_request()
             asked = requests.read(request)
-            endpoint = asked.endpoint
-            if not self._account.allowed.allows(asked.target):
-                raise self._account.not_listed(asked.target)
-            self.target = asked.target
-            server = await self._outside.reach(
-                asked.target, self._account.lookups, private=self._account.allowed.allows_private(asked.target)
-            )
+            service = account.service(asked.target)
+            described = service.describe(asked)
+            self.route = route = await service.route(asked, request, account.allowed)
+            server = await self._outside.reach(route.target, account.lookups, private=route.private, tls=route.tls)
         except Refused as refused:
-            self._account.decide(endpoint, refused)
+            account.count(refused=True)
+            service.decided(described, refused)
             raise
         self._server = server[1]
-        self._account.decide(endpoint, None)
+        account.count(refused=False)
+        service.decided(described, None)
+        error: str | None = "It was broken off."
+        try:
+            await self._carry(route, server, early=request.http_version >= b"1.1")
+            error = None
+        except Refused as refused:
+            error = refused.message
+            raise
+        finally:
+            service.ended(described, self._sent, self._received, error)
+        await close_gracefully(self._reader, self._writer)
+
+    async def _carry(self, route: Route, server: Streams, *, early: bool) -> None:
         try:
             async with Idle(self._limits.idle_seconds) as idle:
-                if asked.path is None:
+                if route.request is None:
                     await self._tunnel(server, idle)
                 else:
-                    await self._exchange(asked, request, server, idle)
+                    await self._exchange(route, route.request, server, idle, early=early)
         except TimeoutError as error:
-            raise Unreachable(f"{asked.target} was silent for too long.", status=504) from error
-        await close_gracefully(self._reader, self._writer)
+            raise Unreachable(f"{route.target} was silent for too long.", status=504) from error
 
     async def _tunnel(self, server: Streams, idle: Idle) -> None:
         early, _ = self._http.trailing_data  # a client may speak before it knows that it may
@@ -92,7 +107,7 @@ class Connection:
         await drain_wholly(server[1])
         await drain_wholly(self._writer)
 
-    async def _exchange(self, asked: requests.ProxyRequest, request: h11.Request, server: Streams, idle: Idle) -> None:
+    async def _exchange(self, route: Route, request: h11.Request, server: Streams, idle: Idle, *, early: bool) -> None:
         exchange = Exchange(
             self._http,
             (self._reader, self._writer),
@@ -101,11 +116,13 @@ class Connection:
             lambda size: self._count(idle, sent=size),
             lambda size: self._count(idle, received=size),
         )
-        await exchange.run(asked, request)
+        await exchange.run(route, request, early=early)
         await drain_wholly(self._writer)
 
     def _count(self, idle: Idle, sent: int = 0, received: int = 0) -> None:
         idle.touch()
+        self._sent += sent
+        self._received += received
         self._account.sent += sent
         self._account.received += received
 

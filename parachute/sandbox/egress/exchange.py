@@ -8,7 +8,7 @@ import h11
 
 from parachute.sandbox.egress.models import Refused
 from parachute.sandbox.egress.outside import Streams, Unreachable
-from parachute.sandbox.egress.request import ProxyRequest, forwarded
+from parachute.sandbox.egress.route import Route
 from parachute.sandbox.egress.streams import CHUNK
 
 _EARLY = frozenset((100, 102, 103))
@@ -47,30 +47,29 @@ class Exchange:
         self._received = received
         self._answered = False
 
-    async def run(self, asked: ProxyRequest, request: h11.Request) -> None:
-        """Run to the end of the answer; errors: Refused while the client can still get an answer, else OSError."""
-        body = asyncio.create_task(self._carry_request(asked, request), name="egress request body")
+    async def run(self, route: Route, request: h11.Request, *, early: bool) -> None:
+        """Run to the end of the answer; errors: Refused while the client can still get an answer, else OSError.
+
+        `early`: the client understands an answer before the answer.
+        """
+        body = asyncio.create_task(self._carry_request(request), name="egress request body")
         try:
             # A server may answer before the body is complete, and then does not want the rest.
-            await self._carry_answer(request.http_version >= b"1.1")
+            await self._carry_answer(route, early)
         except h11.RemoteProtocolError as error:
             if self._answered:
                 raise ConnectionAbortedError("the answer broke off") from error
             if body.done() and not body.cancelled() and isinstance(body.exception(), Refused):
                 raise body.exception() from error  # type: ignore[misc]
-            raise Unreachable(f"{asked.target} gave no answer that can be read as HTTP.") from error
+            raise Unreachable(f"{route.target} gave no answer that can be read as HTTP.") from error
         finally:
             body.cancel()
             with contextlib.suppress(asyncio.CancelledError, Refused, OSError, h11.ProtocolError):
                 await body
 
-    async def _carry_request(self, asked: ProxyRequest, request: h11.Request) -> None:
-        assert asked.path is not None
-        host = str(asked.target).removesuffix(":80").encode()
-        headers = [(name, value) for name, value in forwarded(request.headers.raw_items()) if name.lower() != b"host"]
-        headers = [(b"Host", host), *headers, (b"Connection", b"close")]
+    async def _carry_request(self, request: h11.Request) -> None:
         try:
-            await self._send(h11.Request(method=request.method, target=asked.path, headers=headers))
+            await self._send(request)
             while isinstance(event := await next_event(self._http, self._client_reader), h11.Data):
                 await self._send(h11.Data(event.data))
             await self._send(h11.EndOfMessage())
@@ -79,16 +78,16 @@ class Exchange:
             self._server.transport.abort()
             raise Refused("The body of the request broke off, or cannot be read.", status=400) from error
 
-    async def _carry_answer(self, early: bool) -> None:
+    async def _carry_answer(self, route: Route, early: bool) -> None:
         while True:
             event = await next_event(self._upstream, self._server_reader, self._received)
             if isinstance(event, h11.InformationalResponse):
                 if early and event.status_code in _EARLY:
                     await self._answer(event)
             elif isinstance(event, h11.Response):
+                answer = route.answer(event)
                 self._answered = True
-                headers = [*forwarded(event.headers.raw_items()), (b"Connection", b"close")]
-                await self._answer(h11.Response(status_code=event.status_code, headers=headers, reason=event.reason))
+                await self._answer(answer)
             elif isinstance(event, h11.Data):
                 await self._answer(h11.Data(event.data))
             elif isinstance(event, h11.EndOfMessage):

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,9 @@ from parachute.base.files import private_folder
 from parachute.sandbox.egress.account import Account
 from parachute.sandbox.egress.connection import Connection
 from parachute.sandbox.egress.hosts import AllowedHosts
-from parachute.sandbox.egress.models import Limits, Unlisted
+from parachute.sandbox.egress.models import Limits, Target, Unlisted
 from parachute.sandbox.egress.outside import BUFFER, Outside
+from parachute.sandbox.egress.route import Service
 from parachute.security.audit.decisions import Decisions
 
 
@@ -27,10 +28,11 @@ class Listener:
         decisions: Decisions,
         outside: Outside,
         limits: Limits,
-        unlisted: Unlisted | None = None,
+        unlisted: Unlisted | None,
+        services: Mapping[Target, Service],
     ) -> None:
         self.path = path
-        self._account = Account(owner, allowed, decisions, limits, unlisted)
+        self._account = Account(owner, allowed, decisions, limits, unlisted, services)
         self._outside = outside
         self._limits = limits
         self._server: asyncio.Server | None = None
@@ -71,16 +73,17 @@ class Listener:
         """Break off what runs."""
         await self._end(list(self._connections))
 
-    async def change(self, allowed: AllowedHosts, unlisted: Unlisted | None) -> None:
+    async def change(
+        self, allowed: AllowedHosts, unlisted: Unlisted | None, services: Mapping[Target, Service]
+    ) -> None:
         """Put another list in force; connections to hosts that are not on it any more are broken off."""
-        self._account.allowed, self._account.unlisted = allowed, unlisted
-        await self._end(
-            [
-                task
-                for task, connection in self._connections.items()
-                if connection.target is not None and not allowed.allows(connection.target)
-            ]
-        )
+        self._account.allowed, self._account.unlisted, self._account.services = allowed, unlisted, services
+        await self.recheck()
+
+    async def recheck(self) -> None:
+        """Break off what may not go on."""
+        open_now = self._connections.items()
+        await self._end([task for task, each in open_now if each.route is not None and not each.route.holds()])
 
     def status(self) -> dict[str, Any]:
         """Counters for people."""

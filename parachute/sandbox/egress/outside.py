@@ -3,8 +3,10 @@
 import asyncio
 import functools
 import socket
+import ssl
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 from parachute.sandbox.egress import addresses
 from parachute.sandbox.egress.hosts import is_address
@@ -15,8 +17,8 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 """(host, port) to addresses, in the order in which they are to be tried; error: OSError."""
 
-Connect = Callable[[str, int], Awaitable[Streams]]
-"""(address, port) to an open connection; error: OSError."""
+Connect = Callable[..., Awaitable[Streams]]
+"""(address, port) to an open connection, with `ssl` and `server_hostname` to one with TLS; error: OSError."""
 
 BUFFER = 32 * 1024
 """Bytes; asyncio pauses a sender when twice as much waits to be read."""
@@ -49,8 +51,15 @@ class Outside:
         if self._threads is not None:
             self._threads.shutdown(wait=False, cancel_futures=True)
 
-    async def reach(self, target: Target, lookups: asyncio.Semaphore, *, private: bool = False) -> Streams:
-        """A connection to a host; errors: Refused if it is not public or all agents are stopped, Unreachable.
+    async def reach(
+        self,
+        target: Target,
+        lookups: asyncio.Semaphore,
+        *,
+        private: bool = False,
+        tls: ssl.SSLContext | None = None,
+    ) -> Streams:
+        """A connection to a host, with TLS where that is given; errors: Refused if it is not public or all agents are stopped, Unreachable.
 
         `private`: it may lie in the network at home; this machine is closed in any case, since its programs would take the
         server for the owner.
@@ -66,18 +75,21 @@ class Outside:
                 else:
                     async with lookups:
                         found = await self._resolve(target.host, target.port)
-                return await self._first(target, found, private)
+                return await self._first(target, found, private, tls)
         except TimeoutError as error:
             what = "does not answer" if found else "could not be looked up in time"
             raise Unreachable(f"{target} {what}.", status=504) from error
         except UnicodeError as error:  # of the system's resolver, for a name that it cannot write
             raise Unreachable(f"{target.host} is not a name that can be looked up.") from error
+        except ssl.SSLCertVerificationError as error:
+            raise Unreachable(f"The certificate of {target} is not trusted: {error.verify_message}.") from error
         except OSError as error:
             if found:
                 raise Unreachable(f"{target} cannot be reached: {error.strerror or error}.") from error
             raise Unreachable(f"{target.host} is not known: {error.strerror or error}.") from error
 
-    async def _first(self, target: Target, found: Sequence[str], private: bool) -> Streams:
+    async def _first(self, target: Target, found: Sequence[str], private: bool, tls: ssl.SSLContext | None) -> Streams:
+        options: dict[str, Any] = {"ssl": tls, "server_hostname": target.host} if tls else {}
         refusals = {address: addresses.refusal(address, private=private) for address in dict.fromkeys(found)}
         public = [address for address, reason in refusals.items() if reason is None][:_ADDRESSES]
         if not public:
@@ -90,10 +102,10 @@ class Outside:
             try:
                 # An address of a network that is broken here must leave time for the next one.
                 async with asyncio.timeout(self._limits.connect_seconds / len(public)):
-                    return await self._connect(address, target.port)
+                    return await self._connect(address, target.port, **options)
             except OSError:  # TimeoutError is one too
                 continue
-        return await self._connect(public[-1], target.port)
+        return await self._connect(public[-1], target.port, **options)
 
     async def _ask_system(self, host: str, port: int) -> Sequence[str]:
         lookup = functools.partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)

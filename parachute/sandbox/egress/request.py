@@ -68,6 +68,20 @@ def forwarded(headers: Headers) -> Headers:
     return [header for header, (name, _) in zip(headers, lower, strict=True) if name not in dropped]
 
 
+def rewritten(asked: ProxyRequest, request: h11.Request) -> h11.Request:
+    """A plain request as its server gets it."""
+    host = str(asked.target).removesuffix(":80").encode()
+    headers = [(name, value) for name, value in forwarded(request.headers.raw_items()) if name.lower() != b"host"]
+    headers = [(b"Host", host), *headers, (b"Connection", b"close")]
+    return h11.Request(method=request.method, target=asked.path or "/", headers=headers)
+
+
+def rewritten_answer(response: h11.Response) -> h11.Response:
+    """An answer as the client gets it."""
+    headers = [*forwarded(response.headers.raw_items()), (b"Connection", b"close")]
+    return h11.Response(status_code=response.status_code, headers=headers, reason=response.reason)
+
+
 def _target(text: str, port: int | None) -> Target:
     try:
         host, port = hosts.split(text, port)

@@ -1,7 +1,7 @@
 """Opening and closing the listeners of modules and agents."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -9,8 +9,9 @@ from parachute.base import budget
 from parachute.base.errors import InvalidInput
 from parachute.sandbox.egress.hosts import AllowedHosts
 from parachute.sandbox.egress.listener import Listener
-from parachute.sandbox.egress.models import Limits, Unlisted
+from parachute.sandbox.egress.models import Limits, Target, Unlisted
 from parachute.sandbox.egress.outside import Connect, Outside, Resolve
+from parachute.sandbox.egress.route import Service
 from parachute.security.audit.decisions import Decisions
 from parachute.security.audit.service import Audit
 from parachute.security.kill_switch.switch import KillSwitch
@@ -51,10 +52,12 @@ class Egress:
         kind: Literal["module", "agent"] = "module",
         private: bool = False,
         unlisted: Unlisted | None = None,
+        services: Mapping[Target, Service] | None = None,
     ) -> None:
         """Listen on a socket for an owner, whose folder only this user can enter; an open listener gets the new list.
 
-        `private`: the list is the computer's owner's, and may name machines at home. `unlisted` refuses what is not on it.
+        `private`: the list is the computer's owner's, and may name machines at home. `unlisted` refuses what is not on it;
+        requests to the targets of `services` are theirs.
         Errors: InvalidInput naming each wrong host, or a path too long for a socket; then nothing has changed.
         """
         allowed = AllowedHosts.parse(hosts, private=private)
@@ -63,10 +66,12 @@ class Egress:
         async with self._changing:
             listener = self._listeners.get(owner)
             if listener is not None and listener.path == socket_path:
-                await listener.change(allowed, unlisted)
+                await listener.change(allowed, unlisted, services or {})
                 return
             decisions = Decisions(self._audit, kind, owner)
-            opened = Listener(owner, allowed, socket_path, decisions, self._outside, self._limits, unlisted)
+            opened = Listener(
+                owner, allowed, socket_path, decisions, self._outside, self._limits, unlisted, services or {}
+            )
             await opened.start(self._budget)
             self._listeners[owner] = opened
             if listener is not None:
@@ -78,6 +83,12 @@ class Egress:
             listener = self._listeners.pop(owner, None)
             if listener is not None:
                 await listener.close()
+
+    async def recheck(self, owner: str) -> None:
+        """Break off what an owner's services do not allow any more."""
+        async with self._changing:
+            if (listener := self._listeners.get(owner)) is not None:
+                await listener.recheck()
 
     async def cut(self) -> None:
         """Break off every connection; the listeners stay, and go on when agents may run again."""

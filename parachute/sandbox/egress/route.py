@@ -1,0 +1,44 @@
+"""The way of a request through the proxy, and services of this computer that choose it for a name of their own."""
+
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import h11
+
+from parachute.sandbox.egress.hosts import AllowedHosts
+from parachute.sandbox.egress.models import Refused, Target
+from parachute.sandbox.egress.request import ProxyRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """The target of a request, what is sent there, and how its answer is passed on.
+
+    `request` is None for a tunnel. `answer` gives the answer its headers, or raises Refused. `private`: the target may lie in the
+    network at home. `holds` tells after a change of what is allowed whether the request may go on.
+    """
+
+    target: Target
+    request: h11.Request | None
+    answer: Callable[[h11.Response], h11.Response]
+    holds: Callable[[], bool]
+    private: bool = False
+    tls: ssl.SSLContext | None = None
+
+
+class Service(Protocol):
+    """Whatever judges requests to a name, records them, and says where they go."""
+
+    def describe(self, asked: ProxyRequest) -> str:
+        """Return a request as it may be recorded."""
+
+    async def route(self, asked: ProxyRequest, request: h11.Request, allowed: AllowedHosts) -> Route:
+        """Return the route of a request of somebody who may reach these hosts; error: Refused."""
+
+    def decided(self, described: str, refused: Refused | None) -> None:
+        """Record whether a request goes out."""
+
+    def ended(self, described: str, sent: int, received: int, error: str | None) -> None:
+        """Record the end of a request that went out: bytes in each direction, and what went wrong."""
