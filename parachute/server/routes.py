@@ -7,6 +7,7 @@ from parachute.automation.triage.api import router as orchestrator
 from parachute.chat.claude_code_import.api import router as claude_code
 from parachute.chat.mcp_servers.api import router as mcp_servers
 from parachute.chat.network.api import router as network
+from parachute.chat.repositories.api import router as repositories
 from parachute.chat.runs.api import router as runs
 from parachute.chat.runs.api import sandbox_router as sandboxes
 from parachute.chat.sessions.api import router as sessions
@@ -30,6 +31,7 @@ ROUTERS = (
     workspaces,
     mcp_servers,
     network,
+    repositories,
     claude_code,
     keys,
     gateway,

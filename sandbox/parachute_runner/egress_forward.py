@@ -1,9 +1,9 @@
 """Joins a TCP port inside a sandbox with the mounted socket of the egress proxy: programs want a TCP address in HTTP_PROXY.
 
-    egress_forward.py [--port N] SOCKET -- PROGRAM [ARGUMENT...]
+    egress_forward.py [--port N] [--git] SOCKET -- PROGRAM [ARGUMENT...]
 
 The sandbox has a network namespace of its own, so the port is nobody else's. The program starts when the port listens, in
-this very process; the forwarder is its child and ends with it. A Python program may use `Forwarder` in a thread instead.
+this very process; the forwarder is its child and ends with it. `--git`: git takes the proxy's own service for all remotes. A Python program may use `Forwarder` in a thread instead.
 """
 
 import argparse
@@ -20,8 +20,19 @@ if not __package__:  # started by path, with -IS, inside a sandbox that has no i
 from parachute_runner import processes
 
 PORT = 3128
+_GIT = "http://git.parachute.internal/"
+_REMOTES = (("", "https://"), ("", "ssh://git@"), ("git@", "git@"))
 _CHUNK = 65536
 _CONNECTIONS = 64
+
+
+def git_environment() -> Mapping[str, str]:
+    """The variables by which git finds repositories at the proxy's service, and asks nobody for a password."""
+    found = {"GIT_CONFIG_COUNT": str(len(_REMOTES)), "GIT_TERMINAL_PROMPT": "0"}
+    for number, (path, remote) in enumerate(_REMOTES):
+        found[f"GIT_CONFIG_KEY_{number}"] = f"url.{_GIT}{path}.insteadOf"
+        found[f"GIT_CONFIG_VALUE_{number}"] = remote
+    return found
 
 
 class Forwarder:
@@ -195,6 +206,7 @@ def main() -> None:
     """Listen, fork the forwarder, and become the program."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--port", type=int, default=PORT)
+    parser.add_argument("--git", action="store_true")
     parser.add_argument("socket")
     parser.add_argument("program", nargs="+")
     options = parser.parse_args()
@@ -203,6 +215,8 @@ def main() -> None:
     if os.fork() == 0:
         _forward_only(forwarder, parent)
     os.environ.update(forwarder.environment())
+    if options.git:
+        os.environ.update(git_environment())
     # Every descriptor of the forwarder is closed by this: Python makes none that survives it.
     os.execvp(options.program[0], options.program)
 

@@ -1,7 +1,7 @@
 """The network of conversations: opening it for a sandbox, refusing what is not listed, and the owner's decisions."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -9,11 +9,13 @@ from parachute.base.clock import now
 from parachute.base.errors import InvalidInput, NotFound
 from parachute.chat.network.models import Asked, Choice, Decision, entry_of
 from parachute.chat.network.store import HostDecisions
+from parachute.chat.repositories.service import Place, Repositories
 from parachute.chat.sessions.models import Session
 from parachute.chat.workspaces.models import Workspace
 from parachute.config.settings.models import NetworkSettings
 from parachute.sandbox.egress.hosts import AllowedHosts
 from parachute.sandbox.egress.models import NO_NETWORK, Network, Refused, Target
+from parachute.sandbox.egress.route import Service
 from parachute.sandbox.egress.service import Egress
 from parachute.sandbox.layout import EGRESS_SOCKET
 
@@ -36,17 +38,24 @@ class _Opened:
     since: str
     network: Network
     folder: Path
+    services: Mapping[Target, Service]
 
 
 class Networks:
     """Opens a listener of the egress proxy for each sandboxed conversation; `changed` is called when the waiting hosts change."""
 
     def __init__(
-        self, settings: NetworkSettings, egress: Egress, decisions: HostDecisions, changed: Callable[[], None]
+        self,
+        settings: NetworkSettings,
+        egress: Egress,
+        decisions: HostDecisions,
+        repositories: Repositories,
+        changed: Callable[[], None],
     ) -> None:
         self._default = Network(settings.mode, tuple(settings.hosts))
         self._egress = egress
         self._decisions = decisions
+        self._repositories = repositories
         self._changed = changed
         self._opened: dict[str, _Opened] = {}
         self._once: dict[tuple[str, str], set[str]] = {}
@@ -58,18 +67,21 @@ class Networks:
         One from outside has none without a workspace: whoever writes there is not the owner.
         """
         if workspace is not None:
-            return workspace.network
+            return replace(workspace.network, repositories=tuple(map(str, workspace.git)))
         return NO_NETWORK if session.from_outside else self._default
 
     async def open(self, session: Session, workspace: Workspace | None, folder: Path) -> Network:
         """Give a session its network, by a socket in the folder, and return what it is."""
         network = self.of(session, workspace)
-        if network.mode == "off":
+        if not network.is_open:
             await self.close(session.id)
             return network
-        slug, since = (workspace.slug, workspace.created_at) if workspace else ("", "")
-        self._opened[session.id] = opened = _Opened(slug, since, network, folder)
-        await self._listen(session.id, session.title or "A new conversation", opened)
+        slug, since, git = (workspace.slug, workspace.created_at, workspace.git) if workspace else ("", "", ())
+        source = session.title or "A new conversation"
+        place = Place(session.id, _owner(session.id), source, slug, since, network.mode, git)
+        services = self._repositories.open(place)
+        self._opened[session.id] = opened = _Opened(slug, since, network, folder, services)
+        await self._listen(session.id, source, opened)
         return network
 
     async def close(self, session: str) -> None:
@@ -77,6 +89,7 @@ class Networks:
         if (opened := self._opened.pop(session, None)) is not None:
             self._once.pop((session, opened.workspace), None)
             await self._egress.close(_owner(session))
+            self._repositories.close(session)
 
     async def close_all(self) -> None:
         """Close the networks of all sessions; the next turn of each opens its own again."""
@@ -122,14 +135,17 @@ class Networks:
     async def _listen(self, session: str, source: str, opened: _Opened) -> None:
         decided = self._decisions.of(opened.workspace, opened.since)
         allowed = (host for host, choice in decided.items() if choice == "always")
-        hosts = (*opened.network.hosts, *allowed, *sorted(self._once.get((session, opened.workspace), ())))
+        once = self._once.get((session, opened.workspace), ())
+        hosts = () if opened.network.mode == "off" else (*opened.network.hosts, *allowed, *sorted(once))
         unlisted = partial(self._refuse, session, source, opened)
         path = opened.folder / EGRESS_SOCKET
-        await self._egress.open(_owner(session), hosts, path, kind="agent", private=True, unlisted=unlisted)
+        await self._egress.open(
+            _owner(session), hosts, path, kind="agent", private=True, unlisted=unlisted, services=opened.services
+        )
 
     def _refuse(self, session: str, source: str, opened: _Opened, target: Target) -> Refused:
         host = entry_of(target)
-        if opened.network.mode == "list":
+        if opened.network.mode != "ask":
             return Refused(
                 f"This conversation may not reach {host}: it is not on the list of allowed hosts.",
                 "Do without it, or ask the owner to add it.",

@@ -21,6 +21,12 @@ _CONTEXT_LIMIT = 64 * 1024
 """Bytes that one context file may add; what is over is cut and said."""
 
 
+_GIT = (
+    "git fetches from and pushes to repositories that the owner allows; their credentials are added outside, and you have "
+    "none. Another repository is refused with a sentence that says what to do."
+)
+
+
 @dataclass(slots=True)
 class Prompt:
     """A composed prompt, and what the app shows of it in the event `prompt_metadata`."""
@@ -215,6 +221,14 @@ def _place(execution: Execution) -> str:
 
 
 def _network(network: Network) -> str:
+    return f"{_hosts(network)} {_GIT}{_repositories(network)}" if network.is_open else _hosts(network)
+
+
+def _repositories(network: Network) -> str:
+    return f" These repositories are: {', '.join(network.repositories)}." if network.repositories else ""
+
+
+def _hosts(network: Network) -> str:
     if network.mode == "off":
         return "You work in a sandbox without network."
     reached = f" These hosts are allowed: {', '.join(network.hosts)}." if network.hosts else ""

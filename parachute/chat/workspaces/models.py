@@ -9,6 +9,7 @@ from typing import Any, Literal
 from parachute.modules.runtime.models import OfferedTool
 from parachute.sandbox.egress.models import Network
 from parachute.sandbox.engines.limits import NO_LIMITS, Limits
+from parachute.sandbox.git.models import Grant
 from parachute.security.permissions.actions import MODULE_SERVER
 from parachute.security.trust_levels import TrustLevel
 
@@ -66,6 +67,7 @@ class Workspace:
     capabilities: Capabilities = EVERYTHING
     limits: Limits = NO_LIMITS
     network: Network = EVERY_HOST_ASKS
+    git: tuple[Grant, ...] = ()
     declared: bool = False
 
     def as_json(self) -> dict[str, Any]:
@@ -82,6 +84,7 @@ class Workspace:
             "cpus": self.limits.cpus,
             "processes": self.limits.processes,
             "network": {"mode": self.network.mode, "hosts": list(self.network.hosts)},
+            "git": [grant.as_json() for grant in self.git],
             "created_at": self.created_at,
             "updated_at": self.updated_at,
             "declared": self.declared,

@@ -10,6 +10,7 @@ from parachute.chat.workspaces.models import EVERY_HOST_ASKS, Capabilities, Work
 from parachute.sandbox.egress.hosts import AllowedHosts
 from parachute.sandbox.egress.models import Mode, Network
 from parachute.sandbox.engines.limits import Limits
+from parachute.sandbox.git.models import Access, Grant, Repository
 from parachute.security.trust_levels import TrustLevel, normalize_trust_level
 
 _NAMES = 200
@@ -63,6 +64,17 @@ class NetworkChoice(_Strict):
         return Network(self.mode, tuple(AllowedHosts.parse(self.hosts, private=True).texts()))
 
 
+class RepositoryChoice(_Strict):
+    """A repository that git uses in the workspace's sandboxes, with the owner's token; to push includes to fetch."""
+
+    repository: Annotated[Text, Field(min_length=1, max_length=500)]
+    access: Access = "fetch"
+
+    def chosen(self) -> Grant:
+        """The choice as it is kept; error: InvalidInput."""
+        return Grant(Repository.parse(self.repository), self.access)
+
+
 class Changes(_Strict):
     """Changes of a workspace; what is absent stays, and null gives back the default."""
 
@@ -76,6 +88,7 @@ class Changes(_Strict):
     cpus: float | None = Field(default=None, ge=0.1, le=512, allow_inf_nan=False)
     processes: int | None = Field(default=None, ge=160, le=4096)
     network: NetworkChoice | None = None
+    git: Annotated[list[RepositoryChoice], Field(max_length=_NAMES)] | None = None
 
     def level(self) -> TrustLevel | None:
         """The trust level that is asked for, if any; error: InvalidInput for an unknown word."""
@@ -113,12 +126,16 @@ class Changes(_Strict):
             working_directory=directory,
             limits=self.limits(before.limits),
             network=self._network_after(before.network),
+            git=self._git_after(before.git),
         )
 
     def _network_after(self, before: Network) -> Network:
         if "network" not in self.model_fields_set:
             return before
         return self.network.chosen() if self.network else EVERY_HOST_ASKS
+
+    def _git_after(self, before: tuple[Grant, ...]) -> tuple[Grant, ...]:
+        return tuple(each.chosen() for each in self.git or ()) if "git" in self.model_fields_set else before
 
     def limits(self, before: Limits) -> Limits:
         """The limits after these changes."""

@@ -8,6 +8,7 @@ from parachute.base.database import Database
 from parachute.chat.workspaces.models import EVERY_HOST_ASKS, KINDS, Capabilities, Choice, Workspace, choice_of
 from parachute.sandbox.egress.models import Network
 from parachute.sandbox.engines.limits import Limits
+from parachute.sandbox.git.models import Grant, Repository
 from parachute.security.trust_levels import TrustLevel
 
 
@@ -71,6 +72,7 @@ def _workspace(document: dict[str, Any]) -> Workspace:
         capabilities=Capabilities(**choices),
         limits=Limits(document["memory_megabytes"], document["cpus"], document["processes"]),
         network=_network(document.get("network")),
+        git=tuple(Grant(Repository.parse(each["repository"]), each["access"]) for each in document.get("git", ())),
         declared=document.get("declared", False),
     )
 

@@ -209,6 +209,17 @@ class NetworkSettings(BaseModel):
     )
 
 
+class GitSettings(BaseModel):
+    """git of sandboxed conversations."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    ca_file: ExpandedPath | None = Field(
+        default=None,
+        description="A PEM file with certificate authorities that git hosts are trusted by, besides the system's.",
+    )
+
+
 class Settings(BaseSettings):
     """All settings; the environment (`PARACHUTE_PORT`, `PARACHUTE_OFFLINE__MODEL`) goes over the file."""
 
@@ -255,6 +266,7 @@ class Settings(BaseSettings):
     )
     sandbox: SandboxSettings = SandboxSettings()
     network: NetworkSettings = NetworkSettings()
+    git: GitSettings = GitSettings()
     agents: AgentSettings = AgentSettings()
     default_capabilities: CapabilitySettings = CapabilitySettings()
     offline: OfflineSettings = OfflineSettings()

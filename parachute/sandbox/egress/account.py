@@ -1,7 +1,7 @@
 """The account of one module or agent: its allowed hosts, and what went through."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import h11
@@ -47,16 +47,17 @@ class Account:
         """Return a request without its path."""
         return asked.endpoint
 
-    async def route(self, asked: ProxyRequest, request: h11.Request, allowed: AllowedHosts) -> Route:
+    async def route(self, asked: ProxyRequest, request: h11.Request, allowed: Callable[[], AllowedHosts]) -> Route:
         """Return the way to a host of the list; error: Refused."""
-        if not allowed.allows(asked.target):
+        hosts = allowed()
+        if not hosts.allows(asked.target):
             raise self._not_listed(asked.target)
         return Route(
             asked.target,
             rewritten(asked, request) if asked.path is not None else None,
             rewritten_answer,
-            lambda: self.allowed.allows(asked.target),
-            private=allowed.allows_private(asked.target),
+            lambda: allowed().allows(asked.target),
+            private=hosts.allows_private(asked.target),
         )
 
     def decided(self, described: str, refused: Refused | None) -> None:

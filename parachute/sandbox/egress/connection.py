@@ -65,7 +65,7 @@ class Connection:
             asked = requests.read(request)
             service = account.service(asked.target)
             described = service.describe(asked)
-            self.route = route = await service.route(asked, request, account.allowed)
+            self.route = route = await service.route(asked, request, lambda: account.allowed)
             server = await self._outside.reach(route.target, account.lookups, private=route.private, tls=route.tls)
         except Refused as refused:
             account.count(refused=True)

@@ -31,10 +31,19 @@ Mode = Literal["off", "ask", "list"]
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """The network of a sandbox: none (`off`), the `hosts` alone (`list`), or others too once the owner allows them (`ask`)."""
+    """The network of a sandbox: none (`off`), the `hosts` alone (`list`), or others too once the owner allows them (`ask`).
+
+    `repositories` are those that git uses in any case, as a person writes them.
+    """
 
     mode: Mode = "ask"
     hosts: tuple[str, ...] = ()
+    repositories: tuple[str, ...] = ()
+
+    @property
+    def is_open(self) -> bool:
+        """True for a sandbox that has a proxy at all."""
+        return self.mode != "off" or bool(self.repositories)
 
 
 NO_NETWORK = Network("off")

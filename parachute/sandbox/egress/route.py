@@ -34,8 +34,8 @@ class Service(Protocol):
     def describe(self, asked: ProxyRequest) -> str:
         """Return a request as it may be recorded."""
 
-    async def route(self, asked: ProxyRequest, request: h11.Request, allowed: AllowedHosts) -> Route:
-        """Return the route of a request of somebody who may reach these hosts; error: Refused."""
+    async def route(self, asked: ProxyRequest, request: h11.Request, allowed: Callable[[], AllowedHosts]) -> Route:
+        """Return the route of a request of somebody who may reach these hosts now; error: Refused."""
 
     def decided(self, described: str, refused: Refused | None) -> None:
         """Record whether a request goes out."""

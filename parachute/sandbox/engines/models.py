@@ -56,7 +56,7 @@ class Specification:
 
     `directory` is the working directory inside; `sockets` holds the sockets of the model gateway and is mounted at
     /run/parachute; `transcripts`, a path without links, is the one folder in which this session's transcript is kept. With `egress` that folder has
-    the socket of an egress listener, too, and the agent finds it as its proxy. `processes` counts threads as well.
+    the socket of an egress listener, too, and the agent finds it as its proxy; with `git` git finds a service there. `processes` counts threads as well.
 
     The fields from `engine` on concern containers: the image's id, the name of the installation in the container's, and what
     the sandbox may use. `limits_enforced`: a sandbox that is not held to its limits does not start.
@@ -72,6 +72,7 @@ class Specification:
     scratch_megabytes: int
     idle_seconds: float
     egress: bool = False
+    git: bool = False
     processes: int = 1024
     engine: str = "bubblewrap"
     image: str = ""
@@ -114,7 +115,8 @@ class Specification:
         if not self.egress:
             return [layout.PROGRAM]
         forwarder, proxy = f"{layout.RUNNER}/egress_forward.py", f"{layout.SOCKETS}/{layout.EGRESS_SOCKET}"
-        return [interpreter, "-IS", forwarder, proxy, "--", layout.PROGRAM]
+        options = ["--git"] if self.git else []
+        return [interpreter, "-IS", forwarder, *options, proxy, "--", layout.PROGRAM]
 
     @property
     def writable_folders(self) -> frozenset[Path]:

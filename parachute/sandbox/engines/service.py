@@ -233,7 +233,7 @@ class Sandboxes:
         attachments = self._vault.private_folder(".parachute", "attachments", session.id)
         mounts[ATTACHMENTS] = Mount(str(attachments), ATTACHMENTS)
         specification = self._specification(session.id, endpoint, inside, mounts.values())
-        specification = replace(specification, egress=network.mode != "off", **limits.chosen())
+        specification = replace(specification, egress=network.is_open, git=network.is_open, **limits.chosen())
         await self.opened.open(specification)
         return replace(self._execution(specification, roots, tuple(writable)), limits=limits, network=network)
 

@@ -14,6 +14,9 @@ from parachute.chat.network.inbox import HostsSource
 from parachute.chat.network.service import Networks
 from parachute.chat.network.store import HostDecisions
 from parachute.chat.prompts.service import Prompts
+from parachute.chat.repositories.inbox import RepositoriesSource
+from parachute.chat.repositories.service import Repositories
+from parachute.chat.repositories.store import RepositoryDecisions
 from parachute.chat.runs.admission import Admission
 from parachute.chat.runs.inbox import RunsSource
 from parachute.chat.runs.inspection import SandboxInspection
@@ -32,6 +35,8 @@ from parachute.chat.sessions.trust_store import TrustStore
 from parachute.chat.workspaces.service import Workspaces
 from parachute.chat.workspaces.store import WorkspaceStore
 from parachute.sandbox.engines.memory import TotalMemory
+from parachute.sandbox.git.service import Certificates
+from parachute.sandbox.git.tokens import Tokens
 from parachute.server.composition.events import EventServices
 from parachute.server.composition.lifecycle import Lifecycle
 from parachute.server.composition.llm import ModelServices
@@ -61,6 +66,7 @@ class ChatServices:
     pool: AgentPool
     mcp_servers: McpServers
     networks: Networks
+    repositories: Repositories
     inspection: SandboxInspection
     claude_code: ClaudeCode
 
@@ -100,15 +106,26 @@ async def build_chat(
     await lifecycle.start(pool)
     prompts = Prompts(vault, modules.prompts.kind, modules.approved_prompts.is_approved)
     agents = AgentServices(home, settings, vault, sessions.sessions, llm.gateway, sandboxes, prompts, tools)
-    decisions = HostDecisions(storage.trust)
+    decisions, decided = HostDecisions(storage.trust), RepositoryDecisions(storage.trust)
     await decisions.load()
-    networks = Networks(settings.network, sandbox.egress, decisions, events.inbox.changed)
+    await decided.load()
+    repositories = Repositories(
+        sandbox.egress,
+        decided,
+        Tokens(home.root),
+        Certificates(settings.git.ca_file),
+        storage.audit,
+        events.inbox.changed,
+    )
+    networks = Networks(settings.network, sandbox.egress, decisions, repositories, events.inbox.changed)
     preparation = PersonPreparation(agents, workspaces, knowledge, networks, mcp_servers)
     prewarming = Prewarming(agents, preparation, pool, knowledge)
     admission = Admission(agents, workspaces, events.hooks)
     turn = TurnServices(agents, preparation, pool, events.events, storage.audit, events.inbox)
     runs = await lifecycle.start(Runs(turn, RunStore(storage.runs), admission, prewarming))
-    events.inbox.add(RunsSource(runs), McpServersSource(mcp_servers.catalog), HostsSource(networks))
+    events.inbox.add(
+        RunsSource(runs), McpServersSource(mcp_servers.catalog), HostsSource(networks), RepositoriesSource(repositories)
+    )
     claude_code = ClaudeCode(History(), vault, sessions.sessions, sandboxes, events.hooks)
     await claude_code.start()
     await lifecycle.start(SessionEnding(sessions.store, events.events, settings.session_idle_minutes, runs.is_active))
@@ -120,6 +137,7 @@ async def build_chat(
         pool=pool,
         mcp_servers=mcp_servers,
         networks=networks,
+        repositories=repositories,
         inspection=SandboxInspection(agents, workspaces, networks, runs),
         claude_code=claude_code,
     )

@@ -9,6 +9,7 @@ from parachute.automation.suggestions import store as suggestion_store
 from parachute.base.database import Database
 from parachute.base.unfinished import remove_unfinished
 from parachute.chat.network.store import create_host_decisions
+from parachute.chat.repositories.store import create_repository_decisions
 from parachute.chat.runs import store as run_store
 from parachute.chat.sessions import migrations
 from parachute.chat.workspaces.store import create_workspaces
@@ -69,7 +70,13 @@ async def open_storage(installation: Installation, lifecycle: Lifecycle) -> Stor
     runs = Database(vault.state / "runs.db", run_store.ALL, page_size=run_store.PAGE_SIZE)
     events = Database(vault.state / "events.db", event_store.ALL)
     suggestions = Database(vault.state / "suggestions.db", suggestion_store.ALL)
-    trust_tables = (create_usage, *migrations.TRUST, create_workspaces, create_host_decisions)
+    trust_tables = (
+        create_usage,
+        *migrations.TRUST,
+        create_workspaces,
+        create_host_decisions,
+        create_repository_decisions,
+    )
     trust = Database(home.trust_database, trust_tables, page_size=_PAGE_SIZE)
     databases = [sessions, runs, events, suggestions, trust]
     recovery = Recovery(home.root)

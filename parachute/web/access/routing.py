@@ -83,6 +83,7 @@ RULES = (
     Rule("/api/workspaces", "chat", written="workspaces", write="admin"),
     # What agents reach: the owner alone decides.
     Rule("/api/network", "network", write="admin"),
+    Rule("/api/git", "git", write="admin"),
     Rule("/api/claude-code", "chat"),
     Rule("/api/usage", "chat"),
     Rule("/api/ask", "chat"),

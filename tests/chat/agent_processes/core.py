@@ -15,6 +15,9 @@ from parachute.chat.network.inbox import HostsSource
 from parachute.chat.network.service import Networks
 from parachute.chat.network.store import HostDecisions, create_host_decisions
 from parachute.chat.prompts.service import Prompts
+from parachute.chat.repositories.inbox import RepositoriesSource
+from parachute.chat.repositories.service import Repositories
+from parachute.chat.repositories.store import RepositoryDecisions, create_repository_decisions
 from parachute.chat.runs import store as run_store
 from parachute.chat.runs.admission import Admission
 from parachute.chat.runs.person_preparation import PersonPreparation
@@ -46,6 +49,8 @@ from parachute.modules.runtime.service import Hosts
 from parachute.sandbox.egress.service import Egress
 from parachute.sandbox.engines.memory import TotalMemory
 from parachute.sandbox.engines.service import Sandboxes
+from parachute.sandbox.git.service import Certificates
+from parachute.sandbox.git.tokens import Tokens
 from parachute.security.audit.service import Audit
 from parachute.server.composition.sandbox import agent_program
 from tests.sandbox.egress.internet import Internet
@@ -58,12 +63,13 @@ KEY = "sk-ant-api03-real"
 class Core:
     """Runs turns; `vault` is the folder of the user's data, `runs` the service that the API talks to."""
 
-    def __init__(self, turn: TurnServices, runs: Runs, folder: Path) -> None:
+    def __init__(self, turn: TurnServices, runs: Runs, folder: Path, repositories: Repositories) -> None:
         self.services = turn.agents
         self.preparation = turn.preparation
         self.audit = turn.audit
         self.inbox = turn.inbox
         self.runs = runs
+        self.repositories = repositories
         self.vault = turn.agents.vault.root
         self._folder = folder
 
@@ -142,7 +148,16 @@ async def core(
             Database(vault.state / "sessions.db", migrations.ALL),
             Database(vault.state / "runs.db", run_store.ALL),
             Database(vault.state / "events.db", event_store.ALL),
-            Database(home.trust_database, (create_usage, *migrations.TRUST, create_workspaces, create_host_decisions)),
+            Database(
+                home.trust_database,
+                (
+                    create_usage,
+                    *migrations.TRUST,
+                    create_workspaces,
+                    create_host_decisions,
+                    create_repository_decisions,
+                ),
+            ),
         )
         for database in databases:
             stack.push_async_callback(database.close)
@@ -174,12 +189,16 @@ async def core(
         egress = Egress(audit, resolve=internet.resolve, connect=internet.connect)
         stack.push_async_callback(egress.close_all)
         inbox = Inbox(audit)
-        networks = Networks(settings.network, egress, HostDecisions(trust), inbox.changed)
-        inbox.add(HostsSource(networks))
+        certificates = Certificates(settings.git.ca_file)
+        repositories = Repositories(
+            egress, RepositoryDecisions(trust), Tokens(home.root), certificates, audit, inbox.changed
+        )
+        networks = Networks(settings.network, egress, HostDecisions(trust), repositories, inbox.changed)
+        inbox.add(HostsSource(networks), RepositoriesSource(repositories))
         preparation = PersonPreparation(agents, workspaces, knowledge, networks, mcp_servers)
         prewarming = Prewarming(agents, preparation, pool, knowledge)
         turn = TurnServices(agents, preparation, pool, events, audit, inbox)
         runs = Runs(turn, run_store.RunStore(run_rows), Admission(agents, workspaces, hooks), prewarming)
         await runs.start()
         stack.push_async_callback(runs.close)
-        yield Core(turn, runs, folder)
+        yield Core(turn, runs, folder, repositories)

@@ -13,12 +13,16 @@ from parachute.base.errors import InvalidInput, NotFound
 from parachute.chat.network.inbox import HostsSource
 from parachute.chat.network.service import Networks
 from parachute.chat.network.store import HostDecisions, create_host_decisions
+from parachute.chat.repositories.service import Repositories
+from parachute.chat.repositories.store import RepositoryDecisions
 from parachute.chat.sessions.models import Session
 from parachute.chat.workspaces.models import Workspace
 from parachute.config.settings.models import NetworkSettings
 from parachute.events.inbox.models import Answer
 from parachute.sandbox.egress.models import Network
 from parachute.sandbox.egress.service import Egress
+from parachute.sandbox.git.service import Certificates
+from parachute.sandbox.git.tokens import Tokens
 from parachute.sandbox.layout import EGRESS_SOCKET
 from parachute.security.audit.service import Audit
 from tests.sandbox.egress.internet import PUBLIC, Internet
@@ -37,11 +41,19 @@ class World:
         self.audit = Audit(folder / "audit")
         self.egress = Egress(self.audit, resolve=self.internet.resolve, connect=self.internet.connect)
         self.decisions = HostDecisions(database)
+        self.repositories = Repositories(
+            self.egress,
+            RepositoryDecisions(database),
+            Tokens(folder / "state"),
+            Certificates(),
+            self.audit,
+            self._changed,
+        )
         self.changes = 0
         self.networks = self.made()
 
     def made(self, **settings: Any) -> Networks:
-        return Networks(NetworkSettings(**settings), self.egress, self.decisions, self._changed)
+        return Networks(NetworkSettings(**settings), self.egress, self.decisions, self.repositories, self._changed)
 
     def _changed(self) -> None:
         self.changes += 1

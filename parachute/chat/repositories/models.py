@@ -1,0 +1,36 @@
+"""A repository that a conversation asked for, and the owner's decision about one."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from parachute.sandbox.git.models import Access, Repository
+
+Choice = Literal["always", "never"]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What the owner decided about one access to a repository, for a workspace or with `workspace` empty for all chats without one."""
+
+    workspace: str
+    repository: Repository
+    access: Access
+    choice: Choice
+    decided_by: str
+    decided_at: str
+
+    def as_json(self) -> dict[str, Any]:
+        """The form of the API."""
+        return {**asdict(self), "workspace": self.workspace or None, "repository": str(self.repository)}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A repository that waits for a decision; `source` is the conversation or the workspace that asked first, at `since`."""
+
+    workspace: str
+    repository: Repository
+    access: Access
+    session: str
+    source: str
+    since: str

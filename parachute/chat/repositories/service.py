@@ -1,0 +1,196 @@
+"""The repositories of conversations: opening the git service of a sandbox, and the owner's decisions."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from parachute.base.clock import now
+from parachute.base.errors import InvalidInput, NotFound
+from parachute.chat.repositories.models import Asked, Choice, Decision
+from parachute.chat.repositories.store import RepositoryDecisions
+from parachute.sandbox.egress.models import Mode, Refused, Target
+from parachute.sandbox.egress.route import Service
+from parachute.sandbox.egress.service import Egress
+from parachute.sandbox.git.models import ADDRESS, Access, Grant, Repository
+from parachute.sandbox.git.service import Certificates, GitService, Verdict
+from parachute.sandbox.git.tokens import Tokens
+from parachute.security.audit.decisions import Decisions
+from parachute.security.audit.service import Audit
+
+_MOST = 100
+"""Repositories that may wait for a decision; a further one is refused and not asked about."""
+
+_ASK = "Ask the owner: `parachute git allow` allows it."
+
+
+class NotAllowedYet(Refused):
+    """A repository that the owner is asked about."""
+
+    key = "repository_asked"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Whose repositories: a session, its owner at the egress proxy, its workspace if any, and what that says.
+
+    Decisions count that were made `since` the workspace began.
+    """
+
+    session: str
+    owner: str
+    source: str
+    workspace: str
+    since: str
+    mode: Mode
+    granted: tuple[Grant, ...]
+
+
+@dataclass(slots=True)
+class _Opened:
+    place: Place
+    service: GitService
+    grants: "_Grants"
+
+
+@dataclass(slots=True)
+class Repositories:
+    """Opens the git service of each sandboxed conversation; `changed` is called when the waiting repositories change."""
+
+    egress: Egress
+    decided: RepositoryDecisions
+    tokens: Tokens
+    certificates: Certificates
+    audit: Audit
+    changed: Callable[[], None]
+    _opened: dict[str, _Opened] = field(default_factory=dict)
+    _once: dict[tuple[str, str], set[tuple[Repository, Access]]] = field(default_factory=dict)
+    _asked: dict[tuple[str, Repository, Access], Asked] = field(default_factory=dict)
+
+    def open(self, place: Place) -> Mapping[Target, Service]:
+        """Return the services with which the egress proxy serves a session."""
+        opened = self._opened.get(place.session)
+        if opened is None:
+            grants = _Grants(self, place)
+            records = Decisions(self.audit, "agent", place.owner, event_type="git")
+            opened = _Opened(place, GitService(grants, self.tokens, self.certificates, records), grants)
+            self._opened[place.session] = opened
+        opened.place = opened.grants.place = place
+        return {ADDRESS: opened.service}
+
+    def close(self, session: str) -> None:
+        """Forget what a session was allowed once."""
+        if (opened := self._opened.pop(session, None)) is not None:
+            self._once.pop((session, opened.place.workspace), None)
+            opened.service.close()
+
+    def waiting(self) -> Sequence[Asked]:
+        """Return the repositories that wait for a decision, the oldest first."""
+        return list(self._asked.values())
+
+    def decisions(self) -> Sequence[Decision]:
+        """Return every decision that holds."""
+        return self.decided.all()
+
+    def allow_once(self, asked: Asked, who: str) -> None:
+        """Let the session that asked use a repository until its sandbox ends, its next one if none is open; error: NotFound."""
+        if self._asked.get((asked.workspace, asked.repository, asked.access)) is not asked:
+            raise NotFound(f"{asked.repository} does not wait for a decision any more.", key="not_waiting")
+        once = self._once.setdefault((asked.session, asked.workspace), set())
+        once |= {(asked.repository, access) for access in _including(asked.access)}
+        self._record(who, f"allow once: {asked.access} {asked.repository}", asked.session)
+        self._answered(asked.workspace, asked.repository, _including(asked.access))
+
+    async def decide(
+        self, workspace: str, repository: Repository, access: Access, choice: Choice, who: str
+    ) -> list[Decision]:
+        """Decide about a repository for a workspace, or with an empty name refuse it to all chats without; error: InvalidInput.
+
+        Allowing to push allows to fetch, refusing to fetch refuses to push.
+        """
+        if not workspace and choice == "always":
+            raise InvalidInput(
+                "workspace: only a workspace uses a repository for good.", "Chats without one are allowed it once."
+            )
+        accesses = _including(access) if choice == "always" else _needing(access)
+        made = [Decision(workspace, repository, each, choice, who, now()) for each in accesses]
+        for decision in made:
+            await self.decided.put(decision)
+            self._record(who, f"{choice}: {decision.access} {repository}", workspace)
+        self._answered(workspace, repository, accesses)
+        await self._recheck(workspace)
+        return made
+
+    async def forget(self, workspace: str, repository: Repository, who: str) -> None:
+        """Take the decisions about a repository back: it is asked about again. Error: NotFound."""
+        if not await self.decided.remove(workspace, repository):
+            raise NotFound(f"Nothing was decided about {repository}.", "`parachute git list` shows what was.")
+        self._record(who, f"forget: {repository}", workspace)
+        await self._recheck(workspace)
+
+    def verdict(self, place: Place, repository: Repository, access: Access) -> Verdict:
+        """Return what is decided about a repository; a refusal holds also where the workspace lists it."""
+        choice = self.decided.of(place.workspace, place.since, repository, access)
+        if choice == "never":
+            return "refused"
+        once = self._once.get((place.session, place.workspace), ())
+        listed = any(grant.includes(repository, access) for grant in place.granted)
+        return "allowed" if choice or listed or (repository, access) in once else "undecided"
+
+    def refusal(self, place: Place, repository: Repository, access: Access) -> Refused:
+        """Return the error for a repository that may not be used, and ask the owner where that is how it is."""
+        what = "push to" if access == "push" else "fetch from"
+        if self.verdict(place, repository, access) == "refused":
+            return Refused(f"The owner does not let this conversation {what} {repository}.", "Do without it.")
+        if place.mode != "ask":
+            return Refused(f"This conversation may not {what} {repository}: its workspace does not list it.", _ASK)
+        if not repository.is_public:
+            return Refused(
+                f"{repository.host} is not of the internet: this machine and the network at home are closed.", _ASK
+            )
+        key = place.workspace, repository, access
+        if key not in self._asked:
+            if len(self._asked) >= _MOST:
+                return Refused(f"{repository} is not allowed, and too many wait for the owner.", _ASK)
+            self._asked[key] = Asked(*key, place.session, place.source, now())
+            self.changed()
+        return NotAllowedYet(
+            f"This conversation may not {what} {repository} yet. The owner has been asked (`parachute inbox`).",
+            "Tell the owner what it is needed for, and try again once it is allowed.",
+        )
+
+    def _record(self, who: str, what: str, where: str) -> None:
+        target = f"{what}, {where}" if where else what
+        self.audit.append(
+            event_type="git", source_type="user", source_id=who, target_module="git", target_endpoint=target
+        )
+
+    def _answered(self, workspace: str, repository: Repository, accesses: Sequence[Access]) -> None:
+        found = [self._asked.pop((workspace, repository, access), None) for access in accesses]
+        if any(found):
+            self.changed()
+
+    async def _recheck(self, workspace: str) -> None:
+        for opened in list(self._opened.values()):
+            if opened.place.workspace == workspace:
+                await self.egress.recheck(opened.place.owner)
+
+
+@dataclass(slots=True)
+class _Grants:
+    """What one session may do."""
+
+    repositories: Repositories
+    place: Place
+
+    def verdict(self, repository: Repository, access: Access) -> Verdict:
+        return self.repositories.verdict(self.place, repository, access)
+
+    def refusal(self, repository: Repository, access: Access) -> Refused:
+        return self.repositories.refusal(self.place, repository, access)
+
+
+def _including(access: Access) -> tuple[Access, ...]:
+    return ("fetch", "push") if access == "push" else ("fetch",)
+
+
+def _needing(access: Access) -> tuple[Access, ...]:
+    return ("push",) if access == "push" else ("fetch", "push")

@@ -1,0 +1,70 @@
+"""Judging the answer of a git host: git's own passes, everything else becomes a sentence that git prints."""
+
+import re
+
+import h11
+
+from parachute.base.errors import InvalidInput
+from parachute.sandbox.egress.models import Refused
+from parachute.sandbox.git.models import Repository
+from parachute.sandbox.git.request import GitRequest
+
+_PASSED = frozenset(
+    (
+        *(b"cache-control", b"expires", b"pragma"),
+        *(b"content-encoding", b"content-length", b"content-type", b"transfer-encoding"),
+    )
+)
+_TYPES = re.compile(rb"application/x-git-(upload|receive)-pack-(advertisement|result)")
+_STEPS = re.compile(r"/(info/refs(\?.*)?|git-(upload|receive)-pack)$")
+
+
+def passed(git: GitRequest, response: h11.Response, *, with_token: bool) -> h11.Response:
+    """The answer as git in the sandbox gets it; error: Refused.
+
+    No text of the host's errors is passed on: it might repeat what it was sent.
+    """
+    headers = {name: value for name, value in response.headers if name in _PASSED}
+    if response.status_code == 200 and _TYPES.fullmatch(headers.get(b"content-type", b"")):
+        return h11.Response(status_code=200, headers=[*headers.items(), (b"Connection", b"close")], reason=b"OK")
+    raise _refusal(git, response, with_token=with_token)
+
+
+def _refusal(git: GitRequest, response: h11.Response, *, with_token: bool) -> Refused:
+    repository, status = git.repository, response.status_code
+    host, what = repository.host, "push to" if git.access == "push" else "fetch from"
+    if 300 <= status < 400:
+        return _redirected(git, response)
+    if status == 401 and not with_token:
+        return Refused(
+            f"{host} wants a credential to {what} {repository}, and the owner has stored none.",
+            f"Ask the owner for one: `parachute git token set {host}`.",
+        )
+    if status == 401:
+        return Refused(
+            f"{host} does not accept the token that the owner has stored.",
+            f"Ask the owner to store another: `parachute git token set {host}`.",
+        )
+    if status == 403:
+        who = "the owner's token" if with_token else "anybody without a credential"
+        return Refused(f"{host} does not let {who} {what} {repository}.", "Tell the owner.")
+    if status == 404:
+        seen = ", or none that the owner's token may see" if with_token else ""
+        return Refused(f"{host} has no repository {repository.path}{seen}.", status=404)
+    return Refused(f"{host} did not answer as a git server: status {status}.", status=502)
+
+
+def _redirected(git: GitRequest, response: h11.Response) -> Refused:
+    location = next((value.decode("latin-1") for name, value in response.headers if name == b"location"), "")
+    hint = "The owner's credential is not sent after it."
+    try:
+        address = _STEPS.sub("", location)
+        if address.startswith("/"):
+            address = f"https://{git.repository.host}{address}"
+        if not address.startswith("https://"):
+            raise InvalidInput("not an address of a repository")
+        Repository.parse(address)
+        hint = f"If that is right, use {address} as the address of the remote."
+    except InvalidInput:
+        pass
+    return Refused(f"{git.repository} redirects elsewhere, which is not followed.", hint)

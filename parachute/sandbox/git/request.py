@@ -1,0 +1,62 @@
+"""Reading what git asks for (gitprotocol-http), strictly: what is not of smart HTTP is refused."""
+
+import re
+from dataclasses import dataclass
+from typing import get_args
+
+import h11
+
+from parachute.sandbox.egress.models import Refused
+from parachute.sandbox.egress.request import Headers, ProxyRequest
+from parachute.sandbox.git.models import Access, Repository
+
+_PATH = re.compile(
+    r"/(?:git@([^/:]+):|([^/]+)/)(.+?)/(?:(info/refs\?service=)git-(upload|receive)-pack|git-(upload|receive)-pack)"
+)
+_ACCESS: dict[str, Access] = dict(zip(("upload", "receive"), get_args(Access), strict=True))
+_SENT = frozenset(
+    (
+        *(b"accept", b"accept-encoding", b"accept-language", b"git-protocol", b"pragma", b"user-agent"),
+        *(b"content-encoding", b"content-length", b"content-type", b"expect", b"transfer-encoding"),
+    )
+)
+"""Headers of git's own; whatever else an agent adds stays here, a credential above all."""
+
+
+@dataclass(frozen=True, slots=True)
+class GitRequest:
+    """A request of git: what it does to which repository, at which path of its host."""
+
+    repository: Repository
+    access: Access
+    method: str
+    path: str
+
+    def __str__(self) -> str:
+        return f"{self.access} {self.repository}"
+
+
+def read(asked: ProxyRequest) -> GitRequest:
+    """Parse a request; error: Refused."""
+    match = _PATH.fullmatch(asked.path or "")
+    method = "GET" if match and match[4] else "POST"
+    if match is None or asked.method != method:
+        raise Refused(
+            "Only git's fetch and push over smart HTTP go this way.",
+            "Dumb HTTP, git LFS and the host's other addresses do not.",
+        )
+    try:
+        repository = Repository.at(match[1] or match[2], match[3])
+    except ValueError as error:
+        raise Refused(f"The repository cannot be read: {error}.", status=400) from error
+    tail = (asked.path or "")[match.end(3) :]
+    return GitRequest(repository, _ACCESS[match[5] or match[6]], method, f"/{match[3]}{tail}")
+
+
+def rewritten(git: GitRequest, request: h11.Request, credential: str | None) -> h11.Request:
+    """The request as the host gets it, with the value of its Authorization header if there is one."""
+    headers: Headers = [(b"Host", git.repository.host.encode())]
+    headers += [(name, value) for name, value in request.headers.raw_items() if name.lower() in _SENT]
+    if credential is not None:
+        headers.append((b"Authorization", credential.encode()))
+    return h11.Request(method=git.method, target=git.path, headers=[*headers, (b"Connection", b"close")])
