@@ -21,6 +21,7 @@ GROUPS = {
         "workspaces",
         "inbox",
         "network",
+        "git",
         "suggestions",
         "scheduled-agents",
         "hooks",

@@ -41,6 +41,7 @@ SECTIONS = {
         "prompts": "Approve files whose words steer conversations that run directly",
         "events": "List events that failed, and deliver them again",
         "network": "Allow and refuse hosts that conversations in a sandbox ask for",
+        "git": "Allow repositories that conversations in a sandbox use, and keep the tokens of their hosts",
         "sandbox": "Build and inspect the agents' sandbox",
         "maintenance": "Have the maintenance agent look into something: it reads logs and code, mends data, and has no network",
     },

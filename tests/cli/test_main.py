@@ -43,6 +43,7 @@ COMMANDS = (
     "mcp",
     "modules",
     "network",
+    "git",
     "events",
     "backup",
     "doctor",

@@ -29,6 +29,7 @@ def workspace(slug: str = "garden", **changes: Any) -> dict[str, Any]:
         "cpus": 1.5,
         "processes": None,
         "network": {"mode": "ask", "hosts": ["example.org"]},
+        "git": [{"repository": "example.org/owner/hull", "access": "push"}],
         "created_at": "2026-01-02T03:04:05.000Z",
         "updated_at": "2026-01-02T03:04:05.000Z",
         **changes,
@@ -64,6 +65,7 @@ def test_they_are_listed_and_shown(parachute: Terminal, home: Home) -> None:
     assert ["Memory", "1024 MB"] in facts
     assert ["Processors", "1.5"] in facts
     assert ["Network", "ask: example.org"] in facts
+    assert ["Git", "example.org/owner/hull (push)"] in facts
     assert "\x1b" not in shown
 
 

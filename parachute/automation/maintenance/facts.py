@@ -11,6 +11,7 @@ from parachute.chat.runs.preparation import AgentServices
 from parachute.modules.registry.models import InstalledModule
 from parachute.modules.registry.service import Modules
 from parachute.modules.registry.verification import CODE
+from parachute.sandbox.git.tokens import Tokens
 from parachute.security.keys.cli_token import CliToken
 
 
@@ -52,6 +53,8 @@ class Facts:
             found.append(CliToken(self._services.home.root).obtain())
         with contextlib.suppress(ParachuteError, OSError):
             found += Secrets(self._services.home.root).values()
+        with contextlib.suppress(ParachuteError, OSError):
+            found += (each.token for each in Tokens(self._services.home.root).all())
         for module in self._installed():
             with contextlib.suppress(ParachuteError, OSError):
                 manifest = self._modules.manifest(module.name)

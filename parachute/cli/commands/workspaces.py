@@ -198,6 +198,7 @@ def _print(workspace: dict[str, Any], as_json: bool) -> None:
         ("Processors", f"{workspace['cpus']:g}" if workspace["cpus"] else ""),
         ("Processes", str(workspace["processes"] or "")),
         ("Network", _network(workspace["network"])),
+        ("Git", ", ".join(f"{each['repository']} ({each['access']})" for each in workspace["git"])),
         ("Declared", "by the system's configuration" if workspace.get("declared") else ""),
     ]
     print_facts([(name, text) for name, text in facts if text])

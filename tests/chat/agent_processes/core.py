@@ -63,12 +63,15 @@ KEY = "sk-ant-api03-real"
 class Core:
     """Runs turns; `vault` is the folder of the user's data, `runs` the service that the API talks to."""
 
-    def __init__(self, turn: TurnServices, runs: Runs, folder: Path, repositories: Repositories) -> None:
+    def __init__(
+        self, turn: TurnServices, runs: Runs, folder: Path, workspaces: Workspaces, repositories: Repositories
+    ) -> None:
         self.services = turn.agents
         self.preparation = turn.preparation
         self.audit = turn.audit
         self.inbox = turn.inbox
         self.runs = runs
+        self.workspaces = workspaces
         self.repositories = repositories
         self.vault = turn.agents.vault.root
         self._folder = folder
@@ -201,4 +204,4 @@ async def core(
         runs = Runs(turn, run_store.RunStore(run_rows), Admission(agents, workspaces, hooks), prewarming)
         await runs.start()
         stack.push_async_callback(runs.close)
-        yield Core(turn, runs, folder, repositories)
+        yield Core(turn, runs, folder, workspaces, repositories)

@@ -14,7 +14,7 @@ from parachute.chat.network.inbox import HostsSource
 from parachute.chat.network.service import Networks
 from parachute.chat.network.store import HostDecisions, create_host_decisions
 from parachute.chat.repositories.service import Repositories
-from parachute.chat.repositories.store import RepositoryDecisions
+from parachute.chat.repositories.store import RepositoryDecisions, create_repository_decisions
 from parachute.chat.sessions.models import Session
 from parachute.chat.workspaces.models import Workspace
 from parachute.config.settings.models import NetworkSettings
@@ -81,7 +81,7 @@ async def hello(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 @pytest.fixture
 async def world(tmp_path: Path) -> AsyncIterator[World]:
-    database = Database(tmp_path / "trust.db", (create_host_decisions,))
+    database = Database(tmp_path / "trust.db", (create_host_decisions, create_repository_decisions))
     await database.open()
     made = World(tmp_path, database)
     for address in (PUBLIC, "192.168.7.2"):

@@ -19,7 +19,15 @@ SECRET = b"pk_7f3c9e51a0d24b68-never-in-the-vault"
 
 def furnish(home: Path) -> None:
     """A state directory with a secret in every kind of file."""
-    for name in ("keys.yaml", "credentials.json", "mcp-secrets.json", "cli.token", "modules.yaml", "hooks/x.sh"):
+    for name in (
+        "keys.yaml",
+        "credentials.json",
+        "mcp-secrets.json",
+        "git-tokens.json",
+        "cli.token",
+        "modules.yaml",
+        "hooks/x.sh",
+    ):
         (home / name).parent.mkdir(exist_ok=True)
         (home / name).write_bytes(SECRET)
         (home / name).chmod(0o600)

@@ -2,7 +2,9 @@
 
 import asyncio
 import socket
+import ssl
 from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
 
 PUBLIC = "93.184.216.34"
 
@@ -19,15 +21,15 @@ class Internet:
         self._servers: dict[tuple[str, int], asyncio.Server] = {}
         self._handling: set[asyncio.Task[None]] = set()
 
-    async def serve(self, address: str, port: int, handler: Handler) -> None:
-        """Put a server at an address."""
+    async def serve(self, address: str, port: int, handler: Handler, tls: ssl.SSLContext | None = None) -> None:
+        """Put a server at an address, with TLS if there is a context for it."""
 
         def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             task = asyncio.create_task(self._handle(handler, reader, writer))
             self._handling.add(task)
             task.add_done_callback(self._handling.discard)
 
-        self._servers[address, port] = await asyncio.start_server(accept, "127.0.0.1", 0)
+        self._servers[address, port] = await asyncio.start_server(accept, "127.0.0.1", 0, ssl=tls)
 
     async def _handle(self, handler: Handler, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -43,13 +45,16 @@ class Internet:
             raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
         return answers.pop(0) if len(answers) > 1 else answers[0]
 
-    async def connect(self, address: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    async def connect(
+        self, address: str, port: int, **options: Any
+    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """A connection to what is at an address."""
         self.reached.append((address, port))
         server = self._servers.get((address, port))
         if server is None:
             raise ConnectionRefusedError(111, "Connection refused")
-        return await asyncio.open_connection("127.0.0.1", server.sockets[0].getsockname()[1], limit=32768)
+        port = server.sockets[0].getsockname()[1]
+        return await asyncio.open_connection("127.0.0.1", port, limit=32768, **options)
 
     async def close(self) -> None:
         """End all servers."""

@@ -144,6 +144,14 @@ async def _rightly(computer: ModuleComputer, client: httpx2.AsyncClient, model: 
     await call("GET /api/network/decisions")
     assert (await client.delete("/api/network/decisions?host=example.org")).status_code == 200
     done.append("DELETE /api/network/decisions")
+    await call("PUT /api/git/decisions", {"repository": "example.org/owner/hull", "choice": "never"})
+    await call("GET /api/git/decisions")
+    assert (await client.delete("/api/git/decisions?repository=example.org/owner/hull")).status_code == 200
+    done.append("DELETE /api/git/decisions")
+    await call("PUT /api/git/tokens", {"host": "example.org", "token": "a-token"})
+    await call("GET /api/git/tokens")
+    assert (await client.delete("/api/git/tokens?host=example.org")).status_code == 200
+    done.append("DELETE /api/git/tokens")
     made = await call("POST /api/workspaces", {"name": "A quiet place"})
     place = {"slug": made["workspace"]["slug"]}
     await call("GET /api/workspaces")

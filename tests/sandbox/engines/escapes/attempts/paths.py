@@ -7,6 +7,7 @@ SECRETS = {
     "which modules are trusted": ".parachute/modules.yaml",
     "what was granted": ".parachute/trust.db",
     "the command line's token": ".parachute/cli.token",
+    "tokens of git hosts": ".parachute/git-tokens.json",
     "secrets of MCP servers": ".parachute/mcp-secrets.json",
     "hooks of the owner": ".parachute/hooks.yaml",
     "a log": ".parachute/logs/planted.log",
