@@ -21,7 +21,7 @@ from parachute_runner import processes
 
 PORT = 3128
 _GIT = "http://git.parachute.internal/"
-_REMOTES = (("", "https://"), ("", "ssh://git@"), ("git@", "git@"))
+_REMOTES = (("", "https://"), ("ssh@", "ssh://git@"), ("git@", "git@"))
 _CHUNK = 65536
 _CONNECTIONS = 64
 

@@ -19,7 +19,7 @@ from parachute.security.audit.service import Audit
 _MOST = 100
 """Repositories that may wait for a decision; a further one is refused and not asked about."""
 
-_ASK = "Ask the owner: `parachute git allow` allows it."
+_ASK = "Ask the owner: in a workspace `parachute git allow` allows it."
 
 
 class NotAllowedYet(Refused):
@@ -141,7 +141,9 @@ class Repositories:
         if self.verdict(place, repository, access) == "refused":
             return Refused(f"The owner does not let this conversation {what} {repository}.", "Do without it.")
         if place.mode != "ask":
-            return Refused(f"This conversation may not {what} {repository}: its workspace does not list it.", _ASK)
+            return Refused(
+                f"This conversation may not {what} {repository}: it is not among those that are allowed.", _ASK
+            )
         if not repository.is_public:
             return Refused(
                 f"{repository.host} is not of the internet: this machine and the network at home are closed.", _ASK

@@ -17,7 +17,10 @@ ADDRESS = Target("git.parachute.internal", 80)
 _PORT = 443
 _LIMIT = 400
 _SEGMENT = re.compile(r"(?!\.{1,2}$)(?:[A-Za-z0-9._~@+-]|%20)+")
-_SPELLINGS = re.compile(r"(?:https://|ssh://git@)?([^/:@]+(?::[0-9]+)?)/(.+)|git@([^/:@]+):(.+)")
+_SPELLINGS = re.compile(
+    r"git@(?P<scp>[^/:@]+):(?P<scp_path>.+)|ssh://git@(?P<ssh>[^/:@]+)(?::[0-9]+)?/(?P<ssh_path>.+)|"
+    r"(?:https://(?:[^/@]*@)?)?(?P<https>[^/:@]+(?::[0-9]+)?)/(?P<https_path>.+)"
+)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -47,7 +50,8 @@ class Repository:
         try:
             if len(text) > _LIMIT or (match := _SPELLINGS.fullmatch(text.strip().rstrip("/"))) is None:
                 raise ValueError("it has no host and path")
-            return cls.at(match[1] or match[3], match[2] or match[4])
+            kind = next(name for name in ("scp", "ssh", "https") if match[name])
+            return cls.at(match[kind], match[f"{kind}_path"])
         except ValueError as error:
             raise InvalidInput(
                 f"repository: {text[:80]!r}: {error}.", "Write one such as github.com/owner/name."

@@ -11,8 +11,11 @@ from parachute.sandbox.egress.request import Headers, ProxyRequest
 from parachute.sandbox.git.models import Access, Repository
 
 _PATH = re.compile(
-    r"/(?:git@([^/:]+):|([^/]+)/)(.+?)/(?:(info/refs\?service=)git-(upload|receive)-pack|git-(upload|receive)-pack)"
+    r"/(?:git@(?P<scp>[^/:@]+):|ssh@(?P<ssh>[^/:@]+)(?::[0-9]+)?/|(?:[^/@]*@)?(?P<https>[^/@]+)/)(?P<path>.+?)/"
+    r"(?:(?P<first>info/refs\?service=)git-(?P<asked>upload|receive)-pack|git-(?P<done>upload|receive)-pack)"
 )
+"""Behind a host as remotes name it: what a port is for ssh, or a user name for HTTPS, counts for nothing here."""
+
 _ACCESS: dict[str, Access] = dict(zip(("upload", "receive"), get_args(Access), strict=True))
 _SENT = frozenset(
     (
@@ -39,18 +42,18 @@ class GitRequest:
 def read(asked: ProxyRequest) -> GitRequest:
     """Parse a request; error: Refused."""
     match = _PATH.fullmatch(asked.path or "")
-    method = "GET" if match and match[4] else "POST"
+    method = "GET" if match and match["first"] else "POST"
     if match is None or asked.method != method:
         raise Refused(
             "Only git's fetch and push over smart HTTP go this way.",
             "Dumb HTTP, git LFS and the host's other addresses do not.",
         )
     try:
-        repository = Repository.at(match[1] or match[2], match[3])
+        repository = Repository.at(match["scp"] or match["ssh"] or match["https"], match["path"])
     except ValueError as error:
         raise Refused(f"The repository cannot be read: {error}.", status=400) from error
-    tail = (asked.path or "")[match.end(3) :]
-    return GitRequest(repository, _ACCESS[match[5] or match[6]], method, f"/{match[3]}{tail}")
+    path = (asked.path or "")[match.start("path") :]
+    return GitRequest(repository, _ACCESS[match["asked"] or match["done"]], method, f"/{path}")
 
 
 def rewritten(git: GitRequest, request: h11.Request, credential: str | None) -> h11.Request:

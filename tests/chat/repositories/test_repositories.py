@@ -151,7 +151,7 @@ async def test_a_workspace_lists_repositories_also_without_a_network(world: GitW
     assert network.repositories == (f"{HULL} (fetch and push)", f"{other} (fetch)")
     assert (await world.may("a", "push"), await world.may("a", "fetch", other)) == (True, True)
     answer = await world.git("a", "push", other)
-    assert "its workspace does not list it" in answer
+    assert "it is not among those that are allowed" in answer
     assert not await world.reached("a")
     assert world.waiting() == []
     await world.repositories.decide("boat", HULL, "fetch", "never", "owner")  # goes over the list

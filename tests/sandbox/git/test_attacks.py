@@ -41,7 +41,9 @@ async def ask(world: World, path: str, method: str = "GET", headers: str = "", h
         f"/{HOST}/owner/boat.git.git/{REFS}",
         f"/{HOST}:8443/owner/boat.git/{REFS}",
         f"/evil.example.com/{HOST}/owner/boat/{REFS}",
-        f"/user@{HOST}/owner/boat.git/{REFS}",
+        f"/user@user@{HOST}/owner/boat.git/{REFS}",
+        f"/ssh@{HOST}:22:22/owner/boat.git/{REFS}",
+        f"/ssh@evil.example.com/{HOST}/owner/boat/{REFS}",
         f"/{HOST}@evil.example.com/owner/boat.git/{REFS}",
         f"/git@evil.example.com:owner/boat.git/{REFS}",
         f"/git@{HOST}:/owner/boat.git/{REFS}",
@@ -124,6 +126,15 @@ async def test_what_follows_a_request_is_no_second_one(world: World) -> None:
     answer = await ask(world, f"/{ALLOWED}.git/{REFS}", body=second * 2)
     assert answer.count("HTTP/1.1 ") == 1
     assert [path for path, _ in world.host.heard] == [f"GET /owner/boat.git/{REFS}"]
+
+
+async def test_a_user_name_and_a_password_of_a_remote_count_for_nothing(world: World) -> None:
+    await opened(world)
+    answer = await ask(world, f"/ada:stolen@{ALLOWED}.git/{REFS}")
+    assert answer.startswith("HTTP/1.1 200 OK")
+    ((path, heard),) = world.host.heard
+    assert path == f"GET /owner/boat.git/{REFS}"
+    assert "stolen" not in str(heard)
 
 
 async def test_headers_that_are_not_gits_stay_here(world: World) -> None:

@@ -24,7 +24,7 @@ async def cloned(world: World, url: str = URL) -> None:
     await world.works("clone", "--quiet", url, "boat")
 
 
-@pytest.mark.parametrize("url", [URL, f"git@{HOST}:owner/boat.git", f"ssh://git@{HOST}/owner/boat.git"])
+@pytest.mark.parametrize("url", [URL, f"git@{HOST}:owner/boat.git", f"ssh://git@{HOST}:22/owner/boat.git"])
 async def test_clone_fetch_and_push_with_the_token_that_stays_outside(world: World, url: str) -> None:
     await cloned(world, url)
     tree = world.home / "boat"
