@@ -15,6 +15,20 @@ let
     description = "Which ${what} the app shows as chosen: all, none, or those that are named. Conversations have none, whatever is chosen.";
   };
 
+  repository.options = {
+    repository = lib.mkOption {
+      type = lib.types.nonEmptyStr;
+      example = "github.com/ada/garden";
+      description = "The host and the path of a repository.";
+    };
+    access = lib.mkOption {
+      type = lib.types.enum [ "fetch" "push" ];
+      default = "fetch";
+      example = "push";
+      description = "What may be done with it; to push includes to fetch.";
+    };
+  };
+
   workspace = { name, ... }: {
     options = {
       name = lib.mkOption {
@@ -72,6 +86,12 @@ let
         example = 400;
         description = "Processes of one of its sandboxes; null for those of `sandbox.processes`.";
       };
+      git = lib.mkOption {
+        type = lib.types.listOf (lib.types.submodule repository);
+        default = [ ];
+        example = [{ repository = "github.com/ada/garden"; access = "push"; }];
+        description = "Repositories that git uses in its sandboxes, with the owner's tokens, which are stored with `parachute git token`.";
+      };
     };
   };
 in
@@ -96,7 +116,7 @@ in
 
     services.parachute.declared.workspaces = lib.mapAttrs
       (_: found: {
-        inherit (found) name description model capabilities cpus processes;
+        inherit (found) name description model capabilities cpus processes git;
         default_trust_level = found.trustLevel;
         working_directory = found.workingDirectory;
         memory_megabytes = found.memory;

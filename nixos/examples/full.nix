@@ -55,6 +55,7 @@
       memory = 1024;
       cpus = 1;
       processes = 256;
+      git = [{ repository = "github.com/ada/garden"; access = "push"; }];
     };
 
     backup = {

@@ -110,6 +110,7 @@ def test_modules_and_workspaces_are_declared_as_the_computer_names_them() -> Non
     assert found["modules"]["weather"]["settings"] == {"place": "Leipzig", "hours": 12}
     assert found["workspaces"]["garden"]["default_trust_level"] == "sandboxed"
     assert found["workspaces"]["garden"]["capabilities"]["mcps"] == ["brain"]
+    assert found["workspaces"]["garden"]["git"] == [{"repository": "github.com/ada/garden", "access": "push"}]
     assert found["settings"]["agents"] == {"warm": 1}
     assert found["settings"]["sandbox"]["total_memory_megabytes"] == 4096
 

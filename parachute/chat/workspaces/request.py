@@ -30,6 +30,13 @@ def _text(value: str) -> str:
     return value
 
 
+def _repository(value: str) -> str:
+    try:
+        return str(Repository.parse(value))
+    except InvalidInput as error:
+        raise ValueError(error.message) from error
+
+
 Name = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_title)]
 Text = Annotated[str, AfterValidator(_text)]
 Named = Literal["all", "none"] | Annotated[list[Name], Field(max_length=_NAMES)]
@@ -67,11 +74,11 @@ class NetworkChoice(_Strict):
 class RepositoryChoice(_Strict):
     """A repository that git uses in the workspace's sandboxes, with the owner's token; to push includes to fetch."""
 
-    repository: Annotated[Text, Field(min_length=1, max_length=500)]
+    repository: Annotated[str, Field(max_length=500), AfterValidator(_repository)]
     access: Access = "fetch"
 
     def chosen(self) -> Grant:
-        """The choice as it is kept; error: InvalidInput."""
+        """The choice as it is kept."""
         return Grant(Repository.parse(self.repository), self.access)
 
 

@@ -30,7 +30,13 @@ async def test_everything_survives_a_restart(storage: WorkspaceStorage, reopened
         memory_megabytes=1024,
         cpus=1.5,
         processes=300,
+        git=[{"repository": "git@github.com:ada/garden.git", "access": "push"}, {"repository": "github.com/ada/beds"}],
     )
+    granted = [
+        {"repository": "github.com/ada/garden", "access": "push"},
+        {"repository": "github.com/ada/beds", "access": "fetch"},
+    ]
+    assert made.as_json()["git"] == granted
     assert (made.slug, made.description, made.default_trust_level) == ("garden-plan", "Beds.", "direct")
     assert (made.working_directory, made.capabilities.mcps) == ("Projects/beds", ("brain",))
     assert made.limits == Limits(1024, 1.5, 300)
@@ -40,7 +46,8 @@ async def test_everything_survives_a_restart(storage: WorkspaceStorage, reopened
 
 async def test_changes_keep_the_slug_and_what_is_not_named(storage: WorkspaceStorage) -> None:
     (storage.vault.root / "Projects").mkdir()
-    await storage.create(working_directory="Projects", model="m", cpus=2, capabilities={"mcps": "none"})
+    git = [{"repository": "github.com/ada/garden"}]
+    await storage.create(working_directory="Projects", model="m", cpus=2, capabilities={"mcps": "none"}, git=git)
     changed = await storage.update("garden", name="House", description="Walls.")
     assert (changed.slug, changed.name, changed.working_directory, changed.model) == (
         "garden",
@@ -48,11 +55,11 @@ async def test_changes_keep_the_slug_and_what_is_not_named(storage: WorkspaceSto
         "Projects",
         "m",
     )
-    assert (changed.limits.cpus, changed.capabilities.mcps) == (2.0, "none")
+    assert (changed.limits.cpus, changed.capabilities.mcps, len(changed.git)) == (2.0, "none", 1)
     # The app sends every field, null to clear.
-    cleared = await storage.update("garden", working_directory=None, model=None, capabilities=None, cpus=None)
+    cleared = await storage.update("garden", working_directory=None, model=None, capabilities=None, cpus=None, git=None)
     assert (cleared.working_directory, cleared.model, cleared.limits) == (None, None, Limits())
-    assert cleared.capabilities.mcps == "all"
+    assert (cleared.capabilities.mcps, cleared.git) == ("all", ())
     assert cleared.name == "House"
     assert (await storage.update("garden", default_trust_level="direct")).default_trust_level == "direct"
     assert (await storage.update("garden", description="Beds.")).default_trust_level == "direct"
@@ -190,12 +197,14 @@ async def test_the_vault_raises_nothing(storage: WorkspaceStorage, reopened: Reo
 
 async def test_a_vault_on_another_machine(storage: WorkspaceStorage, reopened: Reopen) -> None:
     (storage.vault.root / "Projects").mkdir()
-    await storage.create(default_trust_level="direct", working_directory="Projects", description="Beds.", cpus=4)
+    git = [{"repository": "github.com/ada/garden", "access": "push"}]
+    given: dict[str, Any] = {"default_trust_level": "direct", "working_directory": "Projects", "description": "Beds."}
+    await storage.create(**given, cpus=4, git=git)
     await storage.add("a", workspace_id="garden", trust_level="direct")
     there = await reopened("elsewhere")
     found = there.workspaces.get("garden")
     assert (found.name, found.description, found.working_directory) == ("Garden", "Beds.", "Projects")
-    assert (found.default_trust_level, found.limits.cpus) == ("sandboxed", None)
+    assert (found.default_trust_level, found.limits.cpus, found.git) == ("sandboxed", None, ())
     session = await there.service.get("a")
     assert await there.workspaces.of(session) == found
     session.source = "telegram"  # what others may ask for is not given by a file that came along
@@ -296,6 +305,10 @@ async def test_what_the_service_refuses(storage: WorkspaceStorage, fields: dict[
         {"cpus": float("inf")},
         {"processes": 1},
         {"processes": True},
+        {"git": ["github.com/ada/garden"]},
+        {"git": [{"repository": "github.com"}]},
+        {"git": [{"repository": "127.0.0.1/ada/garden"}]},
+        {"git": [{"repository": "github.com/ada/garden", "access": "admin"}]},
     ],
 )
 def test_what_cannot_be_said(fields: dict[str, Any]) -> None:
