@@ -9,7 +9,7 @@ import h11
 from parachute.sandbox.egress.hosts import DEFAULT_PORTS, AllowedHosts
 from parachute.sandbox.egress.models import Limits, Refused, Target, Unlisted
 from parachute.sandbox.egress.request import ProxyRequest, rewritten, rewritten_answer
-from parachute.sandbox.egress.route import Route, Service
+from parachute.sandbox.egress.route import Route, Said, Service, as_text
 from parachute.security.audit.decisions import Decisions
 
 
@@ -59,6 +59,10 @@ class Account:
             lambda: allowed().allows(asked.target),
             private=hosts.allows_private(asked.target),
         )
+
+    def said(self, asked: ProxyRequest, refused: Refused) -> Said:
+        """Return a refusal as text."""
+        return as_text(refused)
 
     def decided(self, described: str, refused: Refused | None) -> None:
         """Record a decision."""

@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+from collections.abc import Callable
+from functools import partial
 
 import h11
 
@@ -10,7 +12,7 @@ from parachute.sandbox.egress.account import Account
 from parachute.sandbox.egress.exchange import Exchange, next_event
 from parachute.sandbox.egress.models import Limits, Refused
 from parachute.sandbox.egress.outside import Outside, Streams, Unreachable
-from parachute.sandbox.egress.route import Route, Service
+from parachute.sandbox.egress.route import Route, Said, Service, as_text
 from parachute.sandbox.egress.streams import Idle, close_gracefully, drain_wholly, pump
 
 log = logging.getLogger(__name__)
@@ -30,6 +32,7 @@ class Connection:
         self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=limits.header_bytes)
         self._server: asyncio.StreamWriter | None = None
         self._established = False
+        self._said: Callable[[Refused], Said] = as_text
         self._sent = 0
         self._received = 0
         self.route: Route | None = None
@@ -64,7 +67,7 @@ class Connection:
             request = await self._read_request()
             asked = requests.read(request)
             service = account.service(asked.target)
-            described = service.describe(asked)
+            described, self._said = service.describe(asked), partial(service.said, asked)
             self.route = route = await service.route(asked, request, lambda: account.allowed)
             server = await self._outside.reach(route.target, account.lookups, private=route.private, tls=route.tls)
         except Refused as refused:
@@ -144,14 +147,13 @@ class Connection:
     async def _refuse(self, refused: Refused) -> None:
         if self._established or self._http.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
             return  # in the middle of an answer: what ends it is the end of the connection
-        text = f"{refused.message}\n{refused.hint}\n" if refused.hint else f"{refused.message}\n"
-        body = text.encode()
-        headers = [("Content-Type", "text/plain; charset=utf-8"), ("Content-Length", str(len(body)))]
+        said = self._said(refused)
+        headers = [("Content-Type", said.kind), ("Content-Length", str(len(said.body)))]
         response = h11.Response(
-            status_code=refused.status,
+            status_code=said.status,
             headers=[*headers, ("Connection", "close")],
-            reason=refused.reason or _REASONS.get(refused.status, b""),
+            reason=refused.reason or _REASONS.get(said.status, b""),
         )
-        for event in (response, h11.Data(body), h11.EndOfMessage()):
+        for event in (response, h11.Data(said.body), h11.EndOfMessage()):
             self._writer.write(self._http.send(event) or b"")
         await close_gracefully(self._reader, self._writer)

@@ -28,6 +28,21 @@ class Route:
     tls: ssl.SSLContext | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A refusal as an answer of HTTP."""
+
+    status: int
+    kind: str
+    body: bytes
+
+
+def as_text(refused: Refused) -> Said:
+    """A refusal as a person reads it."""
+    text = f"{refused.message}\n{refused.hint}\n" if refused.hint else f"{refused.message}\n"
+    return Said(refused.status, "text/plain; charset=utf-8", text.encode())
+
+
 class Service(Protocol):
     """Whatever judges requests to a name, records them, and says where they go."""
 
@@ -36,6 +51,9 @@ class Service(Protocol):
 
     async def route(self, asked: ProxyRequest, request: h11.Request, allowed: Callable[[], AllowedHosts]) -> Route:
         """Return the route of a request of somebody who may reach these hosts now; error: Refused."""
+
+    def said(self, asked: ProxyRequest, refused: Refused) -> Said:
+        """Return the refusal of a request in the form that its program shows."""
 
     def decided(self, described: str, refused: Refused | None) -> None:
         """Record whether a request goes out."""

@@ -6,6 +6,7 @@ import h11
 
 from parachute.base.errors import InvalidInput
 from parachute.sandbox.egress.models import Refused
+from parachute.sandbox.egress.route import Said, as_text
 from parachute.sandbox.git.models import Repository
 from parachute.sandbox.git.request import GitRequest
 
@@ -28,6 +29,17 @@ def passed(git: GitRequest, response: h11.Response, *, with_token: bool) -> h11.
     if response.status_code == 200 and _TYPES.fullmatch(headers.get(b"content-type", b"")):
         return h11.Response(status_code=200, headers=[*headers.items(), (b"Connection", b"close")], reason=b"OK")
     raise _refusal(git, response, with_token=with_token)
+
+
+def said(git: GitRequest, refused: Refused) -> Said:
+    """A refusal as git shows it: text at first, and later, where git shows no text, an error of the protocol."""
+    if git.method == "GET":
+        return as_text(refused)
+    # gitprotocol-pack: an error line, or for who pushes the third band, which both end git with the words.
+    text = f"{refused.message} {refused.hint or ''}".strip()
+    line = f"\x03{text}" if git.access == "push" else f"ERR {text}"
+    kind = "receive" if git.access == "push" else "upload"
+    return Said(200, f"application/x-git-{kind}-pack-result", f"{len(line.encode()) + 4:04x}{line}".encode())
 
 
 def _refusal(git: GitRequest, response: h11.Response, *, with_token: bool) -> Refused:

@@ -13,7 +13,7 @@ from parachute.base.errors import ParachuteError
 from parachute.sandbox.egress.hosts import AllowedHosts
 from parachute.sandbox.egress.models import Refused
 from parachute.sandbox.egress.request import ProxyRequest
-from parachute.sandbox.egress.route import Route
+from parachute.sandbox.egress.route import Route, Said, as_text
 from parachute.sandbox.git import answer
 from parachute.sandbox.git.models import Access, Repository
 from parachute.sandbox.git.request import GitRequest, read, rewritten
@@ -94,6 +94,13 @@ class GitService:
             private=hosts.allows_private(target),
             tls=await self._certificates.context(),
         )
+
+    def said(self, asked: ProxyRequest, refused: Refused) -> Said:
+        """Return a refusal as git shows it."""
+        try:
+            return answer.said(read(asked), refused)
+        except Refused:
+            return as_text(refused)
 
     def decided(self, described: str, refused: Refused | None) -> None:
         """Record a refusal; what goes out is recorded at its end."""

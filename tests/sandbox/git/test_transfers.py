@@ -155,6 +155,17 @@ async def test_an_error_of_the_host_repeats_nothing_that_it_was_sent(
     assert TOKEN not in output
 
 
+async def test_git_shows_also_what_fails_after_the_first_request(world: World) -> None:
+    await cloned(world)
+    tree = world.home / "boat"
+    await world.works("commit", "--quiet", "--allow-empty", "--message=Sail", at=tree)
+    for service in ("receive", "upload"):
+        world.host.answers[f"/owner/boat.git/git-{service}-pack"] = 413, {}, b"too large"
+    said = f"{HOST} did not answer as a git server: status 413."
+    assert f"remote: {said}" in await world.fails("push", "origin", "HEAD:main", at=tree)
+    assert f"fatal: remote error: {said}" in await world.fails("fetch", "origin", at=tree)
+
+
 async def test_a_host_that_stalls_ends_in_an_error(world: World) -> None:
     await world.open(idle_seconds=0.5)
     world.grants.allow(REPOSITORY)
