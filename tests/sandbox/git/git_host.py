@@ -20,6 +20,9 @@ AUTHOR = {
     "GIT_COMMITTER_EMAIL": "test@example.org",
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_COUNT": "1",
+    "GIT_CONFIG_KEY_0": "core.compression",
+    "GIT_CONFIG_VALUE_0": "0",
 }
 """An identity, and nothing of the configuration of whoever runs the tests."""
 
@@ -59,15 +62,13 @@ class GitHost:
     def make(self, path: str, files: dict[str, bytes] | None = None) -> Path:
         """Make a repository with one commit on `main`."""
         bare, tree = self.folder / path, self.folder.parent / "tree" / path
-        bare.mkdir(parents=True)
         tree.mkdir(parents=True)
-        run_git("init", "--bare", "--initial-branch=main", "--quiet", ".", at=bare)
         run_git("init", "--initial-branch=main", "--quiet", ".", at=tree)
         for name, content in (files or {"hello.txt": b"hello\n"}).items():
             (tree / name).write_bytes(content)
         run_git("add", ".", at=tree)
         run_git("commit", "--quiet", "--message=First", at=tree)
-        run_git("push", "--quiet", str(bare), "main", at=tree)
+        run_git("clone", "--bare", "--quiet", str(tree), str(bare), at=tree)
         return bare
 
     def log(self, path: str) -> str:
@@ -113,7 +114,7 @@ class GitHost:
             "PATH": os.environ["PATH"],
             "GIT_PROJECT_ROOT": str(self.folder),
             "GIT_HTTP_EXPORT_ALL": "1",
-            "GIT_CONFIG_GLOBAL": os.devnull,
+            **AUTHOR,
             "REQUEST_METHOD": request.method.decode(),
             "PATH_INFO": path,
             "QUERY_STRING": query,

@@ -212,6 +212,7 @@ async def test_what_is_refused_meanwhile_is_broken_off(world: World) -> None:
     assert any(each["error"] == "It was broken off." for each in audited if each["event_type"] == "git")
 
 
+@pytest.mark.long
 async def test_a_large_clone_takes_little_memory(world: World) -> None:
     world.host.make("owner/boat.git", {"large.bin": os.urandom(100 << 20)})
     await world.open()
