@@ -1,5 +1,6 @@
 """Judging the answer of a git host: git's own passes, everything else becomes a sentence that git prints."""
 
+import contextlib
 import re
 
 import h11
@@ -69,14 +70,9 @@ def _refusal(git: GitRequest, response: h11.Response, *, with_token: bool) -> Re
 def _redirected(git: GitRequest, response: h11.Response) -> Refused:
     location = next((value.decode("latin-1") for name, value in response.headers if name == b"location"), "")
     hint = "The owner's credential is not sent after it."
-    try:
-        address = _STEPS.sub("", location)
-        if address.startswith("/"):
-            address = f"https://{git.repository.host}{address}"
-        if not address.startswith("https://"):
-            raise InvalidInput("not an address of a repository")
-        Repository.parse(address)
-        hint = f"If that is right, use {address} as the address of the remote."
-    except InvalidInput:
-        pass
+    address = _STEPS.sub("", location if "://" in location else f"https://{git.repository.host}{location}")
+    if address.startswith("https://"):
+        with contextlib.suppress(InvalidInput):
+            ending = ".git" if address.endswith(".git") else ""
+            hint = f"If that is right, use https://{Repository.parse(address)}{ending} as the address of the remote."
     return Refused(f"{git.repository} redirects elsewhere, which is not followed.", hint)

@@ -17,13 +17,10 @@ _PATH = re.compile(
 """Behind a host as remotes name it: what a port is for ssh, or a user name for HTTPS, counts for nothing here."""
 
 _ACCESS: dict[str, Access] = dict(zip(("upload", "receive"), get_args(Access), strict=True))
-_SENT = frozenset(
-    (
-        *(b"accept", b"accept-encoding", b"accept-language", b"git-protocol", b"pragma", b"user-agent"),
-        *(b"content-encoding", b"content-length", b"content-type", b"expect", b"transfer-encoding"),
-    )
-)
+_SENT = frozenset((b"accept", b"accept-encoding", b"accept-language", b"git-protocol", b"pragma", b"user-agent"))
 """Headers of git's own; whatever else an agent adds stays here, a credential above all."""
+
+_OF_BODIES = frozenset((b"content-encoding", b"content-length", b"content-type", b"expect", b"transfer-encoding"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +54,12 @@ def read(asked: ProxyRequest) -> GitRequest:
 
 
 def rewritten(git: GitRequest, request: h11.Request, credential: str | None) -> h11.Request:
-    """The request as the host gets it, with the value of its Authorization header if there is one."""
+    """The request as the host gets it, with the value of its Authorization header if there is one; error: Refused."""
+    if git.method == "GET" and not _OF_BODIES.isdisjoint(name for name, _ in request.headers):
+        raise Refused("The first request of git has no body.", status=400)
     headers: Headers = [(b"Host", git.repository.host.encode())]
-    headers += [(name, value) for name, value in request.headers.raw_items() if name.lower() in _SENT]
+    sent = _SENT | _OF_BODIES if git.method == "POST" else _SENT
+    headers += [(name, value) for name, value in request.headers.raw_items() if name.lower() in sent]
     if credential is not None:
         headers.append((b"Authorization", credential.encode()))
     return h11.Request(method=git.method, target=git.path, headers=[*headers, (b"Connection", b"close")])

@@ -120,6 +120,14 @@ async def test_a_body_of_two_lengths_is_refused(world: World, headers: str) -> N
     assert world.host.heard == []
 
 
+@pytest.mark.parametrize("header", ["Content-Length: 4", "Transfer-Encoding: chunked", "Expect: 100-continue"])
+async def test_a_first_request_with_a_body_is_refused(world: World, header: str) -> None:
+    await opened(world)
+    answer = await ask(world, f"/{ALLOWED}.git/{REFS}", headers=f"{header}\r\n", body="GET ")
+    assert answer.startswith("HTTP/1.1 400")
+    assert world.internet.reached == []
+
+
 async def test_what_follows_a_request_is_no_second_one(world: World) -> None:
     await opened(world)
     second = f"GET http://{GIT}/{HOST}/owner/secret/{REFS} HTTP/1.1\r\nHost: {GIT}\r\n\r\n"

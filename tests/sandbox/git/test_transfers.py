@@ -108,6 +108,7 @@ async def test_a_host_that_is_allowed_is_reached_without_the_token(world: World)
             "https://evil.example.com/owner/boat/info/refs?service=git-upload-pack",
             "https://evil.example.com/owner/boat ",
         ),
+        ("https://words:more@evil.example.com/a/b", "use https://evil.example.com/a/b as"),
         ("/owner/boat.git/info/refs?service=git-upload-pack", f"use {URL} as the address"),
         ("https://evil.example.com/%0aterminal", "which is not followed"),
         ("http://169.254.169.254/", "which is not followed"),
