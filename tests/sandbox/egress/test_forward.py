@@ -52,6 +52,19 @@ async def test_a_program_reaches_the_proxy_through_its_usual_variables(world: Wo
     assert (process.returncode, output) == (0, b"hello from outside\n")
 
 
+async def test_git_is_led_to_the_service_only_where_that_is_asked_for(world: World) -> None:
+    await world.open("web.example.org")
+    program = (sys.executable, "-c", "import os; print([name for name in os.environ if name.startswith('GIT_')])")
+    for options, found in (((), "[]"), (("--git",), "GIT_CONFIG_VALUE_2")):
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-IS", SCRIPT, "--port", "0", *options, str(world.path), "--", *program),
+            stdout=asyncio.subprocess.PIPE,
+            env={},
+        )
+        output, _ = await asyncio.wait_for(process.communicate(), SECONDS)
+        assert found in output.decode()
+
+
 async def test_the_forwarder_holds_nothing_of_the_program_and_ends_with_it(world: World) -> None:
     # The program closes its standard output and lives on: whoever reads it sees the end.
     program = "import os, sys, time; os.write(1, b'%d' % os.getpid()); os.close(1); sys.stdin.read()"

@@ -171,11 +171,13 @@ def test_a_mount_that_was_not_opened_is_left_out(tmp_path: Path) -> None:
     assert "/vault/gone" not in str(podman.command(made, {}))
 
 
-def test_with_egress_the_agent_finds_its_proxy(tmp_path: Path) -> None:
-    _, inside = split(podman.command(replace(specification(tmp_path), egress=True), {}))
+@pytest.mark.parametrize("git", [False, True])
+def test_with_egress_the_agent_finds_its_proxy(tmp_path: Path, git: bool) -> None:
+    _, inside = split(podman.command(replace(specification(tmp_path), egress=True, git=git), {}))
     program = inside[inside.index("--") + 1 :]
     assert program[2:] == [
         "/opt/parachute/parachute_runner/egress_forward.py",
+        *(["--git"] if git else []),
         "/run/parachute/egress.sock",
         "--",
         "/opt/parachute/agent",

@@ -10,6 +10,17 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 _DAY = datetime.timedelta(days=1)
+_SIGNS = x509.KeyUsage(
+    digital_signature=False,
+    content_commitment=False,
+    key_encipherment=False,
+    data_encipherment=False,
+    key_agreement=False,
+    key_cert_sign=True,
+    crl_sign=True,
+    encipher_only=False,
+    decipher_only=False,
+)
 
 
 class Authority:
@@ -23,6 +34,7 @@ class Authority:
         self.file = folder / "authority.pem"
         own = _certificate(self._name, self._key).issuer_name(self._name)
         own = own.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        own = own.add_extension(_SIGNS, critical=True).add_extension(self._identifier(), critical=False)
         self.file.write_bytes(own.sign(self._key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
 
     def server(self, *hosts: str) -> ssl.SSLContext:
@@ -31,6 +43,8 @@ class Authority:
         name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, hosts[0])])
         made = _certificate(name, key).issuer_name(self._name)
         made = made.add_extension(x509.SubjectAlternativeName([x509.DNSName(host) for host in hosts]), critical=False)
+        signer = x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(self._identifier())
+        made = made.add_extension(signer, critical=False)
         path = self._folder / f"{hosts[0]}.pem"
         path.write_bytes(
             key.private_bytes(
@@ -41,6 +55,9 @@ class Authority:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(path)
         return context
+
+    def _identifier(self) -> x509.SubjectKeyIdentifier:
+        return x509.SubjectKeyIdentifier.from_public_key(self._key.public_key())
 
 
 def _certificate(name: x509.Name, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
