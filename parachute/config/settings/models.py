@@ -37,6 +37,13 @@ def _host(value: str) -> str:
         raise ValueError(error.message) from error
 
 
+def _debian_package(value: str) -> str:
+    # apt reads more than names: `name-` takes a package away, `name=1` and `name/suite` choose a version.
+    if not re.fullmatch(r"[a-z0-9][a-z0-9+.-]{0,98}[a-z0-9+]", value):
+        raise ValueError(f"expected the name of a package of Debian, such as ffmpeg or libpq-dev, not {value[:80]!r}")
+    return value
+
+
 ExpandedPath = Annotated[Path, AfterValidator(_expanded)]
 Address = Annotated[str, AfterValidator(_address)]
 
@@ -70,12 +77,21 @@ class SandboxSettings(BaseModel):
     transcript_megabytes: int = Field(
         default=512, ge=16, description="Size of the folder with a session's transcript, over which its sandbox ends."
     )
+    cache_megabytes: int = Field(
+        default=2048,
+        ge=16,
+        description="Size of the caches of pip, npm and others for one project, over which they are emptied when its sandbox ends.",
+    )
     engine: Literal["auto", "podman", "bubblewrap"] = Field(
         default="auto", description="What shuts agents in; auto takes Podman if its image is built and works."
     )
     hosts: list[Annotated[str, AfterValidator(_host)]] = Field(
         default=[],
         description="Hosts that agents of modules reach whose manifest says network: bridge, such as *.example.org.",
+    )
+    packages: list[Annotated[str, AfterValidator(_debian_package)]] = Field(
+        default=[],
+        description="Packages of Debian in the image of containers beside its own, such as ffmpeg; `parachute sandbox build` takes them.",
     )
     memory_megabytes: int = Field(default=1536, ge=256, description="Memory of one sandbox (Podman).")
     total_memory_megabytes: int | None = Field(
