@@ -1,7 +1,7 @@
 """The network of conversations: opening it for a sandbox, refusing what is not listed, and the owner's decisions."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from parachute.chat.workspaces.models import Workspace
 from parachute.config.settings.models import NetworkSettings
 from parachute.sandbox.egress.hosts import AllowedHosts
 from parachute.sandbox.egress.models import NO_NETWORK, Network, Refused, Target
+from parachute.sandbox.egress.presets import Presets, resolved
 from parachute.sandbox.egress.service import Egress
 from parachute.sandbox.layout import EGRESS_SOCKET
 
@@ -45,6 +46,7 @@ class Networks:
         self, settings: NetworkSettings, egress: Egress, decisions: HostDecisions, changed: Callable[[], None]
     ) -> None:
         self._default = Network(settings.mode, tuple(settings.hosts))
+        self.presets: Presets = settings.presets
         self._egress = egress
         self._decisions = decisions
         self._changed = changed
@@ -53,13 +55,14 @@ class Networks:
         self._asked: dict[tuple[str, str], Asked] = {}
 
     def of(self, session: Session, workspace: Workspace | None) -> Network:
-        """Return the network of a session: that of its workspace.
+        """Return the network of a session: that of its workspace, with the hosts of presets; error: InvalidInput for an unknown one.
 
         One from outside has none without a workspace: whoever writes there is not the owner.
         """
-        if workspace is not None:
-            return workspace.network
-        return NO_NETWORK if session.from_outside else self._default
+        if workspace is None and session.from_outside:
+            return NO_NETWORK
+        network = workspace.network if workspace else self._default
+        return replace(network, hosts=resolved(network.hosts, self.presets))
 
     async def open(self, session: Session, workspace: Workspace | None, folder: Path) -> Network:
         """Give a session its network, by a socket in the folder, and return what it is."""
