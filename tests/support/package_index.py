@@ -1,4 +1,4 @@
-"""A package index of Python (PEP 503) and a registry of npm with one small package each, `boat` 1.0.0, for any host name."""
+"""A package index of Python (PEP 503) and a registry of npm with one small package each, `boat` 1.0.0."""
 
 import asyncio
 import base64
@@ -12,10 +12,14 @@ _METADATA = "boat-1.0.0.dist-info"
 
 
 class PackageIndex:
-    """What it serves by path; `asked` are the paths that were asked for."""
+    """A handler of connections; `asked` are the paths that were asked for."""
 
-    def __init__(self, host: str) -> None:
+    def __init__(self) -> None:
         self.asked: list[str] = []
+        self._files: dict[str, tuple[str, bytes]] = {}
+
+    def at(self, host: str) -> None:
+        """Serve, reached as `host`, which may have a port."""
         wheel, tarball = _wheel(), _tarball()
         digest = base64.b64encode(hashlib.sha512(tarball).digest()).decode()
         version = {

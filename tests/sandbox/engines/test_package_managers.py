@@ -28,7 +28,8 @@ class World:
     def __init__(self, folder: Path, sandboxes: SandboxFactory) -> None:
         self.sandboxes = sandboxes
         self.project = sandboxes.vault.root / "Projects/one"
-        self.index = PackageIndex(HOST)
+        self.index = PackageIndex()
+        self.index.at(HOST)
         self.internet = Internet()
         self.internet.names[HOST] = [[PUBLIC]]
         self.audit = Audit(folder / "audit")
