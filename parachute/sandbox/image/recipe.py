@@ -38,7 +38,6 @@ _NOT_OF_NPM = (
 _LEFT_OUT = (
     *("/usr/share/doc/*", "/usr/share/info/*", "/usr/share/locale/*", "/usr/share/man/*", "/usr/share/lintian/*"),
     "/usr/bin/*lto-dump*",
-    *(f"/usr/share/nodejs/{name}/*" for name in _NOT_OF_NPM),
 )
 
 # Debian compiles Python so that each source is read once more when it is loaded; nobody changes these any more.
@@ -49,6 +48,7 @@ STEPS = (
     f"mkdir -p {' '.join(image_folders())}",
     f"touch {' '.join(image_files())}",
     f"chmod 1777 {' '.join(image_memory())}",
+    f"rm -rf {' '.join(f'/usr/share/nodejs/{name}' for name in _NOT_OF_NPM)}",
     "python3 -m compileall -q -f --invalidation-mode unchecked-hash /usr/lib/python3*/",
     "find / -xdev -type f -perm /6000 -exec chmod a-s {} +",
 )
