@@ -107,14 +107,14 @@ def test_packages_come_from_an_index_that_was_allowed_and_a_program_is_compiled(
                 f"--trusted-host {address.partition(':')[0]} boat; .venv/bin/python -c 'import boat; print(boat.NAME)'; "
                 f"npm init --yes > npm.log; npm install --registry http://{address}/ boat >> npm.log; "
                 "node -p 'require(\"boat\")'; "
-                "echo 'int puts(const char *); int main(void) { puts(\"compiled\"); }' > a.c; cc -o a a.c; ./a; ls /cache",
+                "echo 'int puts(const char *); int main(void) { puts(\"compiled\"); }' > a.c; cc -o a a.c; ./a; ls -d /cache/npm",
                 workspaceId="boat",
             )
         finally:
             agents.run("parachute workspaces delete boat --yes")
-    assert said.split() == ["Heron", "Heron", "compiled", "npm", "pip"], said
+    assert said.split() == ["Heron", "Heron", "compiled", "/cache/npm"], said
     assert {"/simple/boat/", "/boat"} <= set(index.asked)
-    assert agents.run("ls ~/.parachute/caches/*").split() == ["npm", "pip"]
+    assert agents.run("ls ~/.parachute/caches/*/npm/_cacache") != "", "on the disk of this computer"
 
 
 @pytest.mark.usefixtures("built")
