@@ -7,7 +7,7 @@
 }:
 let
   cfg = config.services.parachute;
-  sandboxImage = pkgs.callPackage ./sandbox-image.nix { };
+  sandboxImage = pkgs.callPackage ./sandbox-image.nix { added = cfg.sandbox.packages; };
 in
 {
   options.services.parachute.acceptUnfreeAgent = lib.mkOption {

@@ -4,68 +4,26 @@
 # from nixpkgs, so that a NixOS machine needs neither Debian's packages nor a registry.
 {
   lib,
+  pkgs,
   stdenv,
   runCommand,
   buildEnv,
   closureInfo,
   glibc,
   cacert,
-  # Names as in recipe.py's PACKAGES; coreutils to gzip are what Debian's base brings by itself.
-  bashInteractive,
-  bzip2,
-  curl,
-  diffutils,
-  file,
-  findutils,
-  gitMinimal,
-  jq,
-  less,
-  nodejs,
-  openssl,
-  patch,
-  procps,
-  python313,
-  ripgrep,
-  unzip,
-  xz,
-  zip,
-  coreutils,
-  gawk,
-  gnugrep,
-  gnused,
-  gnutar,
-  gzip,
+  # Packages of the user's own.
+  added ? [ ],
 }:
 
 let
+  # From parachute/sandbox/layout.py and image/contents.py; `python -m parachute.sandbox.image.derived` writes it.
+  recipe = lib.importJSON ./sandbox-image.json;
+  named = name: lib.getAttrFromPath (lib.splitString "." name) pkgs;
+
   programs = buildEnv {
     name = "parachute-sandbox-programs";
-    paths = [
-      bashInteractive
-      bzip2
-      curl
-      diffutils
-      file
-      findutils
-      gitMinimal
-      jq
-      less
-      nodejs
-      openssl
-      patch
-      procps
-      python313
-      ripgrep
-      unzip
-      xz
-      zip
-      coreutils
-      gawk
-      gnugrep
-      gnused
-      gnutar
-      gzip
-    ];
+    # The others are what Debian's base brings by itself.
+    paths = map named (recipe.programs ++ [ "coreutils" "gawk" "gnugrep" "gnused" "gnutar" "gzip" ]) ++ added;
     pathsToLink = [ "/bin" ];
     ignoreCollisions = true;
   };
@@ -78,8 +36,6 @@ let
     }
     .${stdenv.hostPlatform.system};
 
-  # From parachute/sandbox/layout.py; `python -m parachute.sandbox.image.derived` writes it.
-  places = lib.importJSON ./sandbox-image.json;
   inRoot = lib.concatMapStringsSep " " (path: "root${path}");
 in
 runCommand "parachute-sandbox-image"
@@ -117,9 +73,9 @@ runCommand "parachute-sandbox-image"
     echo "nix$(basename ${programs} | cut --characters=1-32)" > root/etc/parachute-recipe
 
     # 1777, since only root of a container could own them. Debian's base brings /tmp and /var/tmp by itself.
-    mkdir --parents ${inRoot places.folders} root/tmp root/var/tmp
-    touch ${inRoot places.files}
-    chmod 1777 ${inRoot places.memory} root/var/tmp
+    mkdir --parents ${inRoot recipe.folders} root/tmp root/var/tmp
+    touch ${inRoot recipe.files}
+    chmod 1777 ${inRoot recipe.memory} root/var/tmp
 
     mkdir $out
     tar --create --file=$out/root.tar --directory=root --sort=name --mtime=@1767225600 --owner=0 --group=0 --numeric-owner .

@@ -38,6 +38,16 @@ in
       '';
     };
 
+    packages = lib.mkOption {
+      type = lib.types.listOf lib.types.package;
+      default = [ ];
+      example = lib.literalExpression "[ pkgs.ffmpeg ]";
+      description = ''
+        Packages in the image beside its own, which `parachute sandbox status` lists. They are part of the image that this
+        module makes; the user's setting `sandbox.packages` names packages of Debian and holds for images that the user builds.
+      '';
+    };
+
     memory = optionalNumber (lib.types.ints.between 256 1048576) 1536 "Memory of one sandbox, in megabytes";
     cpus = optionalNumber (lib.types.numbers.between 0.1 1024) 2.0 "Processors that one sandbox may use";
     processes = optionalNumber (lib.types.ints.between 64 32768) 200 "Processes and threads of one sandbox at a time";

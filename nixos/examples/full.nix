@@ -1,4 +1,5 @@
 # Every option once.
+{ pkgs, ... }:
 {
   users.users.alice.isNormalUser = true;
 
@@ -43,6 +44,7 @@
       totalMemory = 4096;
       idle = 15;
       hosts = [ "*.wikipedia.org" ];
+      packages = [ pkgs.curl ];
     };
 
     workspaces.garden = {

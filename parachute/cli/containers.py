@@ -3,12 +3,11 @@
 import asyncio
 import os
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import NoReturn
 
 from parachute.base.errors import InvalidInput, Unavailable
-from parachute.cli.output import counted, local, print_answer, print_facts, print_json, print_note
+from parachute.cli.output import counted, local, print_answer, print_facts, print_json, print_note, print_table
 from parachute.config.settings.home import Home
 from parachute.config.settings.store import load
 from parachute.config.vault.service import Vault
@@ -16,27 +15,30 @@ from parachute.sandbox.engines import containers, podman
 from parachute.sandbox.engines.engines import Engines, trial
 from parachute.sandbox.engines.models import Specification
 from parachute.sandbox.engines.vault_mounts import vault_mounts
-from parachute.sandbox.image import building, recipe
+from parachute.sandbox.image import building, contents, recipe
+from parachute.sandbox.image.models import Image
 
 
 def build_image(from_tar: Path | None, to_tar: Path | None, as_json: bool) -> None:
     """Build the image, or only its root as a file."""
     if from_tar and to_tar:
         raise InvalidInput("--from-tar and --to-tar are two different things to do.", "Give one of them.")
-    if to_tar:
-        asyncio.run(building.write_root(to_tar, print_note))
-        print_answer({"tarball": str(to_tar)}, as_json, f"{to_tar} is ready.")
-        return
     home = Home.find()
     chosen = load(home).sandbox
+    if to_tar:
+        asyncio.run(building.write_root(to_tar, print_note, added=chosen.packages))
+        print_answer({"tarball": str(to_tar)}, as_json, f"{to_tar} is ready.")
+        return
 
     async def attempt(image: str) -> None:
         await asyncio.to_thread(containers.attempt, trial(home, chosen, image))
 
-    image = asyncio.run(building.build(home.root, print_note, attempt, from_tar))
+    image = asyncio.run(building.build(home.root, print_note, attempt, from_tar, added=chosen.packages))
     if as_json:
-        print_json(asdict(image))
-    elif chosen.engine == "bubblewrap":
+        print_json(image.as_json())
+        return
+    _print_contents(image)
+    if chosen.engine == "bubblewrap":
         print_note("The settings ask for bubblewrap: `parachute config set sandbox.engine auto` uses this image.")
 
 
@@ -46,15 +48,20 @@ def print_status(as_json: bool) -> None:
     chosen = load(home).sandbox
     choice = asyncio.run(Engines(home, chosen).choose())
     image = containers.image_of(home)
+    missing = contents.missing() if choice.engine == "bubblewrap" else []
+    install = contents.installing(missing) if missing else None
     if as_json:
         print_json(
             {
                 "engine": choice.engine,
                 "reason": choice.reason or choice.passed_over,
                 "asked": chosen.engine,
-                "image": image and {**asdict(image), "is_current": not recipe.is_older(image.recipe)},
+                "image": image
+                and {**image.as_json(), "is_current": not recipe.is_older(image.recipe, chosen.packages)},
                 "podman": containers.version(),
                 "limits": chosen.limits,
+                "missing_programs": [program.name for program in missing],
+                "install": install,
             }
         )
         return
@@ -63,17 +70,34 @@ def print_status(as_json: bool) -> None:
         facts.append(("Not Podman", choice.passed_over))
     facts.append(("Podman", containers.version() or "not installed"))
     if image:
-        old = "; not of today's recipe: parachute sandbox build" if recipe.is_older(image.recipe) else ""
+        is_older = recipe.is_older(image.recipe, chosen.packages)
+        old = "; not of today's recipe: parachute sandbox build" if is_older else ""
         facts.append(("Image", f"{image.tag}, {image.bytes >> 20} MB, built {local(image.built_at)}{old}"))
         facts.append(("Packages", f"{len(image.packages)}; --json lists their versions"))
+        if found := image.contents():
+            facts.append(("Programs", ", ".join(f"{each['name']} {each['version']}" for each in found)))
     else:
         facts.append(("Image", "none: parachute sandbox build"))
     if choice.engine == "podman":
         each = f"{chosen.memory_megabytes} MB, {counted(chosen.cpus, 'processor')}, {chosen.processes} processes each"
         facts.append(("Limits", each if chosen.limits == "enforced" else "unavailable, as the settings say"))
+    if missing:
+        names = ", ".join(program.name for program in missing)
+        facts.append(("Missing", f"{names}: agents under bubblewrap have the programs of this machine"))
     print_facts(facts)
+    if install:
+        print_facts([("Next", install)])
     if choice.hint:
         print_facts([("Next", choice.hint)])
+
+
+def _print_contents(image: Image) -> None:
+    found = image.contents()
+    if found:
+        sizes = [f"{(each['bytes'] or 0) / (1 << 20):.0f}" for each in found]
+        rows = [(each["name"], each["version"], size) for each, size in zip(found, sizes, strict=True)]
+        print_table(["Program", "Version", "MB it alone needs"], rows)
+    print(f"The image takes {image.bytes >> 20} MB.")
 
 
 def become_shell() -> NoReturn:

@@ -19,7 +19,7 @@ from parachute.cli.output import as_text
 from parachute.config.declared.file import load as load_declaration
 from parachute.config.declared.settings import declares
 from parachute.config.settings.checking import ConfigError
-from parachute.config.settings.expectations import allowed_words
+from parachute.config.settings.expectations import allowed_words, field_of, is_mapping
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
 from parachute.config.settings.store import change_list, check_value, load, read_document, set_value, unset_value
@@ -81,7 +81,14 @@ class SettingsFile:
     def row(self, name: str) -> SettingRow:
         """One setting in force; errors: InvalidInput for an unknown name, ConfigError."""
         _check_name(name)
-        return next(row for row in self.rows() if row.name == name)
+        for row in self.rows():
+            if name == row.name:
+                return row
+            if name.startswith(f"{row.name}."):  # one of a mapping
+                return replace(
+                    row, name=name, value=_inside(row.value, (name.removeprefix(f"{row.name}."),)), default=None
+                )
+        raise AssertionError(name)
 
     def set(self, name: str, value: str) -> None:
         """Write a setting that holds on this machine; errors: InvalidInput, ConfigError."""
@@ -135,7 +142,8 @@ def _names() -> list[str]:
 def _check_name(name: str) -> None:
     """Raise InvalidInput, with what may have been meant, unless it names a setting."""
     known = _names()
-    if name in known:
+    field = field_of(name.split(".")[:-1])
+    if name in known or (field and is_mapping(field) and name.rpartition(".")[2]):
         return
     if inner := [each for each in known if each.startswith(f"{name}.")]:
         raise InvalidInput(f"{name!r} is a group of settings.", f"Name one of them: {', '.join(inner)}.")
@@ -202,6 +210,8 @@ def _plain(value: Any) -> Any:
     """A default as JSON has it: paths are texts."""
     if isinstance(value, list):
         return [_plain(element) for element in value]
+    if isinstance(value, dict):
+        return {name: _plain(element) for name, element in value.items()}
     return value if isinstance(value, bool | int | float | None) else str(value)
 
 

@@ -19,17 +19,28 @@ VAULT = "/vault"
 PROJECT = "/project"
 ATTACHMENTS = "/attachments"
 OUTSIDE = "/outside"
+CACHE = "/cache"
 
 ENVIRONMENT = {
+    "CARGO_HOME": f"{CACHE}/cargo",
+    "GOPATH": f"{CACHE}/go",
     "HOME": HOME,
     "LANG": "C.UTF-8",
     "LOGNAME": "agent",
     "PATH": "/usr/local/bin:/usr/bin:/bin",
+    "PIP_CACHE_DIR": f"{CACHE}/pip",
+    "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+    "PIP_RETRIES": "2",  # of a host that is refused it says why when it tries again, and five times take long
+    "PYTHONUSERBASE": f"{CACHE}/python",
     "SHELL": "/bin/bash",
     "TMPDIR": TEMPORARY,
     "USER": "agent",
+    "UV_CACHE_DIR": f"{CACHE}/uv",
+    "YARN_CACHE_FOLDER": f"{CACHE}/yarn",
+    "npm_config_cache": f"{CACHE}/npm",
+    "npm_config_update_notifier": "false",
 }
-"""The variables of an agent."""
+"""The variables of an agent. Package managers keep what they load in one place, and ask for no newer version of themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +67,8 @@ PLACES = (
     Place(HOME, "memory", megabytes=256),
     Place(CONFIGURATION, "memory", megabytes=64, in_containers_only=True),
     Place(SCRATCH, "memory", "Your private scratch space is the folder in /scratch; files there are temporary."),
+    # On the disk where there is a project: what `npm ci` of an ordinary one loads does not fit into memory.
+    Place(CACHE, "memory", megabytes=256),
     Place(SHARED_MEMORY, "memory", megabytes=64, made_by="engine"),
     Place(TRANSCRIPTS, "memory", megabytes=1, in_containers_only=True, executable=False),
     Place(RUNNER, "folder"),

@@ -55,6 +55,7 @@ class Forwarder:
         names = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")
         return {
             **dict.fromkeys(names, url),
+            "NODE_USE_ENV_PROXY": "1",  # else Node's own `fetch` goes without, where it knows this (22.21 and 24 on)
             "NO_PROXY": "localhost,127.0.0.1,::1",
             "no_proxy": "localhost,127.0.0.1,::1",
         }

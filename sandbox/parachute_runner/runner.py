@@ -27,7 +27,12 @@ from parachute_runner.keeper import Keeper
 _LISTEN_FD = 3
 _OUT_OF_MEMORY = 75  # how a keeper ends whose agent was ended for that
 _UNPROTECTED = 76  # how we end when a mount has gone; `parachute.sandbox.engines.ended` knows it, too
-_PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR", "TERM", "XDG_RUNTIME_DIR")
+_PASSED_ON = (
+    *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR", "TERM", "XDG_RUNTIME_DIR"),
+    # Where package managers keep what they load.
+    *("CARGO_HOME", "GOPATH", "PIP_CACHE_DIR", "PIP_DISABLE_PIP_VERSION_CHECK", "PIP_RETRIES", "PYTHONUSERBASE"),
+    *("UV_CACHE_DIR", "YARN_CACHE_FOLDER", "npm_config_cache", "npm_config_update_notifier"),
+)
 
 
 class Runner:

@@ -110,6 +110,36 @@ class Phone:
         return self.run(reaching)
 
     @contextmanager
+    def serving(
+        self, handler: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+    ) -> Iterator[str]:
+        """Serve on the local network; the address, as `host:port`."""
+        # A socket stays in the network in which it was made.
+        listener = self.run(lambda: socket.create_server((PHONE, 0)))
+        loop = asyncio.new_event_loop()
+        thread = threading.Thread(target=loop.run_forever)
+        thread.start()
+
+        async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await handler(reader, writer)
+            writer.close()
+            await writer.wait_closed()
+
+        async def end(server: asyncio.Server) -> None:
+            server.close()
+            await server.wait_closed()
+
+        starting = asyncio.start_server(handle, sock=listener)
+        server = asyncio.run_coroutine_threadsafe(starting, loop).result(_SECONDS)
+        try:
+            yield f"{PHONE}:{listener.getsockname()[1]}"
+        finally:
+            asyncio.run_coroutine_threadsafe(end(server), loop).result(_SECONDS)
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join(_SECONDS)
+            loop.close()
+
+    @contextmanager
     def called(self, name: str) -> Iterator[None]:
         """Be a device of this name, which nobody else on the network can have then."""
         ended = threading.Event()

@@ -14,8 +14,10 @@ from testinfra.host import Host
 
 from tests.appliance.agents import STORE, TARBALL, Agents, give_root
 from tests.appliance.guest import Guest
+from tests.appliance.phone import joined
 from tests.appliance.recipe import ENVIRONMENT, SOURCE
 from tests.appliance.services import URL
+from tests.support.package_index import PackageIndex
 from tests.support.sse import text_of
 
 
@@ -87,6 +89,32 @@ def test_what_an_agent_finds(agents: Agents) -> None:
     assert ".parachute" not in said
     assert ".claude" not in said
     assert "parachute\n" in f"{said}\n", "its own host name"
+
+
+@pytest.mark.usefixtures("built")
+def test_packages_come_from_an_index_that_was_allowed_and_a_program_is_compiled(guest: Guest, agents: Agents) -> None:
+    agents.run("mkdir -p ~/Parachute/Projects/boat")
+    index = PackageIndex()
+    with joined(guest.leader) as phone, phone.serving(index) as address:
+        index.at(address)
+        create = (
+            f"parachute workspaces create Boat --directory ~/Parachute/Projects/boat --network list --hosts {address}"
+        )
+        agents.run(create)
+        try:
+            said = agents.output(
+                f"set -e; exec 2>&1; python3 -m venv .venv; .venv/bin/pip install --quiet --index-url http://{address}/simple/ "
+                f"--trusted-host {address.partition(':')[0]} boat; .venv/bin/python -c 'import boat; print(boat.NAME)'; "
+                f"npm init --yes > npm.log; npm install --registry http://{address}/ boat >> npm.log; "
+                "node -p 'require(\"boat\")'; "
+                "echo 'int puts(const char *); int main(void) { puts(\"compiled\"); }' > a.c; cc -o a a.c; ./a; ls -d /cache/npm",
+                workspaceId="boat",
+            )
+        finally:
+            agents.run("parachute workspaces delete boat --yes")
+    assert said.split() == ["Heron", "Heron", "compiled", "/cache/npm"], said
+    assert {"/simple/boat/", "/boat"} <= set(index.asked)
+    assert agents.run("ls ~/.parachute/caches/*/npm/_cacache") != "", "on the disk of this computer"
 
 
 @pytest.mark.usefixtures("built")

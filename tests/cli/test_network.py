@@ -19,11 +19,16 @@ DECISION = {
 
 def test_decisions_are_made_shown_and_taken_back(parachute: Terminal, home: Home) -> None:
     with ScriptedCore(home) as core:
-        core.answers["GET", PATH] = 200, {"decisions": [DECISION]}
+        core.answers["GET", PATH] = (
+            200,
+            {"decisions": [DECISION], "presets": {"python": ["index.example.org", "files.example.org"]}},
+        )
         core.answers["PUT", PATH] = 200, DECISION
         core.answers["DELETE", PATH] = 200, {"success": True}
-        assert "example.org" in parachute.ok("network", "list")
-        assert json.loads(parachute.ok("network", "list", "--json")) == [DECISION]
+        shown = parachute.ok("network", "list")
+        assert "example.org" in shown
+        assert "preset:python  index.example.org, files.example.org" in shown
+        assert json.loads(parachute.ok("network", "list", "--json"))["decisions"] == [DECISION]
         said = parachute.ok("network", "allow", "Example.org")
         parachute.ok("network", "refuse", "example.org", "--workspace", "boat")
         parachute.ok("network", "forget", "*.example.org:8443")

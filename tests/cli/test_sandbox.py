@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from parachute.sandbox.image import recipe
 from parachute.sandbox.image.models import Image
 from tests.support.terminal import Terminal
 
@@ -38,6 +39,36 @@ def test_a_record_that_cannot_be_read_counts_as_no_image(parachute: Terminal) ->
         (parachute.home / "image.json").write_text(content)
         found = json.loads(parachute.ok("sandbox", "status", "--json", PARACHUTE_SANDBOX__ENGINE="podman"))
         assert (found["engine"], found["image"]) == (None, None)
+
+
+def test_packages_of_the_users_own_ask_for_another_image(parachute: Terminal) -> None:
+    parachute.home.mkdir(mode=0o700)
+    made = Image(
+        "a" * 64,
+        "localhost/parachute-sandbox:x",
+        recipe.digest(["ffmpeg"]),
+        "2026-01-01T00:00:00.000Z",
+        5 << 20,
+        packages={"git": "1:2.47.3-0+deb13u1", "ffmpeg": "7:7.1-1"},
+        shares={"git": 100 << 20, "ffmpeg": 50 << 20},
+    )
+    made.save(parachute.home)
+    bubblewrap = {"PARACHUTE_SANDBOX__ENGINE": "bubblewrap"}
+    assert "not of today's recipe" in parachute.ok("sandbox", "status", **bubblewrap)
+    parachute.ok("config", "set", "sandbox.packages", "[ffmpeg]")
+    shown = parachute.ok("sandbox", "status", **bubblewrap)
+    assert "not of today's recipe" not in shown
+    assert "git 2.47.3, ffmpeg 7.1" in shown
+    found = json.loads(parachute.ok("sandbox", "status", "--json", **bubblewrap))
+    assert found["image"]["contents"][1] == {
+        "name": "ffmpeg",
+        "package": "ffmpeg",
+        "version": "7.1",
+        "bytes": 50 << 20,
+    }
+    assert bool(found["missing_programs"]) >= bool(found["install"])
+    for wrong in ("ffmpeg-", "a=1", "a,b", "../a", "--x", "A", "a/sid", "?a"):
+        assert "expected the name of a package of Debian" in parachute.fails("config", "set", "sandbox.packages", wrong)
 
 
 def test_what_cannot_be_done_is_said(parachute: Terminal, tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ import ast
 import re
 from pathlib import Path
 
+from parachute_runner.runner import _PASSED_ON
+
 from parachute.chat.prompts.service import Prompts
 from parachute.config.vault.service import Vault
 from parachute.sandbox import layout
@@ -11,7 +13,7 @@ from parachute.sandbox.engines.execution import Execution
 
 PRODUCT = Path(layout.__file__).parents[1]
 OWN = re.compile(
-    r"(/scratch|/attachments|/project|/outside|/run/parachute|/opt/parachute/(parachute_runner|agent))(/|$)"
+    r"(/scratch|/cache|/attachments|/project|/outside|/run/parachute|/opt/parachute/(parachute_runner|agent))(/|$)"
 )
 
 
@@ -38,6 +40,10 @@ def test_bubblewrap_gives_a_session_its_own_scratch_and_a_container_the_whole_fo
         "/home/agent/.claude",
         "/home/agent/.claude/projects",
     }
+
+
+def test_the_runner_passes_every_variable_on() -> None:
+    assert layout.ENVIRONMENT.keys() <= set(_PASSED_ON)
 
 
 def test_an_agent_is_told_of_what_it_has_and_of_nothing_else(tmp_path: Path) -> None:

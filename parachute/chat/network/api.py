@@ -30,8 +30,9 @@ class HostDecision(BaseModel):
 
 @router.get("/decisions")
 async def list_decisions(service: NetworksDependency) -> dict[str, Any]:
-    """Hosts that were allowed or refused for good."""
-    return {"decisions": [each.as_json() for each in service.decisions()]}
+    """Hosts that were allowed or refused for good, and the presets of `network.presets`."""
+    presets = {name: list(hosts) for name, hosts in service.presets.items()}
+    return {"decisions": [each.as_json() for each in service.decisions()], "presets": presets}
 
 
 @router.put("/decisions")

@@ -15,6 +15,7 @@ from parachute.chat.workspaces.models import Workspace
 from parachute.config.settings.models import NetworkSettings
 from parachute.sandbox.egress.hosts import AllowedHosts
 from parachute.sandbox.egress.models import NO_NETWORK, Network, Refused, Target
+from parachute.sandbox.egress.presets import Presets, resolved
 from parachute.sandbox.egress.route import Service
 from parachute.sandbox.egress.service import Egress
 from parachute.sandbox.layout import EGRESS_SOCKET
@@ -53,6 +54,7 @@ class Networks:
         changed: Callable[[], None],
     ) -> None:
         self._default = Network(settings.mode, tuple(settings.hosts))
+        self.presets: Presets = settings.presets
         self._egress = egress
         self._decisions = decisions
         self._repositories = repositories
@@ -62,13 +64,16 @@ class Networks:
         self._asked: dict[tuple[str, str], Asked] = {}
 
     def of(self, session: Session, workspace: Workspace | None) -> Network:
-        """Return the network of a session: that of its workspace.
+        """Return the network of a session: that of its workspace, with the hosts of presets; error: InvalidInput for an unknown one.
 
         One from outside has none without a workspace: whoever writes there is not the owner.
         """
+        if workspace is None and session.from_outside:
+            return NO_NETWORK
+        network = self._default
         if workspace is not None:
-            return replace(workspace.network, repositories=tuple(map(str, workspace.git)))
-        return NO_NETWORK if session.from_outside else self._default
+            network = replace(workspace.network, repositories=tuple(map(str, workspace.git)))
+        return replace(network, hosts=resolved(network.hosts, self.presets))
 
     async def open(self, session: Session, workspace: Workspace | None, folder: Path) -> Network:
         """Give a session its network, by a socket in the folder, and return what it is."""

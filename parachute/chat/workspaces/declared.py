@@ -6,11 +6,12 @@ from parachute.base.errors import InvalidInput
 from parachute.chat.workspaces.models import is_slug
 from parachute.chat.workspaces.request import NewWorkspace
 from parachute.config.declared.models import Declaration
+from parachute.sandbox.egress.presets import NO_PRESETS, Presets, resolved
 
 _MOST = 200
 
 
-def declared_workspaces(declaration: Declaration) -> dict[str, NewWorkspace]:
+def declared_workspaces(declaration: Declaration, presets: Presets = NO_PRESETS) -> dict[str, NewWorkspace]:
     """Return the declared workspaces by slug; error: DeclarationInvalid, which names the key."""
     if len(declaration.workspaces) > _MOST:
         raise declaration.invalid("workspaces", f"there are more than {_MOST}")
@@ -28,4 +29,9 @@ def declared_workspaces(declaration: Declaration) -> dict[str, NewWorkspace]:
             raise declaration.invalid(where, first["msg"].removeprefix("Value error, ").rstrip(".")) from error
         except InvalidInput as error:
             raise declaration.invalid(f"{key}.default_trust_level", error.message.rstrip(".")) from error
+        try:
+            if network := found[slug].network:
+                resolved(network.chosen().hosts, presets)
+        except InvalidInput as error:
+            raise declaration.invalid(f"{key}.network.hosts", error.message.rstrip(".")) from error
     return found

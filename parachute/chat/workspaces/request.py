@@ -7,8 +7,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from parachute.base.errors import InvalidInput
 from parachute.chat.workspaces.models import EVERY_HOST_ASKS, Capabilities, Workspace, choice_of
-from parachute.sandbox.egress.hosts import AllowedHosts
 from parachute.sandbox.egress.models import Mode, Network
+from parachute.sandbox.egress.presets import normal
 from parachute.sandbox.engines.limits import Limits
 from parachute.sandbox.git.models import Access, Grant, Repository
 from parachute.security.trust_levels import TrustLevel, normalize_trust_level
@@ -68,7 +68,7 @@ class NetworkChoice(_Strict):
 
     def chosen(self) -> Network:
         """The choice as it is kept; error: InvalidInput naming each wrong host."""
-        return Network(self.mode, tuple(AllowedHosts.parse(self.hosts, private=True).texts()))
+        return Network(self.mode, normal(self.hosts))
 
 
 class RepositoryChoice(_Strict):

@@ -17,6 +17,7 @@ from parachute.chat.workspaces.request import Changes, NewWorkspace
 from parachute.chat.workspaces.store import WorkspaceStore
 from parachute.config.declared.models import NOTHING, Declaration
 from parachute.config.vault.service import Vault
+from parachute.sandbox.egress.presets import NO_PRESETS, Presets, resolved
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +25,7 @@ _MOST = 200
 
 
 class Workspaces:
-    """`check_directory` answers with the real folder of a project, or raises InvalidInput.
+    """`check_directory` answers with the real folder of a project, or raises InvalidInput; `presets` are those of hosts.
 
     Error: DeclarationInvalid if a workspace cannot be as it is declared.
     """
@@ -36,9 +37,11 @@ class Workspaces:
         sessions: Sessions,
         check_directory: Callable[[Path], Path],
         declaration: Declaration = NOTHING,
+        presets: Presets = NO_PRESETS,
     ) -> None:
         self._declaration = declaration
-        self._declared = declared_workspaces(declaration)
+        self._declared = declared_workspaces(declaration, presets)
+        self._presets = presets
         self._vault = vault
         self._store = store
         self._sessions = sessions
@@ -88,6 +91,7 @@ class Workspaces:
             # A deleted workspace's sessions keep its slug: they must not wake up in another one.
             slug = slug_of(said.name, known | await self._sessions.workspaces())
             workspace = said.applied(_new(slug, said.name), await self._directory(said.working_directory))
+            resolved(workspace.network.hosts, self._presets)
             await self._store.put(workspace, approved_by)
             await asyncio.to_thread(self._copies.write, workspace)
             return workspace
@@ -109,6 +113,8 @@ class Workspaces:
             if "working_directory" in said.model_fields_set and said.working_directory != directory:
                 directory = await self._directory(said.working_directory)
             workspace = said.applied(replace(before, updated_at=now()), directory)
+            if workspace.network != before.network:  # a preset that has gone is no reason to refuse another change
+                resolved(workspace.network.hosts, self._presets)
             await self._store.put(workspace, approved_by)
             if workspace.default_trust_level == "sandboxed":
                 # Otherwise deleting the workspace, or moving a session out of it, would raise the session again.

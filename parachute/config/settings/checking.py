@@ -15,7 +15,7 @@ from parachute.base.documents import Bounds, NotYaml, child, compose, line_of, l
 from parachute.base.errors import InvalidInput
 from parachute.config.declared.file import load as load_declaration
 from parachute.config.declared.settings import laid_over
-from parachute.config.settings.expectations import check, expected, field_of, not_this
+from parachute.config.settings.expectations import check, expected, field_of, is_mapping, not_this
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
 
@@ -127,9 +127,12 @@ def _settings(document: Mapping[str, Any], wrong: Callable[[list[str], str], Con
 
 
 def _location(error: ErrorDetails) -> list[str]:
-    """Where a mistake is: behind the name of a setting, only the place in its list."""
+    """Where a mistake is: behind the name of a setting, only the name in its mapping and the place in its list."""
     path = [str(part) for part in error["loc"]]
     length = next((length for length in range(len(path), 0, -1) if field_of(path[:length])), len(path))
+    field = field_of(path[:length])
+    if field and is_mapping(field):
+        length += 1
     return path[:length] + [part for part in path[length:] if part.isdecimal()]
 
 
@@ -144,6 +147,8 @@ def _sentence(error: ErrorDetails) -> str:
             return said
     elif field:
         said = expected(field)
+    elif error["type"] == "list_type":
+        said = "a list such as [one, two]"
     else:
         said = "a text" if error["type"] == "string_type" else "settings of its own below it"
     return said + not_this(error["input"])

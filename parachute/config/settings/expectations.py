@@ -32,6 +32,11 @@ def is_list(field: FieldInfo) -> bool:
     return any(schema.get("type") == "array" for schema in _alternatives(_schema(field)))
 
 
+def is_mapping(field: FieldInfo) -> bool:
+    """True if a setting takes names with values; `setting.name` is one of these."""
+    return _schema(field).get("type") == "object"
+
+
 def is_text(field: FieldInfo) -> bool:
     """True if a setting takes any text."""
     kinds = {schema.get("type") for schema in _alternatives(_schema(field)) if "enum" not in schema}
@@ -95,6 +100,8 @@ def _words(schema: Mapping[str, Any]) -> str:
             return "true or false"
         case "array":
             return "a list such as [one, two]"
+        case "object":
+            return "names with lists, such as {name: [one, two]}"
         case "null":
             return "empty"
     return "a path" if schema.get("format") == "path" else "a text"

@@ -9,7 +9,7 @@ from parachute.base.files import private_folder
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """Names of the files in `~/.parachute`; nothing in it is ever mounted into a sandbox."""
+    """Names of the files in `~/.parachute`; of it, only `caches` and sockets in `run` are ever mounted into a sandbox."""
 
     root: Path
 
@@ -58,6 +58,11 @@ class Home:
     def sandboxes(self) -> Path:
         """Specifications of sandboxes, one 0600 file each, which the fixed unit template reads."""
         return private_folder(self.root / "sandboxes")
+
+    @property
+    def caches(self) -> Path:
+        """Caches of package managers that sandboxes write; everything in it may be removed while none runs."""
+        return private_folder(self.root / "caches")
 
     @property
     def sandbox_worked(self) -> Path:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from parachute.base.errors import InvalidInput
@@ -35,6 +35,40 @@ def _host(value: str) -> str:
         return host_name(value, "hosts")
     except InvalidInput as error:
         raise ValueError(error.message) from error
+
+
+def _debian_package(value: str) -> str:
+    # apt reads more than names: `name-` takes a package away, `name=1` and `name/suite` choose a version.
+    if not re.fullmatch(r"[a-z0-9][a-z0-9+.-]{0,98}[a-z0-9+]", value):
+        raise ValueError(f"expected the name of a package of Debian, such as ffmpeg or libpq-dev, not {value[:80]!r}")
+    return value
+
+
+PRESET = "preset:"
+"""In a list of hosts, what stands before the name of a preset."""
+
+_PRESET_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+
+
+def _with_port(value: str) -> str:
+    name, port = re.fullmatch(r"(.*?)(:[1-9][0-9]{0,4})?", value, re.DOTALL).groups("")  # type: ignore[union-attr]
+    return _host(name) + port
+
+
+def _reached(value: str) -> str:
+    name = value.removeprefix(PRESET)
+    if name == value:
+        return _with_port(value)
+    if not _PRESET_NAME.fullmatch(name):
+        raise ValueError(f"expected a preset such as {PRESET}python, not {value[:60]!r}")
+    return value
+
+
+def _preset_names(value: dict[str, list[str]]) -> dict[str, list[str]]:
+    for name in value:
+        if not _PRESET_NAME.fullmatch(name):
+            raise ValueError(f"expected names of a-z, 0-9, - and _, not {name[:60]!r}")
+    return value
 
 
 ExpandedPath = Annotated[Path, AfterValidator(_expanded)]
@@ -70,12 +104,21 @@ class SandboxSettings(BaseModel):
     transcript_megabytes: int = Field(
         default=512, ge=16, description="Size of the folder with a session's transcript, over which its sandbox ends."
     )
+    cache_megabytes: int = Field(
+        default=2048,
+        ge=16,
+        description="Size of the caches of pip, npm and others for one project, over which they are emptied when its sandbox ends.",
+    )
     engine: Literal["auto", "podman", "bubblewrap"] = Field(
         default="auto", description="What shuts agents in; auto takes Podman if its image is built and works."
     )
     hosts: list[Annotated[str, AfterValidator(_host)]] = Field(
         default=[],
         description="Hosts that agents of modules reach whose manifest says network: bridge, such as *.example.org.",
+    )
+    packages: list[Annotated[str, AfterValidator(_debian_package)]] = Field(
+        default=[],
+        description="Packages of Debian in the image of containers beside its own, such as ffmpeg; `parachute sandbox build` takes them.",
     )
     memory_megabytes: int = Field(default=1536, ge=256, description="Memory of one sandbox (Podman).")
     total_memory_megabytes: int | None = Field(
@@ -204,9 +247,24 @@ class NetworkSettings(BaseModel):
         default="ask",
         description="What sandboxed chats without a workspace reach: nothing, the hosts and what you allow when asked, or the hosts.",
     )
-    hosts: list[Annotated[str, AfterValidator(_host)]] = Field(
-        default=[], description="Hosts that they reach without asking, such as *.example.org."
+    presets: Annotated[dict[str, list[Annotated[str, AfterValidator(_with_port)]]], AfterValidator(_preset_names)] = (
+        Field(
+            default={},
+            description="Hosts under a name of your own, such as {python: [index.example.org]}; lists of hosts take preset:python.",
+        )
     )
+    hosts: list[Annotated[str, AfterValidator(_reached)]] = Field(
+        default=[], description="Hosts that they reach without asking, such as *.example.org or preset:python."
+    )
+
+    @field_validator("hosts")
+    @classmethod
+    def _known_presets(cls, value: list[str], info: ValidationInfo) -> list[str]:
+        presets = info.data.get("presets", {})
+        for entry in value:
+            if entry.startswith(PRESET) and entry.removeprefix(PRESET) not in presets:
+                raise ValueError(f"`network.presets` defines no {entry!r}, and the hosts are {value!r}")
+        return value
 
 
 class GitSettings(BaseModel):

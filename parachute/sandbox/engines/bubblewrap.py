@@ -67,7 +67,7 @@ def command(specification: Specification, opened: Mapping[str, int]) -> list[str
     arguments += system_files()
     for mount in specification.own_mounts:
         arguments += ["--ro-bind", mount.source, mount.target]
-    for mount in (specification.transcripts_mount, *specification.mounts):
+    for mount in (*specification.kept_mounts, *specification.mounts):
         if mount.target in opened:
             kind = "--bind-fd" if mount.writable else "--ro-bind-fd"
             arguments += [kind, str(opened[mount.target]), mount.target]

@@ -58,6 +58,8 @@ class Specification:
     /run/parachute; `transcripts`, a path without links, is the one folder in which this session's transcript is kept. With `egress` that folder has
     the socket of an egress listener, too, and the agent finds it as its proxy; with `git` git finds a service there. `processes` counts threads as well.
 
+    `cache` is the folder of package managers' caches, empty for one in memory.
+
     The fields from `engine` on concern containers: the image's id, the name of the installation in the container's, and what
     the sandbox may use. `limits_enforced`: a sandbox that is not held to its limits does not start.
     """
@@ -73,6 +75,7 @@ class Specification:
     idle_seconds: float
     egress: bool = False
     git: bool = False
+    cache: str = ""
     processes: int = 1024
     engine: str = "bubblewrap"
     image: str = ""
@@ -82,9 +85,10 @@ class Specification:
     limits_enforced: bool = True
 
     @property
-    def transcripts_mount(self) -> Mount:
-        """The folder of the transcript; no programs of the user obey what is in it."""
-        return Mount(self.transcripts, self.transcripts_target, writable=True, required=True)
+    def kept_mounts(self) -> tuple[Mount, ...]:
+        """The folders of the transcript and of caches; no programs of the user obey what is in them."""
+        cache = (Mount(self.cache, layout.CACHE, writable=True, required=True),) if self.cache else ()
+        return (Mount(self.transcripts, self.transcripts_target, writable=True, required=True), *cache)
 
     @property
     def own_mounts(self) -> tuple[Mount, ...]:
@@ -98,7 +102,8 @@ class Specification:
     @property
     def memory(self) -> tuple[layout.Place, ...]:
         """The folders in memory, each as large as it may become."""
-        return layout.in_memory(self.session, self.scratch_megabytes, container=self.is_container)
+        found = layout.in_memory(self.session, self.scratch_megabytes, container=self.is_container)
+        return tuple(place for place in found if not (self.cache and place.path == layout.CACHE))
 
     @property
     def targets(self) -> tuple[str, ...]:

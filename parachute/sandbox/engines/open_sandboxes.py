@@ -4,13 +4,15 @@ import asyncio
 import contextlib
 import logging
 import socket
+from collections.abc import Coroutine
 from pathlib import Path
+from typing import Any
 
 from parachute.base.errors import InvalidInput, NotFound, ParachuteError, Unavailable
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
 from parachute.config.vault.service import Vault
-from parachute.sandbox.engines import containers, ended, quota
+from parachute.sandbox.engines import caches, containers, ended, quota
 from parachute.sandbox.engines.engines import Engines, trial
 from parachute.sandbox.engines.inspection.models import Explanation
 from parachute.sandbox.engines.models import Specification, session_id
@@ -123,6 +125,8 @@ class OpenSandboxes:
                 # It was killed before Podman recorded its end, and counts as one that runs.
                 self.tidy_containers()
             # Removing one that another sandbox holds would take it from there, too.
+            if specification.cache:
+                self._tidy_later(self._tidy_cache(Path(specification.cache)), "cache of a project")
             held = {folder for other in self._open.values() for folder in other.writable_folders}
             for folder in specification.writable_folders - held:
                 await asyncio.to_thread(remove_placeholders, folder)
@@ -130,10 +134,21 @@ class OpenSandboxes:
     def tidy_containers(self) -> None:
         """Begin to remove the containers that Podman still lists although their sandboxes have ended."""
         if self._engines.choice.engine == "podman":
-            # Nobody waits for it: agents may have to be stopped again meanwhile.
-            tidying = asyncio.create_task(containers.remove_left_behind(self._home), name="containers left behind")
-            self._tidying.add(tidying)
-            tidying.add_done_callback(self._tidying.discard)
+            self._tidy_later(containers.remove_left_behind(self._home), "containers left behind")
+
+    def _tidy_later(self, tidying: Coroutine[Any, Any, None], name: str) -> None:
+        # Nobody waits for it: agents may have to be stopped again meanwhile.
+        task = asyncio.create_task(tidying, name=name)
+        self._tidying.add(task)
+        task.add_done_callback(self._tidying.discard)
+
+    async def _tidy_cache(self, cache: Path) -> None:
+        if not await asyncio.to_thread(caches.is_too_large, cache, self._settings.sandbox.cache_megabytes):
+            return
+        if any(other.cache == str(cache) for other in self._open.values()):
+            return
+        with contextlib.suppress(OSError):  # another sandbox of the project has ended, too
+            await asyncio.to_thread(caches.remove, caches.put_aside(cache))
 
     async def open(self, specification: Specification) -> None:
         """Have a session's sandbox be as its specification says; one that is another ends.
@@ -185,6 +200,7 @@ class OpenSandboxes:
             await asyncio.sleep(_WATCH_SECONDS)
 
     def _tidy(self) -> None:
+        caches.tidy(self._home, self._settings.sandbox.cache_megabytes)
         for file in self._home.sandboxes.glob("*.json"):
             with contextlib.suppress(InvalidInput):  # of another version
                 for folder in Specification.load(self._home.sandboxes, file.stem).writable_folders:

@@ -16,7 +16,7 @@ def open_mounts(specification: Specification) -> dict[str, int]:
     A read-only folder or file that has gone is left out. Error: InvalidInput if that happens to one that is writable or required.
     """
     opened: dict[str, int] = {}
-    for mount in (specification.transcripts_mount, *specification.mounts):
+    for mount in (*specification.kept_mounts, *specification.mounts):
         try:
             opened[mount.target] = _open(mount)
         except OSError as error:

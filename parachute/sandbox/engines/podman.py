@@ -25,7 +25,7 @@ def command(specification: Specification, opened: Mapping[str, int]) -> list[str
     runner = ["--single", "--refuse-calls", "--idle-seconds", str(specification.idle_seconds)]
     runner += ["--folder", scratch(specification.session)]
     runner += ["--limits", json.dumps(expected_limits(specification))]
-    for each in (specification.transcripts_mount, *specification.mounts):
+    for each in (*specification.kept_mounts, *specification.mounts):
         if each.target in opened:
             arguments += mount(each.source, each.target, writable=each.writable)
             found = os.fstat(opened[each.target])

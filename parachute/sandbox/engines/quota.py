@@ -1,4 +1,4 @@
-"""The limit on disk of a session's folder of transcripts, in which anything in its sandbox can write."""
+"""The limit on disk of folders of ours in which anything in a sandbox can write: of transcripts, and of caches."""
 
 import errno
 from os import DirEntry
@@ -10,13 +10,13 @@ _ENTRIES = 10_000
 """Files and folders; so many count as too much, since reading them takes long."""
 
 
-def is_over(folder: Path, limit: int) -> bool:
-    """True if a folder's content takes more than `limit` bytes on disk; links are not followed."""
+def is_over(folder: Path, limit: int, *, entries: int = _ENTRIES) -> bool:
+    """True if a folder's content takes more than `limit` bytes on disk, or is more `entries`; links are not followed."""
     left = limit
     try:
         with Folder.open(folder.parent) as above, above.folder(folder.name) as root:
-            for _, _, entries in root.walk(most=_ENTRIES, unreadable=_passed_over):
-                for entry in entries:
+            for _, _, found in root.walk(most=entries, unreadable=_passed_over):
+                for entry in found:
                     if not entry.is_dir(follow_symlinks=False):
                         # What is really on the disk: a file may say that it is long and hold nothing.
                         left -= _blocks(entry) * 512

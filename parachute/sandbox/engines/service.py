@@ -15,6 +15,7 @@ from parachute.llm.gateway.endpoint import SOCKET_NAME, ModelEndpoint
 from parachute.sandbox.egress.models import NO_NETWORK, Network
 from parachute.sandbox.engines import containers
 from parachute.sandbox.engines.advice import advice
+from parachute.sandbox.engines.caches import cache_of
 from parachute.sandbox.engines.engines import Choice, Engines, trial
 from parachute.sandbox.engines.execution import Execution
 from parachute.sandbox.engines.limits import NO_LIMITS, Limits
@@ -218,7 +219,7 @@ class Sandboxes:
         found = await asyncio.to_thread(vault_mounts, self._vault, self._home.root)
         mounts = {mount.target: mount for mount in found}
         roots = {mount.target: Path(mount.source) for mount in found}
-        inside = scratch(session.id)
+        inside, cache = scratch(session.id), ""
         writable = [inside, TEMPORARY]
         if directory is not None and directory != self._vault.root:
             self._check_writable(directory)
@@ -230,10 +231,12 @@ class Sandboxes:
             mounts[inside] = Mount(str(directory), inside, writable=True)
             roots[inside] = directory
             writable.append(inside)
+            cache = await asyncio.to_thread(cache_of, self._home, directory)
         attachments = self._vault.private_folder(".parachute", "attachments", session.id)
         mounts[ATTACHMENTS] = Mount(str(attachments), ATTACHMENTS)
         specification = self._specification(session.id, endpoint, inside, mounts.values())
-        specification = replace(specification, egress=network.is_open, git=network.is_open, **limits.chosen())
+        is_open = network.is_open
+        specification = replace(specification, egress=is_open, git=is_open, cache=cache, **limits.chosen())
         await self.opened.open(specification)
         return replace(self._execution(specification, roots, tuple(writable)), limits=limits, network=network)
 

@@ -7,7 +7,7 @@ import hashlib
 import os
 import shutil
 import stat
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
@@ -29,10 +29,13 @@ _TOOLS_HINT = (
 )
 
 
-async def build(folder: Path, say: Say, attempt: Try, tarball: Path | None = None) -> Image:
+async def build(
+    folder: Path, say: Say, attempt: Try, tarball: Path | None = None, *, added: Sequence[str] = ()
+) -> Image:
     """Build the image of an installation, whose state directory is `folder`; the one before is used until this one works.
 
-    With `tarball` the root comes from that file. Errors: Conflict if a build runs, Unavailable, InvalidInput.
+    `added` are the user's own packages. With `tarball` the root comes from that file. Errors: Conflict if a build runs, Unavailable,
+    InvalidInput.
     """
     _check_user()
     with _on_the_disk(), _alone(folder):
@@ -40,14 +43,24 @@ async def build(folder: Path, say: Say, attempt: Try, tarball: Path | None = Non
         async with _workplace(folder) as place:
             if tarball is None:
                 tarball = place / "root.tar"
-                await _make_root(tarball, place, say)
-            mark, versions = await asyncio.to_thread(recipe.read_root, tarball)
+                await _make_root(tarball, place, say, added)
+            mark, database = await asyncio.to_thread(recipe.read_root, tarball)
             say("Importing the root into Podman.")
             known = await _images()
             identifier = await _import(tarball, mark)
             try:
                 replaced = {before.id, *before.earlier} if before else set()
-                image = await _described(identifier, mark, versions, sorted(replaced & known - {identifier}))
+                earlier = sorted(replaced & known - {identifier})
+                image = Image(
+                    id=identifier,
+                    tag=recipe.tag(mark),
+                    recipe=mark,
+                    built_at=clock.now(),
+                    bytes=await _size(identifier),
+                    packages=packages.installed(database),
+                    shares=packages.shares(database, (*recipe.PACKAGES, *added)),
+                    earlier=earlier,
+                )
                 say("Starting a first container, which takes longer than later ones.")
                 await attempt(identifier)
                 await programs.run(["podman", "tag", identifier, image.tag], _environment(), seconds=60)
@@ -65,13 +78,13 @@ async def build(folder: Path, say: Say, attempt: Try, tarball: Path | None = Non
     return image
 
 
-async def write_root(tarball: Path, say: Say) -> None:
+async def write_root(tarball: Path, say: Say, *, added: Sequence[str] = ()) -> None:
     """Write the image's root into a new tarball, for another machine; errors: Conflict if it exists, Unavailable."""
     if tarball.exists():
         raise Conflict(f"{tarball} exists already.", "Name another file, or remove this one.")
     with _on_the_disk():
         async with _workplace(tarball.absolute()) as place:
-            await _make_root(place / "root.tar", place, say)
+            await _make_root(place / "root.tar", place, say, added)
             parts = tarball.with_name(f".{tarball.name}.part")
             try:
                 await asyncio.to_thread(shutil.copyfile, place / "root.tar", parts)
@@ -80,10 +93,13 @@ async def write_root(tarball: Path, say: Say) -> None:
                 parts.unlink(missing_ok=True)
 
 
-async def _make_root(tarball: Path, place: Path, say: Say) -> None:
-    say(f"Making a root of Debian {recipe.SUITE} with {len(recipe.PACKAGES)} packages; this takes a minute or more.")
+async def _make_root(tarball: Path, place: Path, say: Say, added: Sequence[str]) -> None:
+    own = f" and {len(added)} of `sandbox.packages`" if added else ""
+    say(
+        f"Making a root of Debian {recipe.SUITE} with {len(recipe.PACKAGES)} packages{own}; this takes a minute or more."
+    )
     await programs.run(
-        recipe.root_command(tarball),
+        recipe.root_command(tarball, added),
         recipe.root_environment(place),
         lambda line: say(line.partition(": ")[2]) if line.startswith(("I: ", "W: ")) else None,
         seconds=_ROOT_SECONDS,
@@ -104,11 +120,9 @@ async def _images() -> set[str]:
     return {line.removeprefix("sha256:") for line in output.split()}
 
 
-async def _described(identifier: str, mark: str, versions: dict[str, str], earlier: list[str]) -> Image:
-    size = await programs.run(
-        ["podman", "image", "inspect", "--format", "{{.Size}}", identifier], _environment(), seconds=60
-    )
-    return Image(identifier, recipe.tag(mark), mark, clock.now(), int(size.split()[-1]), versions, earlier)
+async def _size(identifier: str) -> int:
+    command = ["podman", "image", "inspect", "--format", "{{.Size}}", identifier]
+    return int((await programs.run(command, _environment(), seconds=60)).split()[-1])
 
 
 async def _remove(identifier: str) -> None:

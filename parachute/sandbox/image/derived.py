@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from parachute.base.files import atomic_write
+from parachute.sandbox.image.contents import nix_attributes
 from parachute.sandbox.image.recipe import EMPTIED, MARK, PACKAGES, STARTED, STEPS, SUITE
 from parachute.sandbox.layout import image_files, image_folders, image_memory
 
@@ -18,9 +19,14 @@ _USE = """\
 
 def derived() -> dict[str, str]:
     """The text of each file, by its path in the source tree."""
-    places = {"folders": image_folders(), "files": image_files(), "memory": image_memory()}
+    recipe = {
+        "programs": nix_attributes(),
+        "folders": image_folders(),
+        "files": image_files(),
+        "memory": image_memory(),
+    }
     return {
-        "nixos/sandbox-image.json": f"{json.dumps(places, indent=2)}\n",
+        "nixos/sandbox-image.json": f"{json.dumps(recipe, indent=2)}\n",
         "sandbox/Containerfile": _containerfile(),
     }
 

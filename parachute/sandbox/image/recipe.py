@@ -6,10 +6,11 @@ import os
 import re
 import tarfile
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 
 from parachute.base.errors import InvalidInput
-from parachute.sandbox.image import packages
+from parachute.sandbox.image.contents import debian_packages
 from parachute.sandbox.layout import HOME, image_files, image_folders, image_memory
 
 NAME = "localhost/parachute-sandbox"
@@ -22,14 +23,22 @@ _DATABASE_LIMIT = 16 << 20
 _MARK = re.compile(r"[a-z0-9]{1,40}")
 
 SUITE = "trixie"
-PACKAGES = (
-    *("bash", "bzip2", "ca-certificates", "curl", "diffutils", "file", "findutils", "git", "jq", "less", "nodejs"),
-    *("openssl", "patch", "procps", "python3", "ripgrep", "unzip", "xz-utils", "zip"),
-)
+PACKAGES = debian_packages()
 EPOCH = 1_767_225_600
 """Seconds; the time of every file, so that two builds of the same packages give the same image."""
 
-_LEFT_OUT = ("/usr/share/doc/*", "/usr/share/info/*", "/usr/share/locale/*", "/usr/share/man/*", "/usr/share/lintian/*")
+# Debian's npm depends on packages that depend on tools for building web pages. npm loads none of these, which are half of all
+# files of the image, and each file costs time when an image is imported and its first container starts.
+_NOT_OF_NPM = (
+    *("@babel", "@types", "@webassemblyjs", "async-es", "browserslist", "caniuse-lite", "core-js", "core-js-pure"),
+    *("es-abstract", "eslint", "eslint-scope", "eslint-utils", "eslint-visitor-keys", "lodash-es"),
+    *("regenerate-unicode-properties", "terser", "webassemblyjs", "webpack", "webpack-sources"),
+)
+# Pages for people, and of the compiler a part for looking into its own files that is as large as itself.
+_LEFT_OUT = (
+    *("/usr/share/doc/*", "/usr/share/info/*", "/usr/share/locale/*", "/usr/share/man/*", "/usr/share/lintian/*"),
+    "/usr/bin/*lto-dump*",
+)
 
 # Debian compiles Python so that each source is read once more when it is loaded; nobody changes these any more.
 # Podman gives a folder in memory the mode of the folder below it. 1777, since only root of a container could own them.
@@ -39,6 +48,7 @@ STEPS = (
     f"mkdir -p {' '.join(image_folders())}",
     f"touch {' '.join(image_files())}",
     f"chmod 1777 {' '.join(image_memory())}",
+    f"rm -rf {' '.join(f'/usr/share/nodejs/{name}' for name in _NOT_OF_NPM)}",
     "python3 -m compileall -q -f --invalidation-mode unchecked-hash /usr/lib/python3*/",
     "find / -xdev -type f -perm /6000 -exec chmod a-s {} +",
 )
@@ -67,15 +77,15 @@ _FOREIGN_ENVIRONMENT = (
 )
 
 
-def digest() -> str:
-    """Sixteen characters that change with everything that decides what is in the image."""
-    parts = (SUITE, *PACKAGES, *_LEFT_OUT, _SETUP, str(EPOCH))
+def digest(added: Sequence[str] = ()) -> str:
+    """Sixteen characters that change with everything that decides what is in the image, to which packages were `added`."""
+    parts = (SUITE, *PACKAGES, *sorted(set(added)), *_LEFT_OUT, _SETUP, str(EPOCH))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
-def is_older(mark: str) -> bool:
+def is_older(mark: str, added: Sequence[str] = ()) -> bool:
     """True if an image with this mark should be built again: those of nixos/sandbox-image.nix come with the system."""
-    return mark != digest() and not mark.startswith("nix")
+    return mark != digest(added) and not mark.startswith("nix")
 
 
 def tag(mark: str) -> str:
@@ -83,8 +93,8 @@ def tag(mark: str) -> str:
     return f"{NAME}:{mark}"
 
 
-def read_root(tarball: Path) -> tuple[str, dict[str, str]]:
-    """The mark in a root, and the versions of its packages by name; error: InvalidInput for what is no root of ours. Waits.
+def read_root(tarball: Path) -> tuple[str, str]:
+    """The mark in a root, and the text of dpkg's database; error: InvalidInput for what is no root of ours. Waits.
 
     The mark is the digest of its recipe, or another word.
     """
@@ -101,16 +111,16 @@ def read_root(tarball: Path) -> tuple[str, dict[str, str]]:
         raise InvalidInput(f"{tarball} cannot be read as a tarball: {error}.") from error
     mark = found.get(MARK, "").strip()
     if _MARK.fullmatch(mark):
-        return mark, packages.installed(found.get(DATABASE, ""))
+        return mark, found.get(DATABASE, "")
     raise InvalidInput(
         f"{tarball} is not the root of an image for agents: it has no {MARK}.",
         "`parachute sandbox build --to-tar FILE` makes one, also on another machine.",
     )
 
 
-def root_command(tarball: Path) -> list[str]:
+def root_command(tarball: Path, added: Sequence[str] = ()) -> list[str]:
     """The command line that writes the image's root into a tarball, as an ordinary user or as root."""
-    mark = f"echo {digest()} > {MARK}"
+    mark = f"echo {digest(added)} > {MARK}"
     is_root = os.geteuid() == 0
     return [
         # Root's would mount /proc, /sys and /dev/shm of this machine where everybody sees them, and leave them when it is killed.
@@ -119,7 +129,7 @@ def root_command(tarball: Path) -> list[str]:
         f"--mode={'root' if is_root else 'unshare'}",
         "--variant=minbase",
         "--format=tar",
-        f"--include={','.join(PACKAGES)}",
+        f"--include={','.join((*PACKAGES, *added))}",
         *(f"--dpkgopt=path-exclude={pattern}" for pattern in _LEFT_OUT),
         # The licences stay with what they belong to.
         "--dpkgopt=path-include=/usr/share/doc/*/copyright",

@@ -3,8 +3,7 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator
-from dataclasses import asdict
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +16,15 @@ Event = dict[str, Any]
 
 
 class Builds:
-    """One build at a time; `folder` is the state directory, `attempt` tries an image before it is used."""
+    """One build at a time; `folder` is the state directory, `attempt` tries an image before it is used.
 
-    def __init__(self, folder: Path, attempt: Try) -> None:
+    `added` are the user's own packages.
+    """
+
+    def __init__(self, folder: Path, attempt: Try, added: Sequence[str] = ()) -> None:
         self._folder = folder
         self._attempt = attempt
+        self._added = added
         self._events: list[Event] = []
         self._task: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
@@ -54,7 +57,10 @@ class Builds:
     async def _build(self, events: list[Event]) -> None:
         try:
             image = await build(
-                self._folder, lambda line: self._append(events, {"type": "progress", "message": line}), self._attempt
+                self._folder,
+                lambda line: self._append(events, {"type": "progress", "message": line}),
+                self._attempt,
+                added=self._added,
             )
         except asyncio.CancelledError:
             self._append(events, {"type": "build_error", "error": "The build was ended.", "key": "cancelled"})
@@ -68,7 +74,7 @@ class Builds:
                 {"type": "build_error", "error": "Something went wrong inside this computer.", "key": "internal"},
             )
         else:
-            self._append(events, {"type": "done", "image": asdict(image)})
+            self._append(events, {"type": "done", "image": image.as_json()})
 
     def _append(self, events: list[Event], event: Event) -> None:
         events.append(event)

@@ -97,7 +97,9 @@ async def build_chat(
     home, settings, vault = installation.home, installation.settings, storage.vault
     sandboxes = sandbox.sandboxes
     declared = installation.modules.declared.all
-    workspaces = Workspaces(vault, sessions.workspaces, sessions.sessions, sandboxes.check_project, declared)
+    workspaces = Workspaces(
+        vault, sessions.workspaces, sessions.sessions, sandboxes.check_project, declared, settings.network.presets
+    )
     await workspaces.start()
     knowledge = KnowledgeService(modules.interfaces, sandboxes.check_directory, vault.root)
     lifecycle.closing(knowledge.close)

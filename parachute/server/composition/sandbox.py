@@ -29,7 +29,7 @@ async def build_sandbox(
     sandboxes = Sandboxes(home, installation.settings, storage.vault, agent_program())
     lifecycle.closing(sandboxes.opened.stop)
     await sandboxes.opened.start()
-    builds = Builds(home.root, sandboxes.attempt)
+    builds = Builds(home.root, sandboxes.attempt, installation.settings.sandbox.packages)
     lifecycle.closing(builds.close)
     egress = Egress(storage.audit, kill_switch=events.switch)
     lifecycle.closing(egress.close_all)

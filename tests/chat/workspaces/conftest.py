@@ -28,7 +28,9 @@ class WorkspaceStorage(SessionStorage):
         self.rows = WorkspaceStore(self.trust_database)
         events = self.service._events
         self.service = Sessions(self.vault, self.store, self.trust, self.transcripts, events, self.rows)
-        self.workspaces = Workspaces(self.vault, self.rows, self.service, self.check_directory)
+        self.workspaces = Workspaces(
+            self.vault, self.rows, self.service, self.check_directory, presets={"python": ["index.example.org"]}
+        )
         self.copies = self.vault.state / "workspaces"
 
     async def open(self) -> "WorkspaceStorage":

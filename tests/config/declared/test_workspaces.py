@@ -60,6 +60,13 @@ async def test_they_are_made_and_a_restart_changes_nothing(opened: Open) -> None
     assert changed.created_at == made.created_at
 
 
+async def test_hosts_and_presets_that_cannot_be_are_named(tmp_path: Path) -> None:
+    for hosts, said in ((["preset:python"], "no preset 'python'"), (["127.0.0.1"], "127.0.0.1")):
+        with pytest.raises(DeclarationInvalid, match=said) as caught:
+            DeclaredStorage(tmp_path / "vault", tmp_path / "home", {"garden": {**GARDEN, "network": {"hosts": hosts}}})
+        assert "workspaces.garden.network.hosts" in caught.value.message
+
+
 async def test_nobody_changes_them(opened: Open) -> None:
     storage = await opened(garden=GARDEN)
     before = storage.workspaces.get("garden")

@@ -201,3 +201,23 @@ def test_two_programs_at_once_lose_nothing(home: Home) -> None:
     assert [process.wait(SECONDS) for process in setting] == [0, 0]
     settings = load(home)
     assert (settings.port, settings.offline.context_tokens) == (1029, 1029)
+
+
+def test_presets_of_hosts_are_set_one_by_one(home: Home) -> None:
+    set_value(home, "network.presets.python", "[Index.example.org, nas.local:8443]")
+    set_value(home, "network.hosts", "[preset:python, boat.example.org]")
+    settings = load(home)
+    assert settings.network.presets == {"python": ["index.example.org", "nas.local:8443"]}
+    for name, value in {
+        "network.hosts": "preset:node",
+        "network.presets.Node": "[example.org]",
+        "network.presets.node": "[localhost]",
+        "network.presets": "{}",  # which the hosts name
+    }.items():
+        with pytest.raises(ConfigError):
+            set_value(home, name, value)
+    with pytest.raises(ConfigError, match=r"network\.presets\.node: a list such as \[one, two\]"):
+        set_value(home, "network.presets.node", "example.org")
+    unset_value(home, "network.hosts")
+    unset_value(home, "network.presets.python")
+    assert load(home).network.presets == {}

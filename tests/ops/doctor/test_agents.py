@@ -316,6 +316,20 @@ def test_a_model_that_cannot_be_loaded_is_noticed(machine: Machine, content: byt
     machine.warns("offline-model")
 
 
+def test_tools_that_agents_lack_are_named_and_no_failure(machine: Machine) -> None:
+    machine.without_programs()
+    assert machine.skips("agent-tools") == "bubblewrap is not installed."
+    machine.program("bwrap", "exit 0")
+    assert "package manager" in machine.well("agent-tools")
+    machine.program("dnf", "exit 0")
+    said = machine.well("agent-tools")
+    assert "Agents have no bash, bzip2" in said
+    assert "`sudo dnf install bash" in said
+    assert "nodejs-npm" in said
+    build_image(machine.home)
+    assert "image has its own" in machine.skips("agent-tools")
+
+
 def test_git_that_obeys_what_looks_like_a_repository_is_noticed(machine: Machine) -> None:
     machine.program("git", "test \"$*\" = 'config --global --get safe.bareRepository' && echo all")
     with pytest.MonkeyPatch.context() as patch:

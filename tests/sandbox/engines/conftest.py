@@ -18,6 +18,7 @@ from parachute.config.settings.models import SandboxSettings, Settings
 from parachute.config.vault.service import Vault
 from parachute.llm.gateway.endpoint import ModelEndpoint
 from parachute.llm.gateway.models import CredentialKind
+from parachute.sandbox.egress.models import NO_NETWORK, Network
 from parachute.sandbox.engines import bubblewrap
 from parachute.sandbox.engines.execution import Execution
 from parachute.sandbox.engines.service import Sandboxes
@@ -115,18 +116,22 @@ class SandboxFactory:
         folder.mkdir(parents=True, exist_ok=True)
         return ModelEndpoint(session, folder, CredentialKind.API_KEY, "token")
 
-    async def prepare(self, directory: Path | None = None, session: str | None = None) -> Execution:
+    async def prepare(
+        self, directory: Path | None = None, session: str | None = None, network: Network = NO_NETWORK
+    ) -> Execution:
         """Decide and prepare where a session runs."""
         row = Session(
             session or str(uuid.uuid4()), created_at="2026-01-01T00:00:00Z", updated_at="2026-01-01T00:00:00Z"
         )
         folder = self.service.check_directory(directory) if directory else None
-        return await self.service.prepare(row, "sandboxed", folder, self.endpoint(row.id))
+        return await self.service.prepare(row, "sandboxed", folder, self.endpoint(row.id), network=network)
 
-    async def make(self, directory: Path | None = None, session: str | None = None) -> Sandbox:
+    async def make(
+        self, directory: Path | None = None, session: str | None = None, network: Network = NO_NETWORK
+    ) -> Sandbox:
         """A sandbox for a session."""
         identifier = session or str(uuid.uuid4())
-        execution = await self.prepare(directory, identifier)
+        execution = await self.prepare(directory, identifier, network)
         return Sandbox(execution.agent_socket, execution.directory, self.launcher, f"sandbox@{identifier}")
 
 

@@ -16,10 +16,12 @@ from parachute.config.settings.models import SandboxSettings
 from parachute.sandbox.engines import podman
 from parachute.sandbox.engines.engines import trial
 from parachute.sandbox.engines.models import Mount, Specification
+from parachute.sandbox.layout import ENVIRONMENT
 
 IMAGE = "a" * 64
 SESSION = str(uuid.UUID(int=1))
 MEMORY_FOLDERS = {
+    "/cache": "256m",
     "/dev/shm": "64m",
     "/home/agent": "256m",
     "/home/agent/.claude": "64m",
@@ -104,7 +106,7 @@ def test_nothing_is_there_but_what_is_listed(tmp_path: Path, transcripts: dict[s
     assert {folder: text.split("size=")[1].split(",")[0] for folder, text in folders.items()} == MEMORY_FOLDERS
     assert all("mode=1777" in text and "notmpcopyup" in text for text in folders.values())
     environment = dict(value.partition("=")[::2] for name, value in given if name == "--env")
-    assert environment.keys() == {"HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TMPDIR", "USER"}
+    assert environment == ENVIRONMENT
     assert not set(environment.values()) & set(os.environ.get("ANTHROPIC_API_KEY", "no key").split())
     assert {mount["target"] for mount in mounts(arguments)} == {
         "/opt/parachute/parachute_runner",

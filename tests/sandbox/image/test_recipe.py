@@ -30,6 +30,17 @@ def test_the_digest_changes_with_what_is_in_the_image(monkeypatch: pytest.Monkey
     assert recipe.digest() != before
 
 
+def test_the_users_own_packages_are_part_of_the_recipe(tmp_path: Path) -> None:
+    own = ["libpq-dev", "ffmpeg"]
+    assert recipe.digest(own) == recipe.digest(own[::-1]) != recipe.digest()
+    assert recipe.is_older(recipe.digest(), own)
+    assert not recipe.is_older(recipe.digest(own), own)
+    command = recipe.root_command(tmp_path / "root.tar", own)
+    (included,) = [each for each in command if each.startswith("--include=")]
+    assert included.endswith(",libpq-dev,ffmpeg")
+    assert any(f"echo {recipe.digest(own)} >" in each for each in command)
+
+
 def test_the_root_is_made_with_the_rights_that_there_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for user, mode in ((0, "root"), (1000, "unshare")):
         monkeypatch.setattr("os.geteuid", lambda user=user: user)

@@ -39,6 +39,6 @@ def examine(computer: Computer) -> Result:
         if answer.code != 0:
             said = (answer.err or answer.out).splitlines()[-1:] or ["it did not say why"]
             return problem(f"The program of agents does not start in a container: {said[0][:300]}.", _BUILD)
-    if recipe.is_older(image.recipe):
-        return warning("The image was made by an older recipe than this version's.", _BUILD)
+    if recipe.is_older(image.recipe, computer.settings.sandbox.packages):
+        return warning("The image was made by another recipe than today's.", _BUILD)
     return ok(f"Containers start from {image.tag}, and the program of agents in them.")

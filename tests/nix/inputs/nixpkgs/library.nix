@@ -1,6 +1,8 @@
 # What packages need of nixpkgs' lib, beside what modules do.
 lib: {
   importTOML = file: builtins.fromTOML (builtins.readFile file);
+  splitString = separator: text: builtins.filter builtins.isString (builtins.split (lib.escapeRegex separator) text);
+  getAttrFromPath = path: set: lib.attrByPath path (throw "cannot find attribute `${lib.concatStringsSep "." path}'") set;
   concatMapAttrs = f: set: lib.foldl' (found: name: found // f name set.${name}) { } (builtins.attrNames set);
   fileset = {
     # Every path has to exist, as in nixpkgs.

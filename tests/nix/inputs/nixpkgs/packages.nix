@@ -51,11 +51,13 @@ let
 
   packages = lib.genAttrs [
     "alsa-lib" "autoPatchelfHook" "avahi" "bashInteractive" "bubblewrap" "bzip2" "cacert" "coreutils" "curl" "diffutils" "file"
-    "findutils" "gawk" "git" "gitMinimal" "glibc" "gnugrep" "gnumake" "gnused" "gnutar" "gzip" "jq" "less" "nixfmt-tree" "nodejs"
-    "openssl" "patch" "podman" "procps" "restic" "ripgrep" "ruff" "shellcheck" "systemd" "unzip" "util-linux" "xz" "zip"
+    "findutils" "gawk" "gcc" "git" "gitMinimal" "glibc" "gnugrep" "gnumake" "gnused" "gnutar" "gzip" "jq" "less" "nixfmt-tree" "nodejs"
+    "openssl" "patch" "podman" "procps" "restic" "ripgrep" "ruff" "shellcheck" "sqlite" "systemd" "unzip" "util-linux" "xz" "zip"
   ] plain // {
     inherit callPackage lib;
+    pkgs = packages;
     python313 = python;
+    python313Packages.pip = plain "pip";
     stdenv = { hostPlatform = { inherit system; }; cc.cc.lib = plain "gcc-lib"; };
     fetchPypi = { hash, pname, version, python, abi, platform, dist, format }:
       assert builtins.match "sha256-[A-Za-z0-9+/]{43}=" hash != null && format == "wheel" && dist == python;
