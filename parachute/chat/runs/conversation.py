@@ -6,6 +6,7 @@ from typing import Any
 from parachute.chat.runs import events
 from parachute.chat.runs.interaction import Interaction
 from parachute.chat.runs.run import Run
+from parachute.chat.sessions.events import SHOWN_TOOLS, report_of
 from parachute.chat.sessions.messages import result_text
 
 # The SDK is imported in functions: it takes a second of a small processor, which the start of the server has not.
@@ -77,7 +78,8 @@ class Conversation:
             elif isinstance(block, ToolUseBlock | ServerToolUseBlock):
                 self._block_open = False
                 arguments = block.input if isinstance(block.input, dict) else {"value": block.input}
-                self._run.log.append(events.ToolUse(events.Tool(block.id, block.name, arguments)))
+                name = SHOWN_TOOLS.get(block.name, block.name)
+                self._run.log.append(events.ToolUse(events.Tool(block.id, name, arguments)))
                 self._interaction.tool_shown(block.id)
             elif isinstance(block, ServerToolResultBlock):
                 content = json.dumps(block.content, ensure_ascii=False)
@@ -91,6 +93,8 @@ class Conversation:
         for block in message.content:
             if isinstance(block, ToolResultBlock):
                 answered = self._interaction.answers.get(block.tool_use_id)
+                if answered is None:
+                    answered = report_of(message.tool_use_result)
                 content = answered if answered is not None else result_text(block.content)
                 self._run.log.append(events.ToolResult(block.tool_use_id, content, bool(block.is_error)))
 

@@ -203,13 +203,17 @@ class Turn:
             run.waiting.pop(0)
         run.client = client
         result: Any = None
+        answered: Any = None
         while True:
             if isinstance(message, ResultMessage):
-                result = message
-                for identifier in message.user_message_uuids or list(run.unanswered):
-                    run.unanswered.pop(identifier, None)
-                if message.is_error or run.stopping or not run.unanswered:
-                    return result
+                if _is_of_program(message) and not run.stopping:
+                    result = answered
+                else:
+                    result = answered = message
+                    for identifier in message.user_message_uuids or list(run.unanswered):
+                        run.unanswered.pop(identifier, None)
+                    if message.is_error or run.stopping or not run.unanswered:
+                        return result
             else:
                 if not isinstance(message, SystemMessage) or message.subtype == "init":
                     result = None
@@ -253,3 +257,11 @@ class Turn:
         if stored and not resumable:
             await self._history.report_no_more(stored)
         return stored
+
+
+def _is_of_program(result: Any) -> bool:
+    """Return True for the result of a turn that the program began by itself, and in which it took no message in.
+
+    A command in the background has ended, perhaps while nobody could ask the model; that is no answer to the person.
+    """
+    return not result.user_message_uuids and (result.origin or {}).get("kind") == "task-notification"
