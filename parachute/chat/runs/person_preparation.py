@@ -53,7 +53,8 @@ class PersonPreparation:
         """Prepare a run and log its warnings and its prompt; errors: ParachuteError."""
         services, session = self._services, run.session
         workspace = await self._workspaces.of(session) if run.profile is None else None
-        self._workspaces.check_agent(workspace, session.agent_path, session.agent_name)
+        otherwise = choice_of(services.settings.default_capabilities.agents)
+        self._workspaces.check_agent(workspace, session.agent_path, session.agent_name, otherwise)
         directory = await project_folder(services, session, workspace)
         if directory.problem:
             run.log.append(RunWarning("Folder not found", directory.problem))
