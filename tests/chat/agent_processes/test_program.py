@@ -250,3 +250,15 @@ async def test_a_command_in_the_background_ends_with_its_sandbox(make_core: Make
     await until(lambda: not runs(), "the command has ended")
     api.script(text("It does not run any more."))
     await core.answered("Does it run?", answer.session)
+
+
+async def test_the_requests_of_a_turn_are_not_added_up_for_the_context(make_core: MakeCore, api: MessagesAPI) -> None:
+    core = await make_core(Reading())
+    look = tool_use("Bash", {"command": "true"}).using(input_tokens=450_000)
+    api.script(look, look, text("Done.").using(input_tokens=450_000), text("Full.").using(input_tokens=990_000))
+    answer = await core.answered()
+    session = await core.services.sessions.get(answer.session)
+    assert not session.metadata.get("context_nearly_full")
+    await core.answered("Go on.", answer.session)
+    session = await core.services.sessions.get(answer.session)
+    assert session.metadata["context_nearly_full"]
