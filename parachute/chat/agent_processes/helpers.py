@@ -29,16 +29,12 @@ def definitions(tools: tuple[str, ...], place: str) -> "dict[str, AgentDefinitio
     # Nobody would see its question, and the app shows the list of the conversation alone.
     withheld = ["AskUserQuestion", "TodoWrite"]
     prompt = f"{_TASK}{place}"
-    return {
-        "general-purpose": AgentDefinition(
-            "Does a task of several steps by itself, with the same tools and rules as you.",
-            prompt,
-            disallowedTools=withheld,
-        ),
-        "Explore": AgentDefinition(
-            "Reads and searches many files, or pages, and says what it found; it changes nothing.", prompt, tools=reads
-        ),
-    }
+    works = "Does a task of several steps by itself, with the same tools and rules as you."
+    found = {"general-purpose": AgentDefinition(works, prompt, disallowedTools=withheld)}
+    if reads:
+        explores = "Reads and searches many files, or pages, and says what it found; it changes nothing."
+        found["Explore"] = AgentDefinition(explores, prompt, tools=reads)
+    return found
 
 
 def waited_for(tool: str, tool_input: dict[str, Any]) -> dict[str, Any] | None:

@@ -24,10 +24,10 @@ from parachute.events.hooks.context import joined
 from parachute.sandbox.egress.models import NO_NETWORK
 from parachute.sandbox.engines.limits import NO_LIMITS
 
-_LEFT_OUT = "instructions_left_out"
 PRESET_CHARACTERS = 4_800
 """The program's own prompt for coding, about."""
 
+_LEFT_OUT = "instructions_left_out"
 _CHARACTERS_PER_TOKEN = 4
 """A rule of thumb for English text (docs.claude.com, "Token counting"); the app shows the numbers as an estimate."""
 

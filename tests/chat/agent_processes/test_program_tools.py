@@ -46,6 +46,7 @@ def test_the_policy_knows_every_tool() -> None:
 def test_helpers_are_there_with_the_tool_that_starts_them(name: str) -> None:
     assert definitions(("Read", "Bash"), "") == {}
     found = definitions(("Read", "Bash", "WebFetch", name), "\n\n# Where you are")
+    assert definitions(("Bash", name), "").keys() == {"general-purpose"}
     assert found["Explore"].tools == ["Read", "WebFetch"]
     assert all(helper.prompt.endswith("\n\n# Where you are") for helper in found.values())
     assert waited_for(name, {"prompt": "x", "run_in_background": True}) == {"prompt": "x", "run_in_background": False}
