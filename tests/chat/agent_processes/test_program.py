@@ -196,6 +196,11 @@ async def test_who_stops_an_agent_stops_its_helpers(make_core: MakeCore, api: Me
     assert len(api.conversation) == 2
 
 
+def kept(core: Core) -> str:
+    """What the program has written down."""
+    return "".join(path.read_text() for path in (core.vault / ".claude" / "projects").rglob("*.jsonl"))
+
+
 async def waiting_command(core: Core, api: MessagesAPI) -> tuple[str, Path]:
     """A conversation whose command in the background waits for a file, and that file."""
     folder = project(core)
@@ -210,8 +215,7 @@ async def test_a_command_in_the_background_is_told_with_the_next_message(make_co
     core = await make_core(Reading())
     session, go = await waiting_command(core, api)
     go.touch()
-    transcripts = core.vault / ".claude" / "projects"
-    await until(lambda: any(NOT_IN_TURN in path.read_text() for path in transcripts.rglob("*.jsonl")), "it has ended")
+    await until(lambda: NOT_IN_TURN in kept(core), "the program was told that it has ended")
     api.script(text("It has ended."))
     last = await core.answered("Has it ended?", session)
     assert "<status>completed</status>" in str(api.conversation[-1].body["messages"][-1])
@@ -230,7 +234,7 @@ async def test_what_the_program_does_by_itself_answers_no_message(make_core: Mak
     go.touch()
     await api.until(lambda api: len(api.conversation) == 3)
     run = await core.begin("What is the answer?", session)
-    await until(lambda: run.client, "the message is sent")
+    await until(lambda: "What is the answer?" in kept(core), "the program has the message")
     gate.open()
     answer = await core.finished(run)
     assert answer.text.endswith("The answer.")
@@ -262,3 +266,20 @@ async def test_the_requests_of_a_turn_are_not_added_up_for_the_context(make_core
     await core.answered("Go on.", answer.session)
     session = await core.services.sessions.get(answer.session)
     assert session.metadata["context_nearly_full"]
+
+
+async def test_a_list_of_steps_and_a_notebook(make_core: MakeCore, api: MessagesAPI) -> None:
+    core = await make_core(Reading())
+    cell = {"cell_type": "code", "id": "one", "source": "1 + 1", "metadata": {}, "outputs": [], "execution_count": None}
+    notebook = project(core) / "plan.ipynb"
+    notebook.write_text(json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    steps = {"todos": [{"content": "Count", "status": "in_progress", "activeForm": "Counting"}]}
+    path = f"/vault/{PROJECT}/plan.ipynb"
+    change = {"notebook_path": path, "cell_id": "one", "new_source": "2 + 2"}
+    calls = (tool_use("TodoWrite", steps), tool_use("Read", {"file_path": path}), tool_use("NotebookEdit", change))
+    api.script(*calls, text("Done."))
+    answer = await core.answered(working_directory=PROJECT)
+    assert [result["isError"] for result in answer.of_type("tool_result")] == [False] * 3
+    assert answer.of_type("tool_use")[0]["tool"]["input"] == steps
+    assert json.loads(notebook.read_text())["cells"][0]["source"] in ("2 + 2", ["2 + 2"])
+    check_stream(answer.events)
