@@ -15,6 +15,7 @@ import yaml
 from pydantic import BaseModel
 
 from parachute.base.json_shape import members
+from parachute.chat.agent_processes.program_tools import PROGRAM_TOOLS
 from parachute.chat.runs.events import EVENTS as EVENTS_OF_CHATS
 from parachute.chat.runs.failures import FAILURES
 from parachute.cli.commands import modules
@@ -177,6 +178,13 @@ def error_codes_table() -> str:
     return "\n".join(rows)
 
 
+def program_tools_table() -> str:
+    """The tools of the agent's program that conversations have, as Markdown."""
+    rows = ["| tool | | needs | reason |", "|---|---|---|---|"]
+    rows += [f"| `{tool.name}` | {tool.does} | {tool.needs} | {tool.why} |" for tool in PROGRAM_TOOLS]
+    return "\n".join(rows)
+
+
 def default_hooks_table() -> str:
     """The hooks that come with the computer, as Markdown."""
     rows = ["| hook | event | waited for | what it does |", "|---|---|---|---|"]
@@ -226,6 +234,7 @@ TABLES: dict[str, Callable[[], str | None]] = {
     "module-states": module_states_table,
     "hook-events": hook_events_table,
     "default-hooks": default_hooks_table,
+    "program-tools": program_tools_table,
     "chat-events": chat_events_table,
     "error-codes": error_codes_table,
     "nixos-options": nixos_options_table,

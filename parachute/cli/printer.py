@@ -14,7 +14,7 @@ _ADVICE = {
     "reauth": "Log in again: `parachute auth login`, or `claude login` where it came from there.",
     "new_session": "Begin a new conversation: leave --session out.",
 }
-_TOOL_FIELDS = ("command", "file_path", "path", "pattern", "url", "query", "description", "prompt")
+_TOOL_FIELDS = ("command", "file_path", "notebook_path", "path", "pattern", "url", "query", "description", "prompt")
 _TOOL_WIDTH = 100
 _NAMES = 5
 _SILENT = (events.Session, events.PromptMetadata, events.UserMessage, events.Model, events.Thinking)
@@ -99,7 +99,7 @@ class TextPrinter:
     def _tool(self, tool: events.Tool) -> None:
         # A tool ends the block; the next text is another one, even if it begins with the same words.
         self._block = ""
-        about = next((str(tool.input[name]) for name in _TOOL_FIELDS if tool.input.get(name)), "")
+        about = _step(tool) or next((str(tool.input[name]) for name in _TOOL_FIELDS if tool.input.get(name)), "")
         self._note(f"> {tool.name or 'tool'} {_first_line(about)}".rstrip())
 
     def _note(self, text: str) -> None:
@@ -135,6 +135,16 @@ class TextPrinter:
             self._put(self._wrapper.rest())
         if not self._at_line_start:
             self._write("\n")
+
+
+def _step(tool: events.Tool) -> str:
+    """The step at which an agent is, of the list of them that it keeps with TodoWrite."""
+    listed = tool.input.get("todos")
+    steps = [step for step in listed if isinstance(step, dict)] if isinstance(listed, list) else []
+    done = sum(step.get("status") == "completed" for step in steps)
+    current = next((step for step in steps if step.get("status") == "in_progress"), {})
+    said = current.get("activeForm") or current.get("content") or ""
+    return f"{done} of {len(steps)} done. {said}".rstrip() if steps else ""
 
 
 def _known(event: events.PromptMetadata) -> str:

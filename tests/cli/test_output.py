@@ -10,6 +10,7 @@ from parachute.cli.event_stream import Received
 from parachute.cli.output import ago, counted, local, size
 from parachute.cli.printer import TextPrinter
 from parachute.cli.wrapping import Wrapper
+from tests.cli.scripted_core import tool
 
 
 def test_a_time_is_local_and_short(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,3 +98,21 @@ def test_text_that_changes_goes_on_from_the_changed_line(
     for document in (*({"type": "text", "content": each} for each in texts), {"type": "done", "sessionId": "s"}):
         printer.show(Received(document, read(document)))
     assert capsys.readouterr().out == shown
+
+
+@pytest.mark.parametrize(
+    ("todos", "shown"),
+    [
+        ([{"status": "completed"}, {"status": "in_progress", "activeForm": "Sawing"}], "1 of 2 done. Sawing"),
+        ([{"status": "in_progress", "content": "Saw"}], "0 of 1 done. Saw"),
+        ([{"status": "completed"}], "1 of 1 done."),
+        ([7, None], ""),
+        ("all", ""),
+    ],
+)
+def test_the_list_of_steps_says_at_which_one_it_is(
+    capsys: pytest.CaptureFixture[str], todos: object, shown: str
+) -> None:
+    document = tool("TodoWrite", todos=todos)
+    TextPrinter().show(Received(document, read(document)))
+    assert capsys.readouterr().err == f"> TodoWrite {shown}".rstrip() + "\n"

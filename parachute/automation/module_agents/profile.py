@@ -19,6 +19,7 @@ from parachute.chat.sessions.models import Owner, Session
 from parachute.core.agents import AgentConfig, SandboxConfig, memory_bytes
 from parachute.modules.registry.models import Trust
 from parachute.modules.runtime.models import ApprovedModule, OfferedTool
+from parachute.sandbox.egress.models import NO_NETWORK, Network
 from parachute.sandbox.egress.service import Egress
 from parachute.sandbox.engines.limits import Limits
 from parachute.sandbox.layout import EGRESS_SOCKET
@@ -26,9 +27,8 @@ from parachute.sandbox.layout import EGRESS_SOCKET
 RUN_SECONDS = 15 * 60.0
 
 _DEFAULT_TOOLS = ("Read", "Write", "Edit", "Glob", "Grep")
-# Nobody sees the question of such an agent; there is no screen to use in a sandbox, and no skills; and the program asks a host
-# of its own before it fetches a page.
-_NEVER = frozenset({"AskUserQuestion", "Computer", "Skill", "WebFetch"})
+# Nobody sees the question of such an agent; there is no screen to use in a sandbox, and no skills.
+_NEVER = frozenset({"AskUserQuestion", "Computer", "Skill"})
 _OWN_PROCESSES = 128
 """Processes and threads of the agent's program itself, which `pids_limit` does not count."""
 _MOST_PROCESSES = 1024
@@ -75,7 +75,8 @@ class AgentProfile:
         )
         execution = await services.sandboxes.confine(session.id, endpoint, mounts, egress=bool(hosts), limits=limits)
         left_out = tuple(("Left out", sentence) for sentence in allowed.left_out)
-        execution = dataclasses.replace(execution, warnings=(*self.warnings, *left_out))
+        network = Network("list", hosts) if hosts else NO_NETWORK
+        execution = dataclasses.replace(execution, warnings=(*self.warnings, *left_out), network=network)
         provider, file = services.gateway.upstream.provider, self.config.system_prompt
         prompt = Prompt(
             self.prompt,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from parachute.base.errors import Unavailable
 from parachute.base.files import atomic_write
 from parachute.chat.agent_processes import options
+from parachute.chat.agent_processes.helpers import waited_for
 from parachute.chat.agent_processes.models import AgentFiles, AgentSpecification, ModuleTools, TurnHandler
 from parachute.chat.agent_processes.tools import ToolServer
 
@@ -189,9 +190,11 @@ class AgentClient:
             return _hook_answer("deny", "This call could not be judged, so it is refused.")
         if decision.allowed is None:
             return {}
-        if decision.allowed and handler is self._handler:
+        if not decision.allowed:
+            return _hook_answer("deny", decision.reason)
+        if handler is self._handler:
             self._server.permit(hook_input["tool_name"])
-        return _hook_answer("allow" if decision.allowed else "deny", decision.reason)
+        return _hook_answer("allow", decision.reason, waited_for(hook_input["tool_name"], hook_input["tool_input"]))
 
     async def _prompt_submit(self, hook_input: Any, call: str | None, context: Any) -> dict[str, Any]:
         handler = self._handler
@@ -210,11 +213,12 @@ class AgentClient:
         return PermissionResultAllow(updated_input={**tool_input, "answers": answers})
 
 
-def _hook_answer(decision: str, reason: str) -> dict[str, Any]:
-    return {
-        "hookSpecificOutput": {
-            "hookEventName": "PreToolUse",
-            "permissionDecision": decision,
-            "permissionDecisionReason": reason,
-        }
+def _hook_answer(decision: str, reason: str, changed_input: dict[str, Any] | None = None) -> dict[str, Any]:
+    output: dict[str, Any] = {
+        "hookEventName": "PreToolUse",
+        "permissionDecision": decision,
+        "permissionDecisionReason": reason,
     }
+    if changed_input is not None:
+        output["updatedInput"] = changed_input
+    return {"hookSpecificOutput": output}

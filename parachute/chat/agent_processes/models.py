@@ -36,7 +36,8 @@ def shown_name(tool: OfferedTool) -> str:
 class AgentSpecification:
     """Everything that is fixed when an agent process starts; `resume`: continue the session's transcript.
 
-    `tools` are the program's own, `module_tools` those of modules; it has no others.
+    `tools` are the program's own, `module_tools` those of modules; it has no others. `preset`: the program's own prompt for
+    coding goes before `system_prompt`, of which `place` is the part that holds for helpers, too.
     """
 
     session: str
@@ -48,6 +49,8 @@ class AgentSpecification:
     model: str | None
     asks_questions: bool
     module_tools: tuple[OfferedTool, ...] = ()
+    preset: bool = False
+    place: str = ""
 
     def fingerprint(self) -> str:
         """Equal for two specifications whose processes are interchangeable, whatever their session's id."""
@@ -60,6 +63,7 @@ class AgentSpecification:
             "writable": [path.replace(self.session, "") for path in execution.writable],
             "limits": astuple(execution.limits),
             "prompt": self.system_prompt,
+            "preset": self.preset,
             "tools": self.tools,
             "module_tools": [(shown_name(tool), tool.description, tool.input_schema) for tool in self.module_tools],
             "model": self.model,

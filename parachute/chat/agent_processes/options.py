@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any
 import parachute_runner
 
 from parachute.base.files import atomic_write, private_folder
+from parachute.chat.agent_processes.helpers import definitions
 from parachute.chat.agent_processes.models import AgentFiles, AgentSpecification
+from parachute.chat.agent_processes.program_settings import program_settings
 from parachute.config.settings.home import Home
 
 # The SDK is imported in functions: it takes a second of a small processor, which the start of the server has not.
 if TYPE_CHECKING:
     from claude_agent_sdk import ClaudeAgentOptions, McpSdkServerConfig
+    from claude_agent_sdk.types import SystemPromptFile, SystemPromptPreset
 
 MAXIMUM_LINE = 12 * 1024 * 1024
 """Bytes of one message of the agent's program, which anything in its sandbox can write: an answer of 8 MiB fits, and a picture of
@@ -33,6 +36,11 @@ _PIECES = 3
 """Pieces that the program asks for; together they hold whatever modules and hooks may add."""
 
 _FIXED_ENVIRONMENT = {
+    # The helpers of an agent are those that we define, and they start none themselves.
+    "CLAUDE_AGENT_SDK_DISABLE_BUILTIN_AGENTS": "1",
+    "CLAUDE_CODE_MAX_SUBAGENT_SPAWN_DEPTH": "1",
+    # With them the program has TaskCreate and others in place of TodoWrite, which the app shows.
+    "CLAUDE_CODE_ENABLE_TASKS": "0",
     # It would come out of the vault, where the transcripts are, and go into prompts of direct sessions.
     "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1",
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
@@ -98,12 +106,19 @@ def build(
     }
     if zone := os.environ.get("TZ"):
         environment["TZ"] = zone
+    # Otherwise a resumed session keeps the prompt of its first turn: a changed level, folder or instruction would never reach the
+    # model. The SDK has no option for it where the prompt is a file, nor for a file behind the preset.
+    arguments: dict[str, str | None] = {"system-prompt-snapshot": "off"}
+    system_prompt: SystemPromptFile | SystemPromptPreset = {"type": "file", "path": str(prompt)}
+    if specification.preset:
+        arguments["append-system-prompt-file"] = str(prompt)
+        system_prompt = {"type": "preset", "preset": "claude_code"}
     return ClaudeAgentOptions(
         tools=list(specification.tools),
-        system_prompt={"type": "file", "path": str(prompt)},
-        # Otherwise a resumed session keeps the prompt of its first turn: a changed level, folder or instruction would
-        # never reach the model. The SDK has no option for it where the prompt is a file.
-        extra_args={"system-prompt-snapshot": "off"},
+        agents=definitions(specification.tools, specification.place),
+        system_prompt=system_prompt,
+        extra_args=arguments,
+        settings=program_settings(),
         setting_sources=[],
         skills=[],
         mcp_servers=dict(servers),

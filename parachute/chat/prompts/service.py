@@ -39,9 +39,17 @@ class Prompt:
     context_characters: int = 0
     context_truncated: bool = False
     base_characters: int = 0
+    """Characters of `text` before the instructions."""
+    preset: bool = False
+    """The prompt for coding of the agent's program goes before `text`."""
     working_directory_file: str | None = None
     left_out: list[str] = field(default_factory=list)
     """Files that would have been part of it, and are not approved for conversations that run directly."""
+
+    @property
+    def place(self) -> str:
+        """The part that holds for helpers of the agent, too: instructions, where it is, and what it may do."""
+        return self.text[self.base_characters :]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +98,8 @@ class Prompts:
     ) -> Prompt:
         """A prompt: the agent's or a custom text, the vault's and the project's own instructions, and the permissions.
 
-        A custom text replaces the first two. What runs directly gets only files that are approved, since agents in sandboxes
+        In a project the program's own prompt for coding goes before it, unless an agent or a custom text takes its place. A custom
+        text replaces the first two. What runs directly gets only files that are approved, since agents in sandboxes
         and others could have written them. Error: NotFound for an agent that does not exist.
         """
         is_direct = execution.mode == "direct"
@@ -105,6 +114,7 @@ class Prompts:
             prompt = Prompt(self._default)
         if agent_path and prompt.source not in ("agent", "custom"):
             prompt.left_out = [self._agent_text(agent_path)[0]]
+        prompt.preset = directory is not None and prompt.source in ("module", "default")
         prompt.base_characters = len(prompt.text)
         if not custom:
             for folder in self._context_folders(directory, contexts):
@@ -164,6 +174,8 @@ class Prompts:
             if real.is_relative_to(root) and not any(part.startswith(".") for part in real.relative_to(root).parts):
                 folders.append(self._vault.root / real.relative_to(root))
         if directory is not None:
+            if directory.is_relative_to(root):
+                folders += (self._vault.root / parent for parent in reversed(directory.relative_to(root).parents))
             folders.append(directory)
         return list(dict.fromkeys(folders))
 

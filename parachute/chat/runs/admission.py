@@ -11,7 +11,7 @@ from parachute.chat.runs.preparation import AgentServices
 from parachute.chat.runs.request import TurnRequest
 from parachute.chat.runs.run import Profile
 from parachute.chat.sessions.models import Session
-from parachute.chat.workspaces.models import Workspace
+from parachute.chat.workspaces.models import Workspace, choice_of
 from parachute.chat.workspaces.service import Workspaces
 from parachute.events.bus.service import SESSION_START
 from parachute.events.hooks.models import Added
@@ -77,7 +77,8 @@ class Admission:
         agent_name = None
         if request.agent_path:
             agent_name = await asyncio.to_thread(services.prompts.agent_name, request.agent_path)
-        self._workspaces.check_agent(workspace, request.agent_path, agent_name)
+        otherwise = choice_of(services.settings.default_capabilities.agents)
+        self._workspaces.check_agent(workspace, request.agent_path, agent_name, otherwise)
         is_plain = profile is None and workspace is None and level == "sandboxed" and directory is None
         return Session(
             # Nothing is waited for from here to the reservation of the session: another new chat would get the same id.

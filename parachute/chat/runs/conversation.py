@@ -6,9 +6,12 @@ from typing import Any
 from parachute.chat.runs import events
 from parachute.chat.runs.interaction import Interaction
 from parachute.chat.runs.run import Run
+from parachute.chat.sessions.events import SHOWN_TOOLS, report_of
 from parachute.chat.sessions.messages import result_text
 
 # The SDK is imported in functions: it takes a second of a small processor, which the start of the server has not.
+
+_CONTEXT_TOKENS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
 
 
 class Conversation:
@@ -21,9 +24,15 @@ class Conversation:
         self._streaming: str | None = None
         self._said: list[str] = []
         self._block_open = False
+        self._tokens: dict[str, int] = {}
         self.model: str | None = None
         self.initialized = False
         self.error: str | None = None
+
+    @property
+    def context_tokens(self) -> int:
+        """What the last request of the conversation and its answer take of the model's context; helpers have their own."""
+        return sum(self._tokens.values())
 
     @property
     def text(self) -> str:
@@ -51,6 +60,9 @@ class Conversation:
         if kind == "message_start":
             self._streaming = str(event["message"].get("id"))
             self._note_model(event["message"].get("model"))
+            self._note_tokens(event["message"].get("usage"))
+        elif kind == "message_delta":
+            self._note_tokens(event.get("usage"))
         elif kind == "content_block_start" and event["content_block"].get("type") == "text":
             self._begin_text()
         elif kind == "content_block_delta" and event["delta"].get("type") == "text_delta":
@@ -77,7 +89,8 @@ class Conversation:
             elif isinstance(block, ToolUseBlock | ServerToolUseBlock):
                 self._block_open = False
                 arguments = block.input if isinstance(block.input, dict) else {"value": block.input}
-                self._run.log.append(events.ToolUse(events.Tool(block.id, block.name, arguments)))
+                name = SHOWN_TOOLS.get(block.name, block.name)
+                self._run.log.append(events.ToolUse(events.Tool(block.id, name, arguments)))
                 self._interaction.tool_shown(block.id)
             elif isinstance(block, ServerToolResultBlock):
                 content = json.dumps(block.content, ensure_ascii=False)
@@ -91,6 +104,8 @@ class Conversation:
         for block in message.content:
             if isinstance(block, ToolResultBlock):
                 answered = self._interaction.answers.get(block.tool_use_id)
+                if answered is None:
+                    answered = report_of(message.tool_use_result)
                 content = answered if answered is not None else result_text(block.content)
                 self._run.log.append(events.ToolResult(block.tool_use_id, content, bool(block.is_error)))
 
@@ -106,6 +121,10 @@ class Conversation:
         if text:
             self._said.append(text)
             self._run.log.append(events.TextDelta(text))
+
+    def _note_tokens(self, usage: Any) -> None:
+        counts = usage if isinstance(usage, dict) else {}
+        self._tokens |= {name: counts[name] for name in _CONTEXT_TOKENS if isinstance(counts.get(name), int)}
 
     def _note_model(self, model: Any) -> None:
         if isinstance(model, str) and model and model != "<synthetic>" and model != self.model:

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from parachute.chat.agent_processes.program_tools import PERSONS_TOOLS
 from parachute.chat.agent_processes.tools import permitted
 from parachute.chat.knowledge.service import Knowledge, KnowledgeService
 from parachute.chat.mcp_servers.service import McpServers
@@ -23,7 +24,9 @@ from parachute.events.hooks.context import joined
 from parachute.sandbox.egress.models import NO_NETWORK
 from parachute.sandbox.engines.limits import NO_LIMITS
 
-_TOOLS = ("Read", "Write", "Edit", "Glob", "Grep", "Bash", "AskUserQuestion")
+PRESET_CHARACTERS = 4_800
+"""The program's own prompt for coding, about."""
+
 _LEFT_OUT = "instructions_left_out"
 _CHARACTERS_PER_TOKEN = 4
 """A rule of thumb for English text (docs.claude.com, "Token counting"); the app shows the numbers as an estimate."""
@@ -50,7 +53,8 @@ class PersonPreparation:
         """Prepare a run and log its warnings and its prompt; errors: ParachuteError."""
         services, session = self._services, run.session
         workspace = await self._workspaces.of(session) if run.profile is None else None
-        self._workspaces.check_agent(workspace, session.agent_path, session.agent_name)
+        otherwise = choice_of(services.settings.default_capabilities.agents)
+        self._workspaces.check_agent(workspace, session.agent_path, session.agent_name, otherwise)
         directory = await project_folder(services, session, workspace)
         if directory.problem:
             run.log.append(RunWarning("Folder not found", directory.problem))
@@ -114,9 +118,8 @@ class PersonPreparation:
             directory=directory,
             contexts=tuple(request.contexts) if request else (),
         )
-        tools = (*_TOOLS, "WebSearch", "WebFetch") if execution.mode == "direct" else (*_TOOLS, "WebSearch")
         plan = TurnPlan(
-            session, resume, endpoint, execution, provider, prompt, tools, module_tools, commands, allowed_tools
+            session, resume, endpoint, execution, provider, prompt, PERSONS_TOOLS, module_tools, commands, allowed_tools
         )
         model = workspace.model if workspace else None
         return await compose(services, replace(plan, is_persons=True, model=model))
@@ -187,6 +190,7 @@ async def project_folder(services: AgentServices, session: Session, workspace: W
 
 
 def _metadata(prompt: Prompt, knowledge: Knowledge, trust_mode: bool) -> PromptMetadata:
+    base = prompt.base_characters + (PRESET_CHARACTERS if prompt.preset else 0)
     return PromptMetadata(
         prompt_source=prompt.source,
         prompt_source_path=prompt.source_path,
@@ -195,8 +199,8 @@ def _metadata(prompt: Prompt, knowledge: Knowledge, trust_mode: bool) -> PromptM
         context_truncated=prompt.context_truncated,
         agent_name=prompt.agent_name,
         available_agents=[],
-        base_prompt_tokens=prompt.base_characters // _CHARACTERS_PER_TOKEN,
-        total_prompt_tokens=(len(prompt.text) + len(knowledge.text)) // _CHARACTERS_PER_TOKEN,
+        base_prompt_tokens=base // _CHARACTERS_PER_TOKEN,
+        total_prompt_tokens=(base + len(prompt.place) + len(knowledge.text)) // _CHARACTERS_PER_TOKEN,
         trust_mode=trust_mode,
         working_directory_claude_md=prompt.working_directory_file,
         known_names=list(knowledge.names),

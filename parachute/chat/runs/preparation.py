@@ -8,6 +8,7 @@ from pathlib import Path
 
 from parachute.base.errors import InvalidInput
 from parachute.chat.agent_processes.models import AgentSpecification, ModuleTools
+from parachute.chat.agent_processes.program_tools import offered
 from parachute.chat.agent_processes.tools import shown_names
 from parachute.chat.prompts.service import Prompt, Prompts
 from parachute.chat.sessions.models import Session
@@ -21,6 +22,7 @@ from parachute.llm.gateway.service import Gateway
 from parachute.modules.runtime.models import OfferedTool
 from parachute.sandbox.engines.execution import Execution
 from parachute.sandbox.engines.service import Sandboxes
+from parachute.security.permissions.actions import tool_listed
 from parachute.security.permissions.grants import Grant
 from parachute.security.permissions.policy import Policy
 
@@ -76,10 +78,9 @@ class Preparation:
 async def compose(services: AgentServices, plan: TurnPlan) -> Preparation:
     """Compose the rules, the prompt and the agent of a turn: each follows from the one before."""
     execution, provider, offline = plan.execution, plan.provider, plan.provider.is_offline
-    missing = () if provider.name == "anthropic" else ("WebSearch", "WebFetch")
-    tools = () if offline else tuple(tool for tool in plan.tools if tool not in missing)
+    tools = offered(plan.tools, execution, provider)
     if plan.allowed_tools is not None:
-        tools = tuple(tool for tool in tools if tool in plan.allowed_tools)
+        tools = tuple(tool for tool in tools if tool_listed(tool, plan.allowed_tools))
     mcp_tools = shown_names(plan.module_tools)
     policy = Policy(
         level=execution.mode,
@@ -104,6 +105,8 @@ async def compose(services: AgentServices, plan: TurnPlan) -> Preparation:
         model=provider.model or plan.session.model or plan.model or services.settings.model,
         asks_questions=plan.is_persons and not offline,
         module_tools=plan.module_tools,
+        preset=prompt.preset and not offline,
+        place=prompt.place,
     )
     return Preparation(execution, prompt, policy, specification, provider)
 

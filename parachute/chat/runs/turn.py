@@ -30,7 +30,6 @@ log = logging.getLogger(__name__)
 _NEARLY_FULL = "context_nearly_full"
 _CONTEXT_SHARE = 0.8
 """The part of the model's context that has to be full for `context.limit.approaching` (spec 000)."""
-_CONTEXT_TOKENS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
 
 _FURTHER_TURN_SECONDS = 10.0
 """Longest wait after a result for the answer to a message that was put in."""
@@ -82,7 +81,7 @@ class Turn:
         keep = False
         try:
             result = await self._receive(client, first, conversation)
-            await self._watch_context(result)
+            await self._watch_context(result, conversation.context_tokens)
             # A stopped process may still hold messages that were put in, and would answer them to the next turn.
             keep = not run.texts if run.stopping else not result.is_error
         finally:
@@ -203,13 +202,17 @@ class Turn:
             run.waiting.pop(0)
         run.client = client
         result: Any = None
+        answered: Any = None
         while True:
             if isinstance(message, ResultMessage):
-                result = message
-                for identifier in message.user_message_uuids or list(run.unanswered):
-                    run.unanswered.pop(identifier, None)
-                if message.is_error or run.stopping or not run.unanswered:
-                    return result
+                if _is_of_program(message) and not run.stopping:
+                    result = answered
+                else:
+                    result = answered = message
+                    for identifier in message.user_message_uuids or list(run.unanswered):
+                        run.unanswered.pop(identifier, None)
+                    if message.is_error or run.stopping or not run.unanswered:
+                        return result
             else:
                 if not isinstance(message, SystemMessage) or message.subtype == "init":
                     result = None
@@ -227,11 +230,9 @@ class Turn:
             except TimeoutError:
                 return result
 
-    async def _watch_context(self, result: Any) -> None:
+    async def _watch_context(self, result: Any, tokens: int) -> None:
         """Publish once that most of the model's context is full, and again after it was compacted."""
         window = max((usage.get("contextWindow", 0) for usage in (result.model_usage or {}).values()), default=0)
-        counts = result.usage or {}
-        tokens = sum(counts.get(name) or 0 for name in _CONTEXT_TOKENS)
         metadata = self._run.session.metadata
         if not window or (tokens >= _CONTEXT_SHARE * window) == metadata.get(_NEARLY_FULL, False):
             return
@@ -253,3 +254,11 @@ class Turn:
         if stored and not resumable:
             await self._history.report_no_more(stored)
         return stored
+
+
+def _is_of_program(result: Any) -> bool:
+    """Return True for the result of a turn that the program began by itself, and in which it took no message in.
+
+    A command in the background has ended, perhaps while nobody could ask the model; that is no answer to the person.
+    """
+    return not result.user_message_uuids and (result.origin or {}).get("kind") == "task-notification"

@@ -6,9 +6,14 @@ import re
 from datetime import datetime
 from typing import Any
 
+from parachute.llm.gateway.endpoint import NOT_IN_TURN
+
 _SHOWN = frozenset({"user", "assistant", "system"})
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})")
 _EXACT = 2**53  # larger integers are not exact in JSON as most programs read it
+
+SHOWN_TOOLS = {"Agent": "Task"}
+"""The names that the app knows tools by (contract, section 3) where the agent's program has others."""
 
 _DEPTH = 200
 
@@ -24,6 +29,8 @@ def event_of(line: bytes) -> tuple[dict[str, Any], bytes] | None:
     try:
         event = json.loads(line.decode(), parse_constant=_finite, parse_float=_finite)
         if not isinstance(event, dict) or event.get("type") not in _SHOWN or event.get("isSidechain") is True:
+            return None
+        if _is_of_program(event):
             return None
         if line.count(b"[") + line.count(b"{") > _DEPTH and _is_deep(event):
             return None
@@ -51,8 +58,37 @@ def _clean(event: dict[str, Any]) -> bool:
         del event[name]
     answered = event.get("toolUseResult")
     if isinstance(answered, dict) and isinstance(answered.get("answers"), dict):
-        changed |= _answers_as_json(event, answered["answers"])
+        # The app reads the answers to a question from the tool's result, as JSON; the program writes a sentence there.
+        changed |= _replace_results(event, json.dumps({"answers": answered["answers"]}, ensure_ascii=False))
+    elif (report := report_of(answered)) is not None:
+        changed |= _replace_results(event, report)
     return changed
+
+
+def report_of(answered: Any) -> str | None:
+    """What a helper of the agent reported, from the data of its call's result; None for other calls.
+
+    The result itself has words around it by which the program tells the model who speaks.
+    """
+    if not isinstance(answered, dict) or not isinstance(answered.get("agentType"), str):
+        return None
+    blocks, notes, rest = (answered.get(name) for name in ("content", "harnessNoteCount", "harnessTailCount"))
+    if not isinstance(blocks, list):
+        return None
+    begin, end = (count if isinstance(count, int) and count > 0 else 0 for count in (notes, rest))
+    texts = [block.get("text") for block in blocks[begin : len(blocks) - end] if isinstance(block, dict)]
+    return "\n\n".join(text for text in texts if isinstance(text, str)).strip()
+
+
+def _is_of_program(event: dict[str, Any]) -> bool:
+    """Return True for what no person and no model said: that a command in the background has ended, between two turns.
+
+    The program asks the model about it, which the gateway refuses; the next message brings it to the model.
+    """
+    origin, message = event.get("origin"), event.get("message")
+    if isinstance(origin, dict) and origin.get("kind") == "task-notification":
+        return True
+    return event.get("isApiErrorMessage") is True and isinstance(message, dict) and NOT_IN_TURN in str(message)
 
 
 def _clean_message(message: dict[str, Any]) -> bool:
@@ -69,6 +105,8 @@ def _clean_message(message: dict[str, Any]) -> bool:
             block["content"], changed = "", True
         if isinstance(block, dict) and _is_block(block):
             kept.append(block)
+            if block["type"] == "tool_use" and block["name"] in SHOWN_TOOLS:
+                block["name"], changed = SHOWN_TOOLS[block["name"]], True
     changed |= len(kept) != len(message["content"])
     message["content"] = kept
     return changed
@@ -112,12 +150,11 @@ def _is_time(value: Any) -> bool:
     return value is None or (isinstance(value, int) and not isinstance(value, bool) and abs(value) < _EXACT)
 
 
-def _answers_as_json(event: dict[str, Any], answers: dict[str, Any]) -> bool:
-    """The app reads the answers to a question from the tool's result, as JSON; the program writes a sentence there."""
+def _replace_results(event: dict[str, Any], shown: str) -> bool:
     content = event["message"]["content"] if "message" in event else None
     results = [block for block in content if block["type"] == "tool_result"] if isinstance(content, list) else []
     for block in results:
-        block["content"] = json.dumps({"answers": answers}, ensure_ascii=False)
+        block["content"] = shown
     return bool(results)
 
 

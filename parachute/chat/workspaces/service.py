@@ -12,7 +12,7 @@ from parachute.chat.sessions.models import Session
 from parachute.chat.sessions.service import Sessions
 from parachute.chat.workspaces.copies import Copies
 from parachute.chat.workspaces.declared import declared_workspaces
-from parachute.chat.workspaces.models import Workspace, allowed, slug_of
+from parachute.chat.workspaces.models import Choice, Workspace, allowed, slug_of
 from parachute.chat.workspaces.request import Changes, NewWorkspace
 from parachute.chat.workspaces.store import WorkspaceStore
 from parachute.config.declared.models import NOTHING, Declaration
@@ -146,15 +146,22 @@ class Workspaces:
                 key="not_owner",
             )
 
-    def check_agent(self, workspace: Workspace | None, agent_path: str | None, agent_name: str | None) -> None:
-        """See that an agent of the vault may answer in a workspace; error: NotAllowed."""
-        if workspace is None or not agent_path:
+    def check_agent(
+        self, workspace: Workspace | None, agent_path: str | None, agent_name: str | None, otherwise: Choice
+    ) -> None:
+        """See that an agent of the vault may answer in a workspace, or be among those `otherwise`; error: NotAllowed."""
+        if not agent_path:
             return
         names = {agent_path, Path(agent_path).stem, agent_name or ""}
-        if not allowed(workspace.capabilities.agents, names):
+        if workspace is not None and not allowed(workspace.capabilities.agents, names):
             raise NotAllowed(
                 f"agentPath: the workspace {workspace.name} does not use the agent {agent_path[:100]!r}.",
                 "Choose another agent, or allow it in the workspace.",
+            )
+        if workspace is None and not allowed(otherwise, names):
+            raise NotAllowed(
+                f"agentPath: chats without a workspace do not use the agent {agent_path[:100]!r}.",
+                "Choose another agent, or allow it: `parachute config set default_capabilities.agents all`.",
             )
 
     def _free(self, slug: str) -> Workspace:

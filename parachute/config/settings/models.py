@@ -170,6 +170,9 @@ class CapabilitySettings(BaseModel):
         default=["parachute"],
         description="MCP servers, tools and modules for chats without a workspace; parachute stands for all modules.",
     )
+    agents: Literal["all", "none"] | list[Named] = Field(
+        default="all", description="Agents of the vault that may answer in chats without a workspace."
+    )
 
 
 def _time(value: object) -> object:

@@ -13,7 +13,7 @@ from parachute.llm.gateway import content
 from parachute.llm.gateway.accounting import UsageReader
 from parachute.llm.gateway.answer import parts_of, problem_of, with_credential
 from parachute.llm.gateway.body import Held, output_tokens, parsed, read_body, written
-from parachute.llm.gateway.endpoint import ModelEndpoint
+from parachute.llm.gateway.endpoint import NOT_IN_TURN, ModelEndpoint
 from parachute.llm.gateway.exchange import Exchange, Refused, unless_left
 from parachute.llm.gateway.models import Credential, Problem, Provider, Usage
 from parachute.llm.gateway.prices import BYTES_OF_TOKEN, estimate
@@ -106,7 +106,7 @@ class GatewayApplication:
         if endpoint.closed or not endpoint.accepts(headers.get(b"x-api-key", b"").decode(errors="replace") or bearer):
             raise Refused(401, "authentication_error", "This token does not belong to this session.")
         if endpoint.paused:
-            raise Refused(403, "permission_error", "The model can be asked during a turn of this session only.")
+            raise Refused(403, "permission_error", NOT_IN_TURN)
         if (scope["method"], scope["path"]) not in _PATHS:
             raise Refused(404, "not_found_error", f"{scope['method']} {scope['path'][:200]} is not open to agents.")
         if not _QUERY.fullmatch(scope["query_string"]):

@@ -12,6 +12,8 @@ from parachute.web.http.unix_server import UnixListener
 
 SOCKET_NAME = "model.sock"
 
+NOT_IN_TURN = "The model can be asked during a turn of this session only."
+
 _BODIES = 2
 """Requests of one session that are read at a time: each may have 32 MB, and takes several times as much meanwhile."""
 

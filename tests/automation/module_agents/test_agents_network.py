@@ -62,3 +62,18 @@ async def test_a_list_of_hosts_goes_through_the_proxy_and_ends_with_the_run(plac
     assert [f"agent:{session}"] in lines
     assert place.egress.status() == []
     assert place.internet.lookups == ["web.example.org"]
+
+
+async def test_a_page_can_be_read_where_there_are_hosts(place: Place, api: MessagesAPI) -> None:
+    def agent(network: list[str]) -> dict[str, Any]:
+        return {"paths": [], "capabilities": ["read", "webfetch", "task"], "network": network}
+
+    module = place.module(agents={"caller": agent(["web.example.org"]), "reader": agent([])})
+    fetch = {"url": "https://api.example.org/one", "prompt": "What is it?"}
+    api.script(tool_use("WebFetch", fetch), text("It may not be read."), text("It cannot be read."))
+    (refused,) = _results(await place.events(module, agent="caller"))
+    assert "proxy refused" in refused
+    assert place.internet.lookups == []
+    await place.events(module, agent="reader")
+    offered = [{tool["name"] for tool in request.body["tools"]} for request in api.conversation[1:]]
+    assert offered == [{"Read", "WebFetch", "Agent"}, {"Read", "Agent"}]

@@ -70,6 +70,7 @@ class Core:
         self.preparation = turn.preparation
         self.audit = turn.audit
         self.inbox = turn.inbox
+        self.pool = turn.pool
         self.runs = runs
         self.workspaces = workspaces
         self.repositories = repositories
@@ -91,6 +92,10 @@ class Core:
         assert run.task is not None
         await run.task
         return Answer(run.session.id, events)
+
+    async def discard(self, session: str) -> None:
+        """End the agent's process that is kept for a session, as after a long pause."""
+        await self.pool.discard(session)
 
     async def audited(self) -> str:
         """Everything in the audit."""

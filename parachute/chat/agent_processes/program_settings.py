@@ -1,0 +1,16 @@
+"""The settings of the agent's program itself, which reads no other file of settings."""
+
+import json
+from typing import Any
+
+_SETTINGS: dict[str, Any] = {
+    # Otherwise the program asks a service of Anthropic's about a host before it fetches a page: the proxy decides that here.
+    "skipWebFetchPreflight": True,
+    # Commits are the owner's; without this the program asks for a line about itself in each, also in chats without a project.
+    "attribution": {"commit": "", "pr": ""},
+}
+
+
+def program_settings() -> str:
+    """Return the settings as JSON, for the option `settings` of the SDK."""
+    return json.dumps(_SETTINGS)
