@@ -20,6 +20,7 @@ class BrainModule(TypeRoutes, EntityRoutes, Tools, Module):
     permissions = {"read": ["Projects/**/AGENTS.md", "Projects/**/CLAUDE.md"], "write": ["Brain/**"]}
     provides = ["BrainInterface"]
     optional_requires = ["JournalInterface"]
+    accepts = suggestions.ACCEPTS
 
     async def on_start(self) -> None:
         """Open the index, and read what was changed since it was closed."""
@@ -38,7 +39,7 @@ class BrainModule(TypeRoutes, EntityRoutes, Tools, Module):
     async def resolve_para_id(self, para_id: str) -> dict[str, Any] | None:
         """The entity with a para-id."""
         try:
-            return shapes.brief(await self.brain.known(para_id))
+            return shapes.whole(*await self.brain.opened(para_id))
         except NotFound:
             return None
 

@@ -36,6 +36,20 @@ class Conversations:
         answer = await self._ask("send", {"session_id": session_id, "content": content}, _ANSWER_SECONDS)
         return Message("assistant", str(answer.get("content", "")), answer.get("timestamp"))
 
+    async def get(self, para_id: str) -> Conversation:
+        """The chat with a para-id; error: NotFound."""
+        return convert(await self._ask("get", {"para_id": para_id}), Conversation, "conversation", strict=False)
+
+    async def change(
+        self, para_id: str, *, title: str | None = None, archived: bool | None = None, version: str | None = None
+    ) -> Conversation:
+        """Give a chat another title, put it away or take it back; what is None stays.
+
+        Errors: NotFound, InvalidInput, Conflict if `version` is not that of the chat as it is.
+        """
+        change = {"para_id": para_id, "title": title, "archived": archived, "version": version}
+        return convert(await self._ask("change", change), Conversation, "conversation", strict=False)
+
     async def _ask(self, what: str, document: dict[str, Any], seconds: float = 30.0) -> dict[str, Any]:
         answer = await self._connection.request("POST", f"/conversations/{what}", document, seconds=seconds)
         if not isinstance(answer, dict):

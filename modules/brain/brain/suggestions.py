@@ -1,7 +1,8 @@
 """Changes that somebody proposed and the user approved."""
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Annotated, Any
 
 from parachute.core import Conflict, InvalidInput, NotFound
 
@@ -9,12 +10,42 @@ from . import questions, shapes
 from .editing import Change
 from .service import Brain
 
-_FIELDS: dict[str, dict[str, type]] = {
-    "create": {"type": str, "name": str, "content": str, "data": dict},
-    "update": {"name": str, "type": str, "content": str, "append": str, "section": str, "data": dict},
-    "delete": {},
-    "link": {"source_id": str},
-}
+
+@dataclass(frozen=True, slots=True)
+class NewEntity:
+    """What a new entity is made of."""
+
+    type: Annotated[str, "A type that Brain has, such as person, project or topic"]
+    name: str
+    content: Annotated[str, "Its text, in Markdown"] = ""
+    data: Annotated[dict[str, Any], "Its fields, such as aliases and tags"] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class EntityChange:
+    """A change of an entity; what is left out stays."""
+
+    append: Annotated[str, "Lines of Markdown for the end of its text, or of a section"] = ""
+    section: Annotated[str, "The heading below which `append` or `content` goes"] = ""
+    content: Annotated[str, "Its whole new text, in place of the old one"] = ""
+    name: str = ""
+    type: str = ""
+    data: Annotated[dict[str, Any], "Fields to set; null takes one out"] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """Removing an entity needs nothing but its id."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewLink:
+    """Something is about an entity."""
+
+    source_id: Annotated[str, "Para-id of the entry or the conversation that is about it"]
+
+
+ACCEPTS = {"create": NewEntity, "update": EntityChange, "delete": Removal, "link": NewLink}
 
 
 async def apply(
@@ -26,7 +57,7 @@ async def apply(
     expected_version: str | None,
 ) -> dict[str, Any]:
     """Make one change, and record its intent before; errors: InvalidInput for what cannot be meant, NotFound, Conflict when the entity has changed."""
-    values = _checked(action, payload)
+    values = dict(payload)
     if action == "create":
         if not values.get("type") or not values.get("name"):
             raise InvalidInput("payload: a new entity needs a type and a name.")
@@ -82,16 +113,3 @@ async def applied(
             raise Conflict(f"{found.path} was changed since, so nobody can say whether this was applied before.")
         return None
     return shapes.brief(found)
-
-
-def _checked(action: str, payload: Mapping[str, Any]) -> dict[str, Any]:
-    allowed = _FIELDS.get(action)
-    if allowed is None:
-        raise InvalidInput(f"action: {', '.join(_FIELDS)} are allowed.")
-    for name, value in payload.items():
-        if name not in allowed:
-            known = ", ".join(allowed) or "nothing"
-            raise InvalidInput(f"payload: {name[:60]!r} has no meaning for {action}; it takes {known}.")
-        if not isinstance(value, allowed[name]):
-            raise InvalidInput(f"payload: {name} is of the wrong type.")
-    return dict(payload)

@@ -20,7 +20,7 @@ SETTINGS = {"knowledge": True, "propose_updates": True}
 @pytest.fixture
 def chat(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The class of the module; its files have plain names, which other modules use as well."""
-    names = ("module", "knowledge", "updates")
+    names = ("module", "changes", "knowledge", "updates")
     for name in names:
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.syspath_prepend(str(FOLDER))
