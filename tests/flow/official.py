@@ -26,9 +26,9 @@ _PERSON = re.compile(r"<entity id='(para:brain:[a-z0-9]{12})' name='Kevin'")
 class OfficialComputer(ModuleComputer):
     """Sessions end as soon as nobody speaks; no answer of the API may be a failure of its own."""
 
-    def __init__(self, api: MessagesAPI) -> None:
+    def __init__(self, api: MessagesAPI, **settings: Any) -> None:
         environment = {"ANTHROPIC_API_KEY": "sk-ant-api03-test", "ANTHROPIC_BASE_URL": api.url}
-        super().__init__(environment=environment, settings={"session_idle_minutes": 0.001})
+        super().__init__(environment=environment, settings={"session_idle_minutes": 0.001, **settings})
         self._api = api
         api.default(answer)
 
