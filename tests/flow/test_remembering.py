@@ -135,8 +135,8 @@ def test_the_journal_and_the_conversation_itself(computer: OfficialComputer) -> 
 
 
 def test_the_owner_lets_it_be_written_at_once(api: MessagesAPI) -> None:
-    api.default(proposing)
     with OfficialComputer(api, suggestions={"from_chats": "write"}) as computer:
+        api.default(proposing)
         computer.set_up()
         kevin = computer.know("person", "Kevin", "Kevin is from Rome.")
         moved = {"action": "update", "target_module": "brain", "target_id": kevin, "payload": {"append": MOVED}}
