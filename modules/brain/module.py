@@ -43,6 +43,10 @@ class BrainModule(TypeRoutes, EntityRoutes, Tools, Module):
         except NotFound:
             return None
 
+    async def check_suggestion(self, action: str, target_id: str | None, payload: dict[str, Any]) -> None:
+        """Raise what stands against a change that is proposed."""
+        await suggestions.check(self.brain, action, target_id, payload)
+
     async def apply_suggestion(
         self,
         action: str,

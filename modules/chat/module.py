@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
-from changes import ConversationChange, changed
+from changes import ConversationChange, changed, check
 from knowledge import Knowledge
 from updates import Updates
 
@@ -69,6 +69,10 @@ class ChatModule(Module):
             return asdict(await self.core.conversations.get(para_id))
         except NotFound:
             return None
+
+    async def check_suggestion(self, action: str, target_id: str | None, payload: dict[str, Any]) -> None:
+        """Raise what stands against a change that is proposed."""
+        check(target_id, payload)
 
     async def apply_suggestion(
         self, action: str, target_id: str | None, payload: dict[str, Any], expected_version: str | int | None

@@ -57,6 +57,10 @@ class DailyModule(EntryRoutes, AssetRoutes, ReflectionRoutes, SyncRoutes, Module
             return None
         return {**document_of(found), "version": version_of(found.entry)}
 
+    async def check_suggestion(self, action: str, target_id: str | None, payload: dict[str, Any]) -> None:
+        """Raise what stands against a change that is proposed."""
+        await suggestions.check(self.journal, action, target_id, payload)
+
     async def apply_suggestion(
         self,
         action: str,

@@ -190,6 +190,12 @@ class Application:
         value = await self._guarded("applied_suggestion", self.module.applied_suggestion, arguments)
         return value is not None, _said(value)
 
+    async def check_suggestion(self, change: Mapping[str, Any]) -> None:
+        """Have the module check a change that is proposed; errors: what it raises."""
+        self._check_change(change)
+        arguments = {name: change[name] for name in ("action", "target_id", "payload")}
+        await self._guarded("check_suggestion", self.module.check_suggestion, arguments)
+
     def _check_change(self, change: Mapping[str, Any]) -> None:
         kinds, action = self.module.accepts, change["action"]
         if not kinds:
@@ -276,7 +282,7 @@ def _provided(module: Module, name: str, protocol: type[Any] | None) -> dict[str
 def _accepted(module: Module) -> dict[str, dict[str, Any]]:
     """The JSON schema of each change that the module takes; error: ModuleError for what is no change."""
     for action, kind in module.accepts.items():
-        if action not in ACTIONS or not dataclasses.is_dataclass(kind):
+        if action not in ACTIONS or not isinstance(kind, type) or not dataclasses.is_dataclass(kind):
             raise ModuleError(
                 f"{module.name}.accepts: {action!r} must be one of {', '.join(ACTIONS)}, with a dataclass of its payload."
             )

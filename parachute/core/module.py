@@ -72,6 +72,13 @@ class Module:
         """
         raise NotAllowed(f"The module {self.name} takes no suggestions.")
 
+    def check_suggestion(self, action: str, target_id: str | None, payload: dict[str, Any]) -> Awaitable[None] | None:
+        """Raise what `apply_suggestion` would of a change that is proposed now, and change nothing; may be `async`.
+
+        Whoever proposes it hears of it at once. `payload` has a form that the class `accepts`; without that this is not called.
+        """
+        return None
+
     def applied_suggestion(
         self,
         suggestion_id: str,

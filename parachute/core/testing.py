@@ -247,6 +247,11 @@ class Running:
             suggestion_id, _change(action, payload, target_id, expected_version)
         )
 
+    async def check(self, action: str, payload: Mapping[str, Any], *, target_id: str | None = None) -> None:
+        """Let the module check a suggestion that is made; what it raises is raised here."""
+        await self.core.refresh_interfaces()
+        await self.application.check_suggestion(_change(action, payload, target_id, None))
+
     async def applied(
         self,
         action: str,

@@ -1,12 +1,13 @@
 """Changes that somebody proposed and the user approved."""
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from parachute.core import Conflict, InvalidInput, NotFound
 
-from . import questions, shapes
+from . import mentions, questions, shapes
 from .editing import Change
 from .service import Brain
 
@@ -48,6 +49,29 @@ class NewLink:
 ACCEPTS = {"create": NewEntity, "update": EntityChange, "delete": Removal, "link": NewLink}
 
 
+class _Possible(Exception):
+    """A change could be made, and shall not be."""
+
+
+async def check(brain: Brain, action: str, target_id: str | None, payload: Mapping[str, Any]) -> None:
+    """Raise what `apply` would as things are now; nothing is changed."""
+    if action == "create":
+        await brain.check_new(payload["type"], payload["name"], payload.get("data", {}))
+        return
+    target = _target(action, target_id)
+    if action == "link":
+        mentions.check_source(payload["source_id"])
+    if action != "update":
+        await brain.known(target)
+        return
+
+    async def stop(before: str, after: str) -> None:
+        raise _Possible
+
+    with contextlib.suppress(_Possible):
+        await brain.update(target, _change(payload), None, stop)
+
+
 async def apply(
     brain: Brain,
     suggestion: str,
@@ -57,35 +81,22 @@ async def apply(
     expected_version: str | None,
 ) -> dict[str, Any]:
     """Make one change, and record its intent before; errors: InvalidInput for what cannot be meant, NotFound, Conflict when the entity has changed."""
-    values = dict(payload)
     if action == "create":
-        if not values.get("type") or not values.get("name"):
-            raise InvalidInput("payload: a new entity needs a type and a name.")
-        data, content, para_id = values.get("data", {}), values.get("content", ""), brain.new_id()
+        data, content, para_id = payload.get("data", {}), payload.get("content", ""), brain.new_id()
         await brain.intents.record(suggestion, para_id=para_id)
-        return shapes.brief(await brain.create(values["type"], values["name"], data, content, para_id))
-    if target_id is None:
-        raise InvalidInput(f"target_id: {action} needs the id of an entity.")
+        return shapes.brief(await brain.create(payload["type"], payload["name"], data, content, para_id))
+    target = _target(action, target_id)
     if action == "link":
-        entity, _ = await brain.link(values.get("source_id", ""), target_id)
+        entity, _ = await brain.link(payload["source_id"], target)
         return shapes.brief(entity)
     if action == "delete":
-        return {**shapes.brief(await brain.delete(target_id, expected_version)), "deleted": True}
-    if not values:
-        raise InvalidInput("payload: it changes nothing.")
-    change = Change(
-        values.get("data", {}),
-        values.get("name"),
-        values.get("type"),
-        values.get("content"),
-        values.get("append"),
-        values.get("section", ""),
-    )
+        return {**shapes.brief(await brain.delete(target, expected_version)), "deleted": True}
+    change = _change(payload)
 
     async def note(before: str, after: str) -> None:
         await brain.intents.record(suggestion, before=before, after=after)
 
-    entity, _ = await brain.update(target_id, change, expected_version, note)
+    entity, _ = await brain.update(target, change, expected_version, note)
     return shapes.brief(entity)
 
 
@@ -113,3 +124,22 @@ async def applied(
             raise Conflict(f"{found.path} was changed since, so nobody can say whether this was applied before.")
         return None
     return shapes.brief(found)
+
+
+def _target(action: str, target_id: str | None) -> str:
+    if target_id is None:
+        raise InvalidInput(f"target_id: {action} needs the id of an entity.")
+    return target_id
+
+
+def _change(payload: Mapping[str, Any]) -> Change:
+    if not payload:
+        raise InvalidInput("payload: it changes nothing.")
+    return Change(
+        payload.get("data", {}),
+        payload.get("name"),
+        payload.get("type"),
+        payload.get("content"),
+        payload.get("append"),
+        payload.get("section", ""),
+    )

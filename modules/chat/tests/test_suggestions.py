@@ -34,6 +34,7 @@ async def test_a_conversation_gets_another_title_and_is_put_away(chat: Running) 
     assert (seen["title"], seen["archived"]) == ("", False)
     options = {"target_id": S1, "expected_version": seen["version"]}
     assert await chat.applied("update", {"title": "Kevin"}, **options) is None
+    await chat.check("update", {"title": "Kevin"}, target_id=S1)
     done = await chat.apply("update", {"title": "Kevin"}, **options)
     assert (done["title"], done["archived"]) == ("Kevin", False)
     assert await chat.applied("update", {"title": "Kevin"}, **options) == done
@@ -58,6 +59,8 @@ async def test_agents_see_the_para_ids_of_conversations(chat: Running) -> None:
         ("update", {"title": "x"}, None),
         ("update", {"title": "x"}, NOBODY),
         ("update", {"title": ["x"]}, S1),
+        ("update", {"title": " "}, S1),
+        ("update", {"title": "x" * 201}, S1),
         ("update", {"archived": "yes"}, S1),
         ("update", {"trust_level": "direct"}, S1),
     ],

@@ -46,6 +46,8 @@ async def test_an_entry_is_changed_as_long_as_it_is_what_was_seen(daily: Running
     found = await entry(daily)
     options = {"target_id": found["id"], "expected_version": found["version"]}
     assert await daily.applied("update", {"append": "He moves."}, **options) is None
+    await daily.check("update", {"append": "He moves."}, target_id=found["id"])
+    assert await now(daily, found) == ("Lunch", "Met Kevin.")
     await daily.apply("update", {"append": "He moves.", "title": "Kevin"}, **options)
     assert await now(daily, found) == ("Kevin", "Met Kevin.\n\nHe moves.")
     assert (await daily.applied("update", {"append": "He moves.", "title": "Kevin"}, **options))["title"] == "Kevin"
@@ -88,8 +90,9 @@ async def test_what_cannot_be_meant_changes_nothing(daily: Running, action: str,
     found = await entry(daily)
     file = daily.vault / f"Daily/journals/{DAY}.md"
     before = file.read_bytes()
-    with pytest.raises(InvalidInput):
-        await daily.apply(action, payload, target_id=None if action == "create" else found["id"])
+    for way in (daily.check, daily.apply):
+        with pytest.raises(InvalidInput):
+            await way(action, payload, target_id=None if action == "create" else found["id"])
     assert file.read_bytes() == before
 
 

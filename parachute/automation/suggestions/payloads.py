@@ -58,12 +58,10 @@ def without_unseen(text: str) -> str:
 
 
 def check_accepted(accepted: Sequence[AcceptedChange], action: str, payload: Mapping[str, Any]) -> None:
-    """See that a payload has a form that its module accepts, of those that it declares.
+    """See that a payload has one of the forms that its module accepts; error: InvalidInput naming the field.
 
-    Only forms are compared: the module checks what a payload means. Error: InvalidInput naming the field.
+    Only forms are compared: the module checks what a payload means.
     """
-    if not accepted:
-        return
     forms = {change.action: change.schema for change in accepted}
     if action not in forms:
         raise InvalidInput(f"action: {accepted[0].module} takes {', '.join(forms)} only.", key="not_accepted")

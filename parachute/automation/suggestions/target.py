@@ -48,7 +48,7 @@ class Targets:
         self._settings = settings
 
     async def inspect(self, module: str, action: str, para_id: str | None, payload: str) -> Seen:
-        """See what a suggestion is about, and whether its module accepts its form.
+        """See what a suggestion is about, and whether its module accepts it as things are now.
 
         Errors: NotFound, InvalidInput, Conflict where nobody could apply it, HostDown.
         """
@@ -57,7 +57,10 @@ class Targets:
             version, title = await asyncio.to_thread(self._settings.inspect, change)
             return Seen(version, title)
         await self._hosts.host(module)
-        check_accepted([each for each in self._hosts.changes() if each.module == module], action, change)
+        if accepted := [each for each in self._hosts.changes() if each.module == module]:
+            check_accepted(accepted, action, change)
+            document = {"check": True, "action": action, "target_id": para_id, "payload": change}
+            await self._hosts.ask(module, "suggestion", document, _INSPECT_SECONDS)
         if para_id is None:
             return Seen()
         answer = await self._hosts.ask(module, "para", {"id": para_id}, _INSPECT_SECONDS)

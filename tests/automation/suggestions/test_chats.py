@@ -15,7 +15,7 @@ from parachute.automation.suggestions.service import Suggestions
 from parachute.automation.suggestions.store import ALL, SuggestionStore
 from parachute.automation.suggestions.tools import AgentTools
 from parachute.base.database import Database
-from parachute.base.errors import Conflict, NotAllowed, NotFound
+from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from parachute.chat.runs.request import TurnRequest
 from parachute.events.bus.service import Events
 from parachute.events.inbox.models import Answer
@@ -68,6 +68,11 @@ class Modules:
         return self
 
     async def ask(self, name: str, what: str, document: Any, seconds: float = 60) -> Any:
+        if what == "suggestion":
+            assert document["check"]
+            if document["payload"].get("note") == "unwanted":
+                raise InvalidInput("note: this is not wanted here.")
+            return {"checked": True}
         if document["id"] != KEVIN:
             raise NotFound(f"people knows no {document['id']}.")
         return {"item": self.kevin}
@@ -290,6 +295,7 @@ HOSTILE: list[tuple[dict[str, Any], str]] = [
     ({"action": "link"}, "people takes create, update, delete only"),
     ({"action": ["update"]}, "action: one of"),
     ({"payload": {}}, "payload.note: this is required"),
+    ({"payload": {"note": "unwanted"}}, "this is not wanted here"),
     ({"payload": {"note": 3}}, "payload.note: string is expected"),
     ({"payload": {"note": "x", "path": "../x"}}, "payload.path: there is no such field"),
     ({"payload": "Lives in Berlin."}, "an object is expected"),

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from daily.days.day import Entry
-from daily.journal.documents import version_of
+from daily.journal.documents import checked_content, checked_title, version_of
 from daily.journal.index import Found
+from daily.journal.names import checked_date
 from daily.journal.service import Journal
 from parachute.core import Conflict, InvalidInput, NotFound
 
@@ -32,6 +33,19 @@ class EntryChange:
 ACCEPTS = {"create": NewEntry, "update": EntryChange}
 
 
+async def check(journal: Journal, action: str, target_id: str | None, payload: Mapping[str, Any]) -> None:
+    """Raise what `apply` would as things are now; nothing is changed."""
+    if action == "create":
+        checked_content(payload["content"])
+        if payload.get("date"):
+            checked_date(payload["date"])
+    else:
+        _, content, _ = await _change(journal, target_id, payload)
+        if content is not None:
+            checked_content(content)
+    checked_title(payload.get("title", ""))
+
+
 async def apply(
     journal: Journal,
     suggestion: str,
@@ -44,13 +58,9 @@ async def apply(
     if action == "create":
         date = payload.get("date") or None
         return await journal.create(payload["content"], payload.get("title", ""), date, key=_key(suggestion))
-    if target_id is None:
-        raise InvalidInput("target_id: update needs the id of an entry.")
-    entry = (await journal.get(target_id)).entry
-    content, title = _text(entry, payload), payload.get("title")
-    if content is None and title is None:
-        raise InvalidInput("payload: it changes nothing.")
-    return await journal.update(target_id, content, title, expected_version=expected_version or version_of(entry))
+    found, content, title = await _change(journal, target_id, payload)
+    version = expected_version or version_of(found.entry)
+    return await journal.update(str(target_id), content, title, expected_version=version)
 
 
 async def applied(
@@ -77,6 +87,19 @@ async def applied(
     if is_there and title in (None, found.entry.title):
         return found
     raise Conflict(f"The entry {target_id} was changed since, so nobody can say whether this was applied before.")
+
+
+async def _change(
+    journal: Journal, target_id: str | None, payload: Mapping[str, Any]
+) -> tuple[Found, str | None, str | None]:
+    """(entry, its new text, its new title); errors: InvalidInput, NotFound."""
+    if target_id is None:
+        raise InvalidInput("target_id: update needs the id of an entry.")
+    found = await journal.get(target_id)
+    content, title = _text(found.entry, payload), payload.get("title")
+    if content is None and title is None:
+        raise InvalidInput("payload: it changes nothing.")
+    return found, content, title
 
 
 def _text(entry: Entry, payload: Mapping[str, Any]) -> str | None:
