@@ -68,7 +68,7 @@ class SuggestionStore:
         self._database = database
 
     async def add(
-        self, source: Source, proposal: Proposal, version: Version | None, before: str | None
+        self, source: Source, proposal: Proposal, version: Version | None, before: str | None = None
     ) -> tuple[Suggestion, bool]:
         """Store a proposal: (row, whether it is new); what waits already in the same words is not stored twice.
 
