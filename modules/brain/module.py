@@ -20,6 +20,7 @@ class BrainModule(TypeRoutes, EntityRoutes, Tools, Module):
     permissions = {"read": ["Projects/**/AGENTS.md", "Projects/**/CLAUDE.md"], "write": ["Brain/**"]}
     provides = ["BrainInterface"]
     optional_requires = ["JournalInterface"]
+    accepts = suggestions.ACCEPTS
 
     async def on_start(self) -> None:
         """Open the index, and read what was changed since it was closed."""
@@ -38,9 +39,13 @@ class BrainModule(TypeRoutes, EntityRoutes, Tools, Module):
     async def resolve_para_id(self, para_id: str) -> dict[str, Any] | None:
         """The entity with a para-id."""
         try:
-            return shapes.brief(await self.brain.known(para_id))
+            return shapes.whole(*await self.brain.opened(para_id))
         except NotFound:
             return None
+
+    async def check_suggestion(self, action: str, target_id: str | None, payload: dict[str, Any]) -> None:
+        """Raise what stands against a change that is proposed."""
+        await suggestions.check(self.brain, action, target_id, payload)
 
     async def apply_suggestion(
         self,

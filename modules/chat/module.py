@@ -1,11 +1,13 @@
 """Conversations: what agents know in them, what is proposed after them, and how other modules reach them."""
 
+from dataclasses import asdict
 from typing import Any
 
+from changes import ConversationChange, changed, check
 from knowledge import Knowledge
 from updates import Updates
 
-from parachute.core import Event, Module, event, mcp_tool
+from parachute.core import Event, Module, NotFound, event, mcp_tool
 from parachute.core.interfaces import Context, Conversation, Message
 
 _CHAT_BUDGET = 12_000
@@ -19,6 +21,7 @@ class ChatModule(Module):
     description = "Conversations that know your people, projects and journal"
     provides = ("ConversationInterface", "ContextInterface")
     optional_requires = ("BrainInterface", "JournalInterface")
+    accepts = {"update": ConversationChange}
 
     def __init__(self) -> None:
         self.knowledge = Knowledge(self)
@@ -33,7 +36,8 @@ class ChatModule(Module):
             limit: How many at the most.
         """
         found = await self.get_sessions(topic or None, min(max(limit, 1), 50))
-        return [{"id": each.id, "title": each.title, "updated_at": each.updated_at} for each in found]
+        names = ("id", "para_id", "title", "updated_at")
+        return [{name: getattr(each, name) for name in names} for each in found]
 
     @mcp_tool("chat-context")
     async def tell_context(self, topic: str) -> str:
@@ -58,6 +62,35 @@ class ChatModule(Module):
     async def on_end_of_session(self, whole: Event, session_id: str, message_count: int = 0) -> None:
         """Have an agent propose what to write down; it never writes itself."""
         await self.updates.propose(session_id, message_count)
+
+    async def resolve_para_id(self, para_id: str) -> dict[str, Any] | None:
+        """The conversation with a para-id."""
+        try:
+            return asdict(await self.core.conversations.get(para_id))
+        except NotFound:
+            return None
+
+    async def check_suggestion(self, action: str, target_id: str | None, payload: dict[str, Any]) -> None:
+        """Raise what stands against a change that is proposed."""
+        check(target_id, payload)
+
+    async def apply_suggestion(
+        self, action: str, target_id: str | None, payload: dict[str, Any], expected_version: str | int | None
+    ) -> dict[str, Any]:
+        """Make a change that the user approved."""
+        return asdict(await changed(self.core.conversations, target_id, payload, expected_version))
+
+    async def applied_suggestion(
+        self,
+        suggestion_id: str,
+        action: str,
+        target_id: str | None,
+        payload: dict[str, Any],
+        expected_version: str | int | None,
+    ) -> dict[str, Any] | None:
+        """The conversation, if it is as the change makes it."""
+        found = asdict(await self.core.conversations.get(str(target_id)))
+        return found if all(found[name] == value for name, value in payload.items()) else None
 
     # ContextInterface
 

@@ -3,7 +3,8 @@
 from typing import Any
 
 from daily.assets import AssetRoutes
-from daily.journal.documents import document_of
+from daily.journal import suggestions
+from daily.journal.documents import document_of, version_of
 from daily.journal.mentions import Linker
 from daily.journal.names import ROOT
 from daily.journal.routes import EntryRoutes
@@ -27,6 +28,7 @@ class DailyModule(EntryRoutes, AssetRoutes, ReflectionRoutes, SyncRoutes, Module
     permissions = {"write": [f"{ROOT}/**"]}
     provides = ("JournalInterface",)
     optional_requires = ("BrainInterface",)
+    accepts = suggestions.ACCEPTS
 
     def __init__(self) -> None:
         self.versions = Versions(self.core.data)
@@ -50,9 +52,40 @@ class DailyModule(EntryRoutes, AssetRoutes, ReflectionRoutes, SyncRoutes, Module
     async def resolve_para_id(self, para_id: str) -> dict[str, Any] | None:
         """The entry with a para-id."""
         try:
-            return document_of(await self.journal.get(para_id))
+            found = await self.journal.get(para_id)
         except NotFound:
             return None
+        return {**document_of(found), "version": version_of(found.entry)}
+
+    async def check_suggestion(self, action: str, target_id: str | None, payload: dict[str, Any]) -> None:
+        """Raise what stands against a change that is proposed."""
+        await suggestions.check(self.journal, action, target_id, payload)
+
+    async def apply_suggestion(
+        self,
+        action: str,
+        target_id: str | None,
+        payload: dict[str, Any],
+        expected_version: str | int | None,
+        suggestion_id: str = "",
+    ) -> dict[str, Any]:
+        """Make a change that the user approved."""
+        version = None if expected_version is None else str(expected_version)
+        found = await suggestions.apply(self.journal, suggestion_id, action, target_id, payload, version)
+        return _shown(document_of(found))
+
+    async def applied_suggestion(
+        self,
+        suggestion_id: str,
+        action: str,
+        target_id: str | None,
+        payload: dict[str, Any],
+        expected_version: str | int | None,
+    ) -> dict[str, Any] | None:
+        """The result of a change that had begun when the process was killed."""
+        version = None if expected_version is None else str(expected_version)
+        found = await suggestions.applied(self.journal, suggestion_id, action, target_id, payload, version)
+        return None if found is None else _shown(document_of(found))
 
     @event("daily.entry.created")
     async def on_entry_created(self, entry_id: str) -> None:

@@ -1,6 +1,7 @@
 """A module ready to be called: its routes, tools, event handlers and interfaces, and how each of them is called."""
 
 import asyncio
+import dataclasses
 import inspect
 import json
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from parachute.base.disk_errors import DiskFull, disk_error
-from parachute.base.errors import NotFound, ParachuteError
+from parachute.base.errors import InvalidInput, NotFound, ParachuteError
 from parachute.core import interfaces, runtime
 from parachute.core.decorators import EventMark, RouteMark, ToolMark, marked_methods
 from parachute.core.errors import ModuleError
@@ -19,8 +20,9 @@ from parachute.core.para_id import ParaId
 from parachute.core.request import Request
 from parachute.core.response import Rendered, log, refusal, render
 from parachute.core.routing import MethodNotAllowed, Route, Routes
+from parachute.core.services import ACTIONS
 from parachute.core.signature import Signature
-from parachute.core.values import encode
+from parachute.core.values import convert, encode, schema
 
 LIFECYCLE = ("on_enable", "on_start", "on_stop", "on_disable")
 
@@ -85,6 +87,7 @@ class Application:
             self._add_tool(tool)
         self.handlers += handlers
         self.routes = Routes(routes)
+        self.accepts = _accepted(module)
         self.interfaces = {name: _provided(module, name, (protocols or {}).get(name)) for name in module.provides}
 
     def _add_tool(self, tool: Tool) -> None:
@@ -102,6 +105,7 @@ class Application:
                 {"name": tool.name, "description": tool.description, "input_schema": tool.signature.schema()}
                 for tool in self.tools.values()
             ],
+            "accepts": self.accepts,
             "events": sorted({handler.event for handler in self.handlers}),
             "provides": [
                 {"name": name, "methods": {method: list(signature.names) for method, signature in methods.items()}}
@@ -174,6 +178,7 @@ class Application:
 
     async def apply_suggestion(self, suggestion_id: str, change: Mapping[str, Any]) -> Any:
         """Have the module make a change that the user approved, and give what it says of it; errors: what it raises."""
+        self._check_change(change)
         arguments = dict(change)
         if "suggestion_id" in Signature.of(self.module.apply_suggestion).names:
             arguments["suggestion_id"] = suggestion_id
@@ -184,6 +189,20 @@ class Application:
         arguments = {"suggestion_id": suggestion_id, **change}
         value = await self._guarded("applied_suggestion", self.module.applied_suggestion, arguments)
         return value is not None, _said(value)
+
+    async def check_suggestion(self, change: Mapping[str, Any]) -> None:
+        """Have the module check a change that is proposed; errors: what it raises."""
+        self._check_change(change)
+        arguments = {name: change[name] for name in ("action", "target_id", "payload")}
+        await self._guarded("check_suggestion", self.module.check_suggestion, arguments)
+
+    def _check_change(self, change: Mapping[str, Any]) -> None:
+        kinds, action = self.module.accepts, change["action"]
+        if not kinds:
+            return
+        if action not in kinds:
+            raise InvalidInput(f"action: {self.module.name} takes {', '.join(kinds)} only.")
+        convert(change["payload"], kinds[action], "payload")
 
     async def call_interface(self, interface: str, method: str, arguments: Mapping[str, Any]) -> Any:
         """Call a method of an interface that this module provides; errors: NotFound, InvalidInput, and what it raises."""
@@ -258,6 +277,16 @@ def _provided(module: Module, name: str, protocol: type[Any] | None) -> dict[str
         expected.check()
         found[method] = expected
     return found
+
+
+def _accepted(module: Module) -> dict[str, dict[str, Any]]:
+    """The JSON schema of each change that the module takes; error: ModuleError for what is no change."""
+    for action, kind in module.accepts.items():
+        if action not in ACTIONS or not isinstance(kind, type) or not dataclasses.is_dataclass(kind):
+            raise ModuleError(
+                f"{module.name}.accepts: {action!r} must be one of {', '.join(ACTIONS)}, with a dataclass of its payload."
+            )
+    return {action: schema(kind, f"{module.name}.accepts.{action}") for action, kind in module.accepts.items()}
 
 
 def _said(value: Any) -> Any:

@@ -36,8 +36,27 @@ class Conversations:
         answer = await self._ask("send", {"session_id": session_id, "content": content}, _ANSWER_SECONDS)
         return Message("assistant", str(answer.get("content", "")), answer.get("timestamp"))
 
+    async def get(self, para_id: str) -> Conversation:
+        """The chat with a para-id; error: NotFound."""
+        return _conversation(await self._ask("get", {"para_id": para_id}))
+
+    async def change(
+        self, para_id: str, *, title: str | None = None, archived: bool | None = None, version: str | None = None
+    ) -> Conversation:
+        """Give a chat another title, put it away or take it back; what is None stays.
+
+        Errors: NotFound, InvalidInput, Conflict if `version` is not that of the chat as it is.
+        """
+        change = {"para_id": para_id, "title": title, "archived": archived, "version": version}
+        return _conversation(await self._ask("change", change))
+
     async def _ask(self, what: str, document: dict[str, Any], seconds: float = 30.0) -> dict[str, Any]:
         answer = await self._connection.request("POST", f"/conversations/{what}", document, seconds=seconds)
         if not isinstance(answer, dict):
             raise InvalidInput("The server's answer is no object.")
         return answer
+
+
+def _conversation(answer: dict[str, Any]) -> Conversation:
+    found: Conversation = convert(answer, Conversation, "conversation", strict=False)
+    return found

@@ -72,13 +72,15 @@ class JournalEntry:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A chat session."""
+    """A chat session; `version` is another one when its title or its place is."""
 
     id: str
     title: str = ""
     updated_at: str | None = None
     message_count: int = 0
     archived: bool = False
+    para_id: str = ""
+    version: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,8 @@ class Module:
     agents: ClassVar[Mapping[str, AgentConfig | Mapping[str, Any]]] = {}
     provides: ClassVar[Sequence[str]] = ()
     optional_requires: ClassVar[Sequence[str]] = ()
+    accepts: ClassVar[Mapping[str, type[Any]]] = {}
+    """By action, the dataclass of the payloads that `apply_suggestion` takes: what does not fit is refused before it."""
 
     core: "Core"
 
@@ -63,12 +65,19 @@ class Module:
         """Make a change that another module, or an agent, proposed and the user approved; may be `async`.
 
         `action` is create, update, delete or link, `target_id` a para-id of this module. `expected_version` is the `version`
-        that `resolve_para_id` gave when the change was proposed: raise Conflict if it is another one now. Nobody but the user
-        has looked at `payload`, so check it. What is returned is kept with the suggestion, as JSON can say it.
+        that `resolve_para_id` gave when the change was proposed: raise Conflict if it is another one now. `payload` fits what the
+        class `accepts` for the action; check what it means. What is returned is kept with the suggestion, as JSON can say it.
 
         With a further parameter `suggestion_id: str = ""` it gets the id by which `applied_suggestion` is asked later.
         """
         raise NotAllowed(f"The module {self.name} takes no suggestions.")
+
+    def check_suggestion(self, action: str, target_id: str | None, payload: dict[str, Any]) -> Awaitable[None] | None:
+        """Raise what `apply_suggestion` would of a change that is proposed now, and change nothing; may be `async`.
+
+        Whoever proposes it hears of it at once. `payload` has a form that the class `accepts`; without that this is not called.
+        """
+        return None
 
     def applied_suggestion(
         self,

@@ -1,5 +1,6 @@
 """Para-ids: stable names for things that modules own, `para:{module}:{12 letters and digits}` (spec 000, "Para-ID System")."""
 
+import hashlib
 import re
 import secrets
 import string
@@ -23,6 +24,11 @@ class ParaId:
     def new(cls, module: str) -> "ParaId":
         """An id that nobody has: 62 bits of chance."""
         return cls(module, "".join(secrets.choice(_ALPHABET) for _ in range(_LENGTH)))
+
+    @classmethod
+    def of(cls, module: str, name: str) -> "ParaId":
+        """The id of something that has another name already: the same one each time."""
+        return cls(module, hashlib.sha256(name.encode()).hexdigest()[:_LENGTH])
 
     @classmethod
     def parse(cls, text: str) -> "ParaId":

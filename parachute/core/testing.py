@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from parachute.base.errors import InvalidInput, NotFound
+from parachute.base.errors import Conflict, InvalidInput, NotFound
 from parachute.core import runtime
 from parachute.core.application import Application, Handler, Tool
 from parachute.core.errors import error_document, error_from_document
@@ -25,6 +25,7 @@ from parachute.core.files import Files
 from parachute.core.functions import with_module
 from parachute.core.interfaces import KNOWN, methods_of
 from parachute.core.module import Module
+from parachute.core.para_id import ParaId
 from parachute.core.request import Caller, Request
 from parachute.core.response import JSON, Rendered
 from parachute.core.services import Core
@@ -70,6 +71,7 @@ class FakeCore:
     suggestions: list[dict[str, Any]] = field(default_factory=list)
     queries: list[dict[str, Any]] = field(default_factory=list)
     prompts: list[tuple[str, str]] = field(default_factory=list)
+    changed: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     async def request(self, method: str, path: str, document: Any = None, *, seconds: float = 30.0) -> Any:
         """Answer as the server does."""
@@ -117,8 +119,9 @@ class FakeCore:
 
     def _conversation(self, what: str, document: Mapping[str, Any]) -> Any:
         if what == "list":
-            found = [{"id": each, "message_count": len(said)} for each, said in self.conversations.items()]
-            return {"conversations": found[: document["limit"]]}
+            return {"conversations": [self._described(each) for each in self.conversations][: document["limit"]]}
+        if what in ("get", "change"):
+            return self._configured(what, document)
         said = self.conversations.get(document["session_id"])
         if said is None:
             raise NotFound(
@@ -128,6 +131,25 @@ class FakeCore:
             return {"messages": [{"role": role, "content": text} for role, text in said[-document["limit"] :]]}
         self.prompts.append((document["session_id"], document["content"]))
         return {"content": said[-1][1] if said else ""}
+
+    def _described(self, session: str) -> dict[str, Any]:
+        known = {"title": "", "archived": False, **self.changed.get(session, {})}
+        count = len(self.conversations[session])
+        para_id, version = str(ParaId.of("chat", session)), json.dumps(known)
+        return {"id": session, "para_id": para_id, "message_count": count, **known, "version": version}
+
+    def _configured(self, what: str, document: Mapping[str, Any]) -> Any:
+        for session in self.conversations:
+            found = self._described(session)
+            if found["para_id"] != document["para_id"]:
+                continue
+            if what == "change":
+                if document["version"] not in (None, found["version"]):
+                    raise Conflict("The conversation has changed since.")
+                said = {name: document[name] for name in ("title", "archived") if document[name] is not None}
+                self.changed[session] = {**self.changed.get(session, {}), **said}
+            return self._described(session)
+        raise NotFound(f"There is no conversation {document['para_id']!r}.")
 
     def _agent(self, agent: str, prompt: str) -> str:
         if agent not in self.agents:
@@ -224,6 +246,11 @@ class Running:
         return await self.application.apply_suggestion(
             suggestion_id, _change(action, payload, target_id, expected_version)
         )
+
+    async def check(self, action: str, payload: Mapping[str, Any], *, target_id: str | None = None) -> None:
+        """Let the module check a suggestion that is made; what it raises is raised here."""
+        await self.core.refresh_interfaces()
+        await self.application.check_suggestion(_change(action, payload, target_id, None))
 
     async def applied(
         self,

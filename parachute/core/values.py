@@ -84,7 +84,14 @@ def describe(kind: Any) -> str:
 
 
 def schema(kind: Any, where: str) -> dict[str, Any]:
-    """The JSON schema of a type; error: ModuleError naming `where` for a type that JSON cannot carry."""
+    """The JSON schema of a type, with the text of an Annotated one as its description.
+
+    Error: ModuleError naming `where` for a type that JSON cannot carry.
+    """
+    if get_origin(kind) is Annotated:
+        kind, *notes = get_args(kind)
+        said = next((note for note in notes if isinstance(note, str)), None)
+        return {**schema(kind, where), **({"description": said} if said else {})}
     kind, origin, arguments = _parts(kind)
     if kind in (Any, object):
         return {}

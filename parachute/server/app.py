@@ -8,6 +8,7 @@ from typing import Any
 from fastapi import APIRouter, FastAPI
 
 from parachute import __version__
+from parachute.automation.suggestions.chats import ChatSuggestions
 from parachute.automation.suggestions.tools import AgentTools
 from parachute.base.addresses import is_loopback
 from parachute.base.errors import ParachuteError
@@ -170,7 +171,9 @@ async def _start(installation: Installation, services: ServiceRegistry, lifecycl
     modules = build_modules(installation, storage, events, sandbox)
     suggestions = await build_suggestions(installation, storage, events, modules)
     tools = AgentTools(modules.hosts, suggestions, sessions.trust.owner)
-    chat = await build_chat(installation, storage, events, llm, sandbox, modules, sessions, tools, lifecycle)
+    writes = installation.settings.suggestions.from_chats == "write"
+    proposing = ChatSuggestions(modules.hosts, suggestions, sessions.sessions, writes=writes)
+    chat = await build_chat(installation, storage, events, llm, sandbox, modules, sessions, tools, proposing, lifecycle)
     automation = await build_automation(
         installation, storage, events, llm, sandbox, modules, sessions, suggestions, chat, lifecycle
     )

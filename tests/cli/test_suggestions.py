@@ -92,6 +92,18 @@ def test_one_is_shown_in_full(parachute: Terminal, home: Home) -> None:
     assert "2026-01-02 03:04  failed by user (cli command line): Kevin has changed." in shown
 
 
+def test_what_would_be_replaced_is_shown_line_by_line(parachute: Terminal, home: Home) -> None:
+    payload = {"content": "Advisor.\nLives in Berlin.", "data": {"city": "Berlin"}, "append": "- x"}
+    before = {"content": "Advisor.\nLives in Rome.", "data": {"city": "Rome \x1b[2J"}}
+    with ScriptedCore(home) as core:
+        serve(core, suggestion(payload=payload, before=before))
+        lines = parachute.ok("suggestions", "show", "9f2c41d7a0be").splitlines()
+    assert lines[lines.index("  Replaces:") + 1 :][:7] == [
+        *("    content:", "     Advisor.", "    -Lives in Rome.", "    +Lives in Berlin."),
+        *("    data:", '    -{"city": "Rome \\u001b[2J"}', '    +{"city": "Berlin"}'),
+    ]
+
+
 def test_nothing_is_applied_unless_somebody_says_so(parachute: Terminal, home: Home) -> None:
     with ScriptedCore(home) as core:
         serve(core, suggestion())

@@ -41,7 +41,7 @@ def test_what_can_work_works(chosen: tuple[str, ...], api: MessagesAPI) -> None:
         assert (ENTRY in sent) == (brain and chat and daily)
         assert bool(shown["contextFiles"]) == (brain and chat)
         offered = tools_of(api.conversation[-1].body)
-        assert offered == set().union(*(TOOLS[name] for name in chosen))
+        assert offered == set().union(*(TOOLS[name] for name in chosen), {"suggest"} if chosen else ())
         session = first.of_type("session")[0]["sessionId"]
         assert computer.say("Kevin teaches there from May on.", session).text == "Noted."
 

@@ -14,6 +14,7 @@ from parachute.core.files import Files
 from . import graph, wiki, yaml_text
 from .database import Database
 from .entity import LARGEST, ROOT, Entity, Unreadable, read
+from .entity_types import Kind
 from .found import Found, by_number, by_para_id, by_path
 from .index import NAME
 from .names import LONGEST, fold, slug
@@ -54,9 +55,7 @@ class Editing:
 
     async def create(self, type_: str, name: str, fields: Mapping[str, Any], content: str, para_id: str) -> Found:
         """Write a new file; errors: InvalidInput, Conflict when there is one of that type and name."""
-        kind = await self._types.get(type_)
-        name = _checked_name(name)
-        kind.check(fields)
+        kind, name = await self._new(type_, name, fields)
         front = {"para_id": para_id, "type": kind.name}
         front |= {key: value for key, value in fields.items() if value is not None}
         text = content.strip().replace("\r\n", "\n")
@@ -68,6 +67,17 @@ class Editing:
                 if await self._files.replace(path, data, None):
                     return await self._taken(path)
         raise Conflict(f"There are too many files like {path}.", "Choose another name.")
+
+    async def check_new(self, type_: str, name: str, fields: Mapping[str, Any]) -> None:
+        """Raise what `create` would; nothing is written."""
+        kind, name = await self._new(type_, name, fields)
+        await self._check_free(kind.name, name)
+
+    async def _new(self, type_: str, name: str, fields: Mapping[str, Any]) -> tuple[Kind, str]:
+        kind = await self._types.get(type_)
+        name = _checked_name(name)
+        kind.check(fields)
+        return kind, name
 
     async def update(
         self,

@@ -156,6 +156,10 @@ class Brain:
         """Write a new entity; errors: InvalidInput, Conflict."""
         return await self.editing.create(type_, name, _writable(data), content, para_id or self.new_id())
 
+    async def check_new(self, type_: str, name: str, data: Mapping[str, Any]) -> None:
+        """Raise what `create` would; nothing is written."""
+        await self.editing.check_new(type_, name, _writable(data))
+
     async def update(
         self,
         text: str,

@@ -1,20 +1,75 @@
 """Changes that somebody proposed and the user approved."""
 
+import contextlib
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Annotated, Any
 
 from parachute.core import Conflict, InvalidInput, NotFound
 
-from . import questions, shapes
+from . import mentions, questions, shapes
 from .editing import Change
 from .service import Brain
 
-_FIELDS: dict[str, dict[str, type]] = {
-    "create": {"type": str, "name": str, "content": str, "data": dict},
-    "update": {"name": str, "type": str, "content": str, "append": str, "section": str, "data": dict},
-    "delete": {},
-    "link": {"source_id": str},
-}
+
+@dataclass(frozen=True, slots=True)
+class NewEntity:
+    """What a new entity is made of."""
+
+    type: Annotated[str, "A type that Brain has, such as person, project or topic"]
+    name: str
+    content: Annotated[str, "Its text, in Markdown"] = ""
+    data: Annotated[dict[str, Any], "Its fields, such as aliases and tags"] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class EntityChange:
+    """A change of an entity; what is left out stays."""
+
+    append: Annotated[str, "Lines of Markdown for the end of its text, or of a section"] = ""
+    section: Annotated[str, "The heading below which `append` or `content` goes"] = ""
+    content: Annotated[str, "Its whole new text, in place of the old one"] = ""
+    name: str = ""
+    type: str = ""
+    data: Annotated[dict[str, Any], "Fields to set; null takes one out"] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """Removing an entity needs nothing but its id."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewLink:
+    """Something is about an entity."""
+
+    source_id: Annotated[str, "Para-id of the entry or the conversation that is about it"]
+
+
+ACCEPTS = {"create": NewEntity, "update": EntityChange, "delete": Removal, "link": NewLink}
+
+
+class _Possible(Exception):
+    """A change could be made, and shall not be."""
+
+
+async def check(brain: Brain, action: str, target_id: str | None, payload: Mapping[str, Any]) -> None:
+    """Raise what `apply` would as things are now; nothing is changed."""
+    if action == "create":
+        await brain.check_new(payload["type"], payload["name"], payload.get("data", {}))
+        return
+    target = _target(action, target_id)
+    if action == "link":
+        mentions.check_source(payload["source_id"])
+    if action != "update":
+        await brain.known(target)
+        return
+
+    async def stop(before: str, after: str) -> None:
+        raise _Possible
+
+    with contextlib.suppress(_Possible):
+        await brain.update(target, _change(payload), None, stop)
 
 
 async def apply(
@@ -26,35 +81,22 @@ async def apply(
     expected_version: str | None,
 ) -> dict[str, Any]:
     """Make one change, and record its intent before; errors: InvalidInput for what cannot be meant, NotFound, Conflict when the entity has changed."""
-    values = _checked(action, payload)
     if action == "create":
-        if not values.get("type") or not values.get("name"):
-            raise InvalidInput("payload: a new entity needs a type and a name.")
-        data, content, para_id = values.get("data", {}), values.get("content", ""), brain.new_id()
+        data, content, para_id = payload.get("data", {}), payload.get("content", ""), brain.new_id()
         await brain.intents.record(suggestion, para_id=para_id)
-        return shapes.brief(await brain.create(values["type"], values["name"], data, content, para_id))
-    if target_id is None:
-        raise InvalidInput(f"target_id: {action} needs the id of an entity.")
+        return shapes.brief(await brain.create(payload["type"], payload["name"], data, content, para_id))
+    target = _target(action, target_id)
     if action == "link":
-        entity, _ = await brain.link(values.get("source_id", ""), target_id)
+        entity, _ = await brain.link(payload["source_id"], target)
         return shapes.brief(entity)
     if action == "delete":
-        return {**shapes.brief(await brain.delete(target_id, expected_version)), "deleted": True}
-    if not values:
-        raise InvalidInput("payload: it changes nothing.")
-    change = Change(
-        values.get("data", {}),
-        values.get("name"),
-        values.get("type"),
-        values.get("content"),
-        values.get("append"),
-        values.get("section", ""),
-    )
+        return {**shapes.brief(await brain.delete(target, expected_version)), "deleted": True}
+    change = _change(payload)
 
     async def note(before: str, after: str) -> None:
         await brain.intents.record(suggestion, before=before, after=after)
 
-    entity, _ = await brain.update(target_id, change, expected_version, note)
+    entity, _ = await brain.update(target, change, expected_version, note)
     return shapes.brief(entity)
 
 
@@ -84,14 +126,20 @@ async def applied(
     return shapes.brief(found)
 
 
-def _checked(action: str, payload: Mapping[str, Any]) -> dict[str, Any]:
-    allowed = _FIELDS.get(action)
-    if allowed is None:
-        raise InvalidInput(f"action: {', '.join(_FIELDS)} are allowed.")
-    for name, value in payload.items():
-        if name not in allowed:
-            known = ", ".join(allowed) or "nothing"
-            raise InvalidInput(f"payload: {name[:60]!r} has no meaning for {action}; it takes {known}.")
-        if not isinstance(value, allowed[name]):
-            raise InvalidInput(f"payload: {name} is of the wrong type.")
-    return dict(payload)
+def _target(action: str, target_id: str | None) -> str:
+    if target_id is None:
+        raise InvalidInput(f"target_id: {action} needs the id of an entity.")
+    return target_id
+
+
+def _change(payload: Mapping[str, Any]) -> Change:
+    if not payload:
+        raise InvalidInput("payload: it changes nothing.")
+    return Change(
+        payload.get("data", {}),
+        payload.get("name"),
+        payload.get("type"),
+        payload.get("content"),
+        payload.get("append"),
+        payload.get("section", ""),
+    )

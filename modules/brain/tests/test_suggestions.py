@@ -46,7 +46,10 @@ async def test_a_proposed_change_is_made_only_to_what_was_looked_at(brain: Runni
         ("create", {"type": "topic", "name": ["X"]}, None),
         ("create", {"type": "no such type", "name": "X"}, None),
         ("update", {"append": "x"}, None),
+        ("create", {"type": "topic", "name": ""}, None),
         ("update", {}, "KEVIN"),
+        ("update", {"append": "x", "content": "y"}, "KEVIN"),
+        ("update", {"type": "no such type"}, "KEVIN"),
         ("delete", {"really": True}, "KEVIN"),
         ("link", {}, "KEVIN"),
     ],
@@ -56,8 +59,27 @@ async def test_what_cannot_be_meant_changes_nothing(
 ) -> None:
     kevin = await add("person", "Kevin")
     before = {path: path.read_bytes() for path in (brain.vault / "Brain").rglob("*.md")}
-    with pytest.raises((InvalidInput, NotFound)):
-        await brain.apply(action, payload, target_id=kevin["para_id"] if target else None)
+    for way in (brain.check, brain.apply):
+        with pytest.raises((InvalidInput, NotFound)):
+            await way(action, payload, target_id=kevin["para_id"] if target else None)
+    assert {path: path.read_bytes() for path in (brain.vault / "Brain").rglob("*.md")} == before
+
+
+async def test_a_change_that_is_proposed_is_checked_and_not_made(brain: Running, add: Callable[..., Any]) -> None:
+    kevin = await add("person", "Kevin")
+    await add("person", "Ann")
+    before = {path: path.read_bytes() for path in (brain.vault / "Brain").rglob("*.md")}
+    with pytest.raises(Conflict) as taken:
+        await brain.check("create", {"type": "person", "name": "Kevin"})
+    assert kevin["para_id"] in str(taken.value)
+    with pytest.raises(Conflict):
+        await brain.check("update", {"name": "Ann"}, target_id=kevin["para_id"])
+    await brain.check("create", {"type": "person", "name": "Bob"})
+    await brain.check("update", {"name": "Kev", "append": "x", "data": {"tags": ["y"]}}, target_id=kevin["para_id"])
+    await brain.check("delete", {}, target_id=kevin["para_id"])
+    await brain.check("link", {"source_id": "para:daily:abcdefghijkl"}, target_id=kevin["para_id"])
+    with pytest.raises(NotFound):
+        await brain.check("delete", {}, target_id="para:brain:aaaaaaaaaaaa")
     assert {path: path.read_bytes() for path in (brain.vault / "Brain").rglob("*.md")} == before
 
 

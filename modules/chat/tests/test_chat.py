@@ -20,7 +20,7 @@ SETTINGS = {"knowledge": True, "propose_updates": True}
 @pytest.fixture
 def chat(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The class of the module; its files have plain names, which other modules use as well."""
-    names = ("module", "knowledge", "updates")
+    names = ("module", "changes", "knowledge", "updates")
     for name in names:
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.syspath_prepend(str(FOLDER))
@@ -164,11 +164,31 @@ async def test_after_a_conversation_an_agent_proposes_once(chat: Any) -> None:
         assert len(prompts) == 2
 
 
+async def test_what_brain_does_not_know_may_be_proposed(chat: Any) -> None:
+    prompts: list[str] = []
+
+    def answer(prompt: str) -> str:
+        prompts.append(prompt)
+        return "Done."
+
+    talk = [("user", "Ann is my new dentist."), ("assistant", "Good to know.")] * 2
+    options = {"interfaces": {"BrainInterface": Brain()}, "conversations": {"s1": talk}, "agents": {"updater": answer}}
+    async with run(chat, settings=dict(SETTINGS), **options) as module:
+        await module.emit("session.end", session_id="s1", message_count=4)
+    (prompt,) = prompts
+    assert "Nothing of this." in prompt
+    assert "Ann is my new dentist." in prompt
+
+
+async def test_without_brain_nothing_is_proposed(chat: Any) -> None:
+    async with run(chat, settings=dict(SETTINGS), conversations={"s1": TALK}) as module:
+        await module.emit("session.end", session_id="s1", message_count=4)
+
+
 @pytest.mark.parametrize(
     ("count", "talk", "settings"),
     [
         (2, TALK[:2], SETTINGS),
-        (4, [("user", "Nice weather."), ("assistant", "Yes.")] * 2, SETTINGS),
         (4, TALK, {**SETTINGS, "propose_updates": False}),
     ],
 )

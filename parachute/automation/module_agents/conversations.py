@@ -8,12 +8,13 @@ from parachute.chat.runs.events import Text
 from parachute.chat.runs.failures import as_error
 from parachute.chat.runs.request import MAXIMUM_MESSAGE, TurnRequest
 from parachute.chat.runs.service import Runs
-from parachute.chat.sessions.models import MODULE, Session
+from parachute.chat.sessions.models import MODULE, Session, para_id_of
 from parachute.chat.sessions.service import Sessions
 from parachute.modules.registry.models import Trust
 from parachute.modules.runtime.models import ApprovedModule
 
 _MOST = 200
+_TITLE = 200
 
 
 class ModuleConversations:
@@ -26,9 +27,10 @@ class ModuleConversations:
     async def answer(self, module: ApprovedModule, what: str, document: dict[str, Any]) -> dict[str, Any]:
         """One question of a module; errors: NotAllowed, NotFound, InvalidInput, Conflict while a chat is being answered."""
         access = "none" if module.trust is Trust.UNTRUSTED else module.manifest.permissions.conversations
-        if access == "none" or (what == "send" and access != "write"):
+        writes = what in ("send", "change")
+        if access == "none" or (writes and access != "write"):
             raise NotAllowed(
-                f"The manifest of {module.name} does not say that it may {'write in' if what == 'send' else 'read'} "
+                f"The manifest of {module.name} does not say that it may {'write in' if writes else 'read'} "
                 "the user's conversations.",
                 "Write `conversations: read` or `write` under permissions; the user sees it before installing.",
             )
@@ -38,6 +40,10 @@ class ModuleConversations:
             case "messages":
                 session = await self._session(document)
                 return {"messages": await self._messages(session.id, _limit(document))}
+            case "get":
+                return _described(await self._with_para_id(document))
+            case "change":
+                return _described(await self._change(document))
             case "send":
                 return await self._send(module, document)
         raise NotFound(f"There is nothing to ask of conversations called {what[:40]!r}.")
@@ -48,6 +54,7 @@ class ModuleConversations:
         return [
             {
                 "id": each["id"],
+                "para_id": para_id_of(each["id"]),
                 "title": each.get("title") or "",
                 "updated_at": each.get("updatedAt"),
                 "message_count": each.get("messageCount", 0),
@@ -88,6 +95,22 @@ class ModuleConversations:
                 raise Unavailable(error.message)
         return {"content": text, "session_id": run.session.id}
 
+    async def _change(self, document: dict[str, Any]) -> Session:
+        title, archived, version = document.get("title"), document.get("archived"), document.get("version")
+        if not isinstance(title, str | None) or len(title or "") > _TITLE:
+            raise InvalidInput(f"title: text of up to {_TITLE} characters is expected.")
+        if not isinstance(archived, bool | None) or not isinstance(version, str | None):
+            raise InvalidInput("archived, version: true or false, and text are expected.")
+        session = await self._with_para_id(document)
+        return await self._sessions.revise(session.id, title=title, archived=archived, version=version)
+
+    async def _with_para_id(self, document: dict[str, Any]) -> Session:
+        para_id = document.get("para_id")
+        found = await self._sessions.with_para_id(para_id) if isinstance(para_id, str) else None
+        if found is None:
+            raise NotFound(f"There is no conversation {str(para_id)[:64]!r}.")
+        return await self._session({"session_id": found.id})
+
     async def _session(self, document: dict[str, Any]) -> Session:
         identifier = document.get("session_id")
         if not isinstance(identifier, str):
@@ -98,6 +121,18 @@ class ModuleConversations:
         except ParachuteError as error:
             raise NotFound(f"There is no conversation {identifier[:64]!r}.") from error
         return session
+
+
+def _described(session: Session) -> dict[str, Any]:
+    return {
+        "id": session.id,
+        "para_id": para_id_of(session.id),
+        "title": session.title or "",
+        "updated_at": session.updated_at,
+        "message_count": session.message_count,
+        "archived": session.archived,
+        "version": session.version,
+    }
 
 
 def _limit(document: dict[str, Any]) -> int:

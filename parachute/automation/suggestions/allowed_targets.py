@@ -22,9 +22,16 @@ def check_allowed(module: ApprovedModule, source: Source, target: str) -> None:
     allowed = targets_of_agent(module, source.agent) if source.agent else targets_of_module(module)
     if source.targets is not None:
         allowed = tuple(name for name in targets_of_module(module) if name in source.targets)
+    check_target(
+        source, target, allowed, "Name it under can_suggest of an agent; the user sees it before the agent runs."
+    )
+
+
+def check_target(source: Source, target: str, allowed: tuple[str, ...], hint: str | None = None) -> None:
+    """Error: NotAllowed for a module that is none of those allowed."""
     if target not in allowed or target == SETTINGS:
         raise NotAllowed(
             f"target_module: {source.name} may not make suggestions for {target[:40]!r}; it may for: "
             f"{', '.join(allowed) or 'none'}.",
-            "Name it under can_suggest of an agent; the user sees it before the agent runs.",
+            hint,
         )

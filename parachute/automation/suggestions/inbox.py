@@ -43,6 +43,7 @@ def _item(suggestion: Suggestion) -> Item:
         answers=(APPROVE, REJECT),
         rights=rights(suggestion),
         session=suggestion.source_session,
+        command=f"parachute suggestions show {suggestion.id}",
     )
 
 

@@ -5,28 +5,35 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from parachute.automation.suggestions.payloads import check_seen, payload_text, without_unseen
 from parachute.base.errors import Conflict, InvalidInput
 from parachute.core.para_id import ParaId
 from parachute.core.services import ACTIONS
 
-PAYLOAD_LIMIT = 64 * 1024
-"""Bytes of a payload as JSON."""
-
 REASONING_LIMIT = 2000
 TITLE_LIMIT = 200
 PENDING_LIMIT = 200
-"""Suggestions of one module that may wait for the user."""
+"""Suggestions of one module, or of all conversations, that may wait for the user."""
 
 MEMBERS_LIMIT = 100
 BATCH = "batch"
 """The action of an entry that stands for several suggestions."""
 
-_DEPTH = 32
-_DOCUMENTS = ("payload", "modifications", "result")
+CONVERSATION = "conversation"
+"""In the place of a module's name: a person's own conversation proposes. No module can have it, nor the next one."""
+
+OUTSIDE = "outside"
+"""A conversation in which people other than the owner write proposes."""
+
+OUTSIDE_LIMIT = 20
+"""Suggestions from outside that may wait: strangers do not fill the owner's inbox."""
+
+_PROPOSED = ("action", "target_module", "target_id", "payload", "reasoning")
+_DOCUMENTS = ("payload", "modifications", "result", "before")
 _SHOWN = (
     *("id", "source_agent", "source_session", "timestamp", "action", "target_module", "target_id", "title", "payload"),
     *("reasoning", "status", "resolved_by", "resolved_at", "modifications", "applied_at", "error", "result"),
-    *("expected_version", "batch"),
+    *("expected_version", "before", "batch"),
 )
 
 Status = Literal["pending", "approved", "rejected", "modified"]
@@ -42,7 +49,7 @@ class TooMany(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The source of a proposal: a module, or with `agent` and `session` one of its agents.
+    """The source of a proposal: a module, or with `agent` and `session` one of its agents; or a conversation.
 
     `targets` are the modules that the file of an agent names, which is none of the manifest.
     """
@@ -56,6 +63,11 @@ class Source:
     def name(self) -> str:
         """`module`, or `module/agent`."""
         return f"{self.module}/{self.agent}" if self.agent else self.module
+
+    @property
+    def most(self) -> int:
+        """The number of its suggestions that may wait."""
+        return OUTSIDE_LIMIT if self.module == OUTSIDE else PENDING_LIMIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +84,8 @@ class Proposal:
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> "Proposal":
         """Check what somebody proposes; error: InvalidInput naming the field."""
+        if unknown := document.keys() - _PROPOSED:
+            raise InvalidInput(f"{min(unknown)[:40]}: there is no such field; allowed are {', '.join(_PROPOSED)}.")
         action, target = document.get("action"), document.get("target_module")
         if not isinstance(action, str) or action not in ACTIONS:
             raise InvalidInput(f"action: one of {', '.join(ACTIONS)} is allowed.")
@@ -86,6 +100,7 @@ class Proposal:
         reasoning = document.get("reasoning") or ""
         if not isinstance(reasoning, str) or len(reasoning) > REASONING_LIMIT:
             raise InvalidInput(f"reasoning: text of at most {REASONING_LIMIT:,} characters is allowed.")
+        check_seen(reasoning, "reasoning")
         payload = payload_text(document.get("payload"))
         return cls(action, target, identifier, payload, whole(reasoning), title_of(document["payload"]))
 
@@ -109,7 +124,7 @@ class Decision:
 class Suggestion:
     """One row; the fields of spec 000, and how its application went.
 
-    `expected_version` is what the target had when this was made. `attempt` numbers the tries to apply it; while `trying` has
+    `expected_version` is what the target had when this was made, `before` the fields that it replaces. `attempt` numbers the tries to apply it; while `trying` has
     a decision, one has begun of which nobody knows the end. `batch` is the entry that it is a member of.
     """
 
@@ -132,6 +147,7 @@ class Suggestion:
     applied_at: str | None = None
     error: str | None = None
     result: str | None = None
+    before: str | None = None
     attempt: int = 0
     trying: Decision | None = None
     batch: str | None = None
@@ -157,22 +173,6 @@ class Suggestion:
         return found
 
 
-def payload_text(payload: object) -> str:
-    """A payload as JSON; error: InvalidInput for what is none, too long or too deep."""
-    if not isinstance(payload, dict):
-        raise InvalidInput("payload: an object is expected.")
-    try:
-        if _is_deep(payload, _DEPTH):
-            raise InvalidInput(f"payload: at most {_DEPTH} levels are allowed.")
-        text = json.dumps(payload, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        size = len(text.encode())
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(f"payload: it cannot be written as JSON ({type(error).__name__}).") from error
-    if size > PAYLOAD_LIMIT:
-        raise InvalidInput(f"payload: {size:,} bytes are more than the {PAYLOAD_LIMIT:,} allowed.")
-    return text
-
-
 def version_of(item: object) -> Version | None:
     """The field `version` of what a para-id stands for, where it is text or a whole number."""
     version = item.get("version") if isinstance(item, dict) else None
@@ -186,15 +186,10 @@ def title_of(thing: object) -> str:
     for key in ("name", "title"):
         text = thing.get(key) if isinstance(thing, Mapping) else None
         if isinstance(text, str) and text.strip():
-            return whole(" ".join(text.split())[:TITLE_LIMIT])
+            return whole(" ".join(without_unseen(text).split())[:TITLE_LIMIT])
     return ""
 
 
 def whole(text: str) -> str:
     """The text without halves of characters, which JSON can carry and a database cannot."""
     return text.encode(errors="replace").decode()
-
-
-def _is_deep(value: object, levels: int) -> bool:
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return bool(inner) and (levels == 0 or any(_is_deep(each, levels - 1) for each in inner))

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from parachute.automation.suggestions.allowed_targets import check_allowed
+from parachute.automation.suggestions.allowed_targets import check_allowed, check_target
 from parachute.automation.suggestions.models import (
     MEMBERS_LIMIT,
     REASONING_LIMIT,
@@ -17,10 +17,10 @@ from parachute.automation.suggestions.models import (
     Proposal,
     Source,
     Suggestion,
-    payload_text,
     whole,
 )
 from parachute.automation.suggestions.own_settings import SETTINGS, OwnSettings
+from parachute.automation.suggestions.payloads import payload_text
 from parachute.automation.suggestions.store import SuggestionStore
 from parachute.automation.suggestions.target import Targets, Unknown
 from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError
@@ -68,6 +68,23 @@ class Suggestions:
         check_allowed(module, source, proposal.target_module)
         return await self._keep(source, proposal)
 
+    async def propose_in_chat(self, source: Source, document: dict[str, Any], *, writes: bool) -> Suggestion:
+        """Keep what a conversation proposes for one of the source's `targets`, and with `writes` have it applied at once.
+
+        A deletion always waits. Errors: those of `suggest`, and of `approve`: then it waits, too.
+        """
+        proposal = Proposal.read(document)
+        check_target(source, proposal.target_module, source.targets or ())
+        made = await self.get((await self._keep(source, proposal))["id"])
+        if not writes or made.action == "delete":
+            return made
+        by = f"{source.name}:{source.session}"
+        try:
+            return await self.approve(made.id, by, by)
+        except ParachuteError as error:
+            reason = f"{error.message} The suggestion {made.id} waits for the user instead."
+            raise ParachuteError(reason, error.hint, key=error.key, status=error.status) from error
+
     async def propose_setting(self, source: Source, payload: dict[str, Any], reasoning: str) -> dict[str, Any]:
         """Keep a change of the computer's own settings that its maintenance agent proposes; errors: InvalidInput, TooMany."""
         if len(reasoning) > REASONING_LIMIT:
@@ -75,8 +92,11 @@ class Suggestions:
         return await self._keep(source, Proposal("update", SETTINGS, None, payload_text(payload), whole(reasoning)))
 
     async def _keep(self, source: Source, proposal: Proposal) -> dict[str, Any]:
-        version, title = await self._targets.inspect(proposal.target_module, proposal.target_id, proposal.payload)
-        made, is_new = await self._store.add(source, replace(proposal, title=title or proposal.title), version)
+        seen = await self._targets.inspect(
+            proposal.target_module, proposal.action, proposal.target_id, proposal.payload
+        )
+        titled = replace(proposal, title=seen.title or proposal.title)
+        made, is_new = await self._store.add(source, titled, seen.version, seen.before)
         if is_new:
             self._record(made, True, None)
             await self._publish_all()
@@ -124,8 +144,8 @@ class Suggestions:
             found = await self._waiting(identifier)
             if found.is_batch:
                 raise InvalidInput("An entry of several suggestions has no payload.", "Modify one of its members.")
-            version, _ = await self._targets.inspect(found.target_module, found.target_id, text)
-            return await self._apply(replace(found, expected_version=version), Decision(USER, who, text))
+            seen = await self._targets.inspect(found.target_module, found.action, found.target_id, text)
+            return await self._apply(replace(found, expected_version=seen.version), Decision(USER, who, text))
 
     async def reject(self, identifier: str, who: str, reason: str = "", by: str = USER) -> Suggestion:
         """Have it never applied; for `by` see `approve`. Errors: NotFound, Conflict when it is resolved or was applied, Unknown."""

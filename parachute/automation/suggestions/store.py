@@ -26,7 +26,7 @@ from parachute.base.errors import Conflict
 _COLUMNS = (
     *("id", "source_module", "source_agent", "source_session", "timestamp", "action", "target_module", "target_id"),
     *("title", "expected_version", "payload", "reasoning", "status", "resolved_by", "resolved_at", "modifications"),
-    *("applied_at", "error", "result", "attempt", "trying", "batch"),
+    *("applied_at", "error", "result", "attempt", "trying", "batch", "before"),
 )
 _SELECT = f"SELECT {', '.join(_COLUMNS)} FROM suggestions"  # noqa: S608 - names from above
 _ERROR_LIMIT = 2000
@@ -53,7 +53,12 @@ def create_suggestions(connection: sqlite3.Connection) -> None:
     connection.execute("CREATE INDEX resolutions_of_suggestion ON resolutions (suggestion)")
 
 
-ALL = (create_suggestions,)
+def add_before(connection: sqlite3.Connection) -> None:
+    """Add what a change replaces."""
+    connection.execute("ALTER TABLE suggestions ADD COLUMN before TEXT")
+
+
+ALL = (create_suggestions, add_before)
 
 
 class SuggestionStore:
@@ -62,7 +67,9 @@ class SuggestionStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def add(self, source: Source, proposal: Proposal, version: Version | None) -> tuple[Suggestion, bool]:
+    async def add(
+        self, source: Source, proposal: Proposal, version: Version | None, before: str | None = None
+    ) -> tuple[Suggestion, bool]:
         """Store a proposal: (row, whether it is new); what waits already in the same words is not stored twice.
 
         Error: TooMany.
@@ -79,7 +86,7 @@ class SuggestionStore:
             )
             if same is not None:
                 return _suggestion(same), False
-            await _check_room(connection, source.module)
+            await _check_room(connection, source.module, source.most)
             made = Suggestion(
                 id=_new_id(),
                 source_module=source.module,
@@ -93,6 +100,7 @@ class SuggestionStore:
                 expected_version=version,
                 payload=proposal.payload,
                 reasoning=proposal.reasoning,
+                before=before,
             )
             await _insert(connection, made)
         return made, True
@@ -114,7 +122,7 @@ class SuggestionStore:
             reasoning="",
         )
         async with self._database.transaction() as connection:
-            await _check_room(connection, "")
+            await _check_room(connection, "", PENDING_LIMIT)
             await _insert(connection, batch)
             for identifier in identifiers:
                 cursor = await connection.execute(
@@ -246,13 +254,13 @@ async def _first(connection: aiosqlite.Connection, query: str, values: Sequence[
         return await cursor.fetchone()
 
 
-async def _check_room(connection: aiosqlite.Connection, source: str) -> None:
+async def _check_room(connection: aiosqlite.Connection, source: str, most: int) -> None:
     row = await _first(
         connection, "SELECT count(*) FROM suggestions WHERE status = 'pending' AND source_module = ?", (source,)
     )
-    if row is not None and row[0] >= PENDING_LIMIT:
+    if row is not None and row[0] >= most:
         raise TooMany(
-            f"{PENDING_LIMIT} suggestions of {source or 'this kind'} wait for the user already.",
+            f"{most} suggestions of {source or 'this kind'} wait for the user already.",
             "Decide about some of them first.",
         )
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from parachute.automation.suggestions.models import Suggestion, Version, title_of, version_of
 from parachute.automation.suggestions.own_settings import SETTINGS, OwnSettings
+from parachute.automation.suggestions.payloads import PAYLOAD_LIMIT, check_accepted, replaced
 from parachute.base.errors import NotFound, ParachuteError
 from parachute.modules.runtime.client import HostDown
 from parachute.modules.runtime.service import Hosts
@@ -20,6 +21,15 @@ class Unknown(ParachuteError):
 
     status = 502
     key = "outcome_unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a suggestion is about, as it was when it was made; `before` is JSON of the fields that it would replace."""
+
+    version: Version | None = None
+    title: str = ""
+    before: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +47,26 @@ class Targets:
         self._hosts = hosts
         self._settings = settings
 
-    async def inspect(self, module: str, para_id: str | None, payload: str) -> tuple[Version | None, str]:
-        """(version, title) of what a suggestion is about; errors: NotFound, Conflict where nobody could apply it, HostDown."""
+    async def inspect(self, module: str, action: str, para_id: str | None, payload: str) -> Seen:
+        """See what a suggestion is about, and whether its module accepts it as things are now.
+
+        Errors: NotFound, InvalidInput, Conflict where nobody could apply it, HostDown.
+        """
+        change = json.loads(payload)
         if module == SETTINGS:
-            return await asyncio.to_thread(self._settings.inspect, json.loads(payload))
+            version, title = await asyncio.to_thread(self._settings.inspect, change)
+            return Seen(version, title)
+        await self._hosts.host(module)
+        if accepted := [each for each in self._hosts.changes() if each.module == module]:
+            check_accepted(accepted, action, change)
+            document = {"check": True, "action": action, "target_id": para_id, "payload": change}
+            await self._hosts.ask(module, "suggestion", document, _INSPECT_SECONDS)
         if para_id is None:
-            await self._hosts.host(module)
-            return None, ""
+            return Seen()
         answer = await self._hosts.ask(module, "para", {"id": para_id}, _INSPECT_SECONDS)
         item = answer.get("item") if isinstance(answer, dict) else None
-        return version_of(item), title_of(item)
+        before = replaced(item, change) if action == "update" else {}
+        return Seen(version_of(item), title_of(item), _kept(before))
 
     async def apply(self, suggestion: Suggestion, payload: Any) -> Any:
         """Have a change applied, and give what the module says of it; `try_id` makes it once only.
@@ -92,6 +112,12 @@ class Targets:
         except HostDown as error:
             why = await self._hosts.explained(module, error)
             raise Unknown(why.message, why.hint or _DECIDE_AGAIN) from error
+
+
+def _kept(before: dict[str, Any]) -> str | None:
+    """What would be replaced as JSON, nothing if it is too long to be read by anybody."""
+    text = json.dumps(before).encode(errors="replace").decode() if before else ""
+    return text if 0 < len(text) <= 2 * PAYLOAD_LIMIT else None
 
 
 _DECIDE_AGAIN = "Whether the change was made is not known; deciding again finds out first."

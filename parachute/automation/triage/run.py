@@ -10,7 +10,7 @@ from parachute.automation.module_agents.service import ModuleAgents
 from parachute.automation.scheduled_agents.models import RunRecord, key_of
 from parachute.automation.scheduled_agents.run import follow_turn, record_failures
 from parachute.automation.scheduled_agents.store import AgentStore
-from parachute.automation.suggestions.models import Suggestion
+from parachute.automation.suggestions.models import OUTSIDE, Suggestion
 from parachute.automation.suggestions.own_settings import SETTINGS
 from parachute.automation.suggestions.service import Suggestions, orchestrator
 from parachute.automation.triage.models import AGENT, MOST, PART, Outcome, doubles, kind_of
@@ -74,8 +74,12 @@ class OrchestratorRun:
 
     async def _waiting(self) -> list[Suggestion]:
         found = await self.suggestions.waiting(_COMPARED)
-        # The computer's own settings are nobody's to sort: an entry could hide one among others.
-        allowed = [each for each in found if self.may(each.target_module) and each.target_module != SETTINGS]
+        # The computer's own settings are nobody's to sort, nor is what strangers propose: an entry could hide one among others.
+        allowed = [
+            each
+            for each in found
+            if self.may(each.target_module) and each.target_module != SETTINGS and each.source_module != OUTSIDE
+        ]
         self.outcome.record.left_some = len(allowed) < len(found)
         # Of what has begun nobody knows the end: about that the user alone decides.
         return [each for each in allowed if each.trying is None]

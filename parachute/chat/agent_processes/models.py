@@ -15,9 +15,13 @@ from parachute.security.permissions.actions import MODULE_SERVER, server_tool_na
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnTool(OfferedTool):
-    """A tool of the computer itself that one run has, and nobody else; `call` checks the arguments and answers the agent."""
+    """A tool of the computer itself that one run has, and nobody else; `call` checks the arguments and answers the agent.
+
+    `prompt` is what the system prompt says of it.
+    """
 
     call: Callable[[dict[str, Any]], Coroutine[Any, Any, str]]
+    prompt: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -95,12 +95,14 @@ class Prompts:
         agent_path: str | None = None,
         directory: Path | None = None,
         contexts: tuple[str, ...] = (),
+        notes: tuple[str, ...] = (),
     ) -> Prompt:
         """A prompt: the agent's or a custom text, the vault's and the project's own instructions, and the permissions.
 
         In a project the program's own prompt for coding goes before it, unless an agent or a custom text takes its place. A custom
         text replaces the first two. What runs directly gets only files that are approved, since agents in sandboxes
-        and others could have written them. Error: NotFound for an agent that does not exist.
+        and others could have written them. `notes` say when to use tools of the computer's own. Error: NotFound for an agent
+        that does not exist.
         """
         is_direct = execution.mode == "direct"
         if custom:
@@ -120,6 +122,7 @@ class Prompts:
             for folder in self._context_folders(directory, contexts):
                 self._add_context(prompt, folder, is_directory=folder == directory, is_direct=is_direct)
         prompt.text += f"\n\n# Where you are\n{_place(execution)} {permissions}".rstrip()
+        prompt.text += "".join(f"\n\n{note}" for note in notes)
         return prompt
 
     def agent_name(self, agent_path: str) -> str:

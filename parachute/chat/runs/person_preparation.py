@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from parachute.chat.agent_processes.listed_tools import module_tool_listed
 from parachute.chat.agent_processes.program_tools import PERSONS_TOOLS
 from parachute.chat.agent_processes.tools import permitted
 from parachute.chat.knowledge.service import Knowledge, KnowledgeService
@@ -14,12 +15,13 @@ from parachute.chat.mcp_servers.service import McpServers
 from parachute.chat.network.service import Networks
 from parachute.chat.prompts.service import Prompt
 from parachute.chat.runs.events import PromptMetadata, RunWarning
-from parachute.chat.runs.preparation import AgentServices, Preparation, TurnPlan, compose
+from parachute.chat.runs.preparation import AgentServices, Preparation, ProposingTools, TurnPlan, compose
 from parachute.chat.runs.request import TurnRequest
 from parachute.chat.runs.run import Run
 from parachute.chat.sessions.models import Session
 from parachute.chat.workspaces.models import Capabilities, Workspace, choice_of
 from parachute.chat.workspaces.service import Workspaces
+from parachute.core.decorators import SUGGEST_TOOL
 from parachute.events.hooks.context import joined
 from parachute.sandbox.egress.models import NO_NETWORK
 from parachute.sandbox.engines.limits import NO_LIMITS
@@ -33,7 +35,10 @@ _CHARACTERS_PER_TOKEN = 4
 
 
 class PersonPreparation:
-    """Prepares the turns of persons; without `mcp_servers` agents have only the tools of modules."""
+    """Prepares the turns of persons; without `mcp_servers` agents have only the tools of modules.
+
+    `proposing` gives them the tool `suggest`.
+    """
 
     def __init__(
         self,
@@ -42,12 +47,14 @@ class PersonPreparation:
         knowledge: KnowledgeService,
         networks: Networks,
         mcp_servers: McpServers | None = None,
+        proposing: ProposingTools | None = None,
     ) -> None:
         self._services = services
         self._workspaces = workspaces
         self._knowledge = knowledge
         self._networks = networks
         self._mcp_servers = mcp_servers
+        self._proposing = proposing
 
     async def prepare_run(self, run: Run, *, resume: bool) -> tuple[Preparation, Knowledge]:
         """Prepare a run and log its warnings and its prompt; errors: ParachuteError."""
@@ -105,6 +112,11 @@ class PersonPreparation:
         module_tools = () if provider.is_offline else permitted(services.tools.tools(), allowed_tools)
         mcps = workspace.capabilities.mcps if workspace else choice_of(services.settings.default_capabilities.mcps)
         module_tools = Capabilities(mcps).tools(module_tools)
+        notes: tuple[str, ...] = ()
+        if self._proposing is not None and (allowed_tools is None or module_tool_listed(SUGGEST_TOOL, allowed_tools)):
+            suggest = self._proposing.suggest_tool(session, module_tools, by_owner=by_owner)
+            if suggest is not None:
+                module_tools, notes = (*module_tools, suggest), (suggest.prompt,)
         # Who writes from outside is given a server of the user's only where the user put the conversation in a workspace.
         if self._mcp_servers is not None and not provider.is_offline and (workspace or not session.from_outside):
             server_tools, warnings = await self._mcp_servers.offered(mcps, allowed_tools)
@@ -117,6 +129,7 @@ class PersonPreparation:
             agent_path=session.agent_path,
             directory=directory,
             contexts=tuple(request.contexts) if request else (),
+            notes=notes,
         )
         plan = TurnPlan(
             session, resume, endpoint, execution, provider, prompt, PERSONS_TOOLS, module_tools, commands, allowed_tools

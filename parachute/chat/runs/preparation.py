@@ -2,12 +2,13 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from parachute.base.errors import InvalidInput
-from parachute.chat.agent_processes.models import AgentSpecification, ModuleTools
+from parachute.chat.agent_processes.models import AgentSpecification, ModuleTools, OwnTool
 from parachute.chat.agent_processes.program_tools import offered
 from parachute.chat.agent_processes.tools import shown_names
 from parachute.chat.prompts.service import Prompt, Prompts
@@ -25,6 +26,14 @@ from parachute.sandbox.engines.service import Sandboxes
 from parachute.security.permissions.actions import tool_listed
 from parachute.security.permissions.grants import Grant
 from parachute.security.permissions.policy import Policy
+
+
+class ProposingTools(ABC):
+    """Offers the tool by which the agent of a person's conversation proposes changes of what modules keep."""
+
+    @abstractmethod
+    def suggest_tool(self, session: Session, tools: Sequence[OfferedTool], *, by_owner: bool) -> OwnTool | None:
+        """Return the tool for a session that has these tools of modules; None if there is nothing to propose."""
 
 
 @dataclass(frozen=True, slots=True)

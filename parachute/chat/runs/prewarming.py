@@ -75,7 +75,8 @@ class Prewarming(AppListener):
         try:
             if await self._services.sandboxes.reason_unavailable():
                 return
-            preparation = await self._preparation.prepare(session, None, None, resume=False)
+            # As the owner's: whoever else asks gets an agent of their own where that makes a difference.
+            preparation = await self._preparation.prepare(session, None, None, resume=False, by_owner=True)
             await self._pool.prewarm(preparation.specification)
             self._failures = 0
         except Exception as error:  # without a prewarmed agent the next new chat begins a little later

@@ -1,12 +1,14 @@
 """A session as it is stored and as the app reads it."""
 
 import copy
+import hashlib
 import json
 import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from parachute.core.para_id import ParaId
 from parachute.security.trust_levels import TrustLevel
 
 BOT_SOURCES = ("telegram", "discord", "matrix")
@@ -19,6 +21,11 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 def is_session_id(text: str) -> bool:
     """Return True if a text can be the id of a session: ids become names of files, and rows may come from another machine."""
     return _ID.fullmatch(text) is not None
+
+
+def para_id_of(session: str) -> str:
+    """The para-id of a session: the Chat module answers for conversations."""
+    return str(ParaId.of("chat", session))
 
 
 class AppListener(ABC):
@@ -95,6 +102,12 @@ class Session:
         """The module whose session this is, as the vault says: enough to keep people out, never to let a module in."""
         label = self.metadata.get(MODULE)
         return None if label is None else str(label)
+
+    @property
+    def version(self) -> str:
+        """Another text when the title or the place of the session is another one."""
+        shown = json.dumps([self.title, self.archived])
+        return hashlib.sha256(shown.encode()).hexdigest()[:16]
 
     @property
     def from_outside(self) -> bool:

@@ -14,7 +14,7 @@ from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from parachute.base.files import remove_tree
 from parachute.chat.sessions.changes import change_of, title_in
 from parachute.chat.sessions.messages import assistant_text, messages_of, user_text
-from parachute.chat.sessions.models import MODULE, Owner, Session, is_session_id
+from parachute.chat.sessions.models import MODULE, Owner, Session, is_session_id, para_id_of
 from parachute.chat.sessions.store import SessionStore
 from parachute.chat.sessions.transcripts import Transcripts, encoded
 from parachute.chat.sessions.trust_store import TrustStore
@@ -164,6 +164,33 @@ class Sessions:
             found.archived = archived
 
         return await self._change(session, change)
+
+    async def with_para_id(self, para_id: str) -> Session | None:
+        """The session with a para-id, or None."""
+        ids = await self._store.ids()
+        found = await asyncio.to_thread(lambda: next((each for each in ids if para_id_of(each) == para_id), None))
+        return None if found is None else await self._store.get(found)
+
+    async def revise(
+        self, session: str, *, title: str | None, archived: bool | None, version: str | None = None
+    ) -> Session:
+        """Give a session another title or place, what is None stays.
+
+        Errors: NotFound, InvalidInput, Conflict if it has not this `version`.
+        """
+        words = title_in({"title": title})
+
+        def change(found: Session) -> None:
+            if version not in (None, found.version):
+                raise Conflict("The conversation has changed since.", "Look at its title, and whether it is put away.")
+            found.title = found.title if words is None else words
+            found.archived = found.archived if archived is None else archived
+
+        changed = await self._change(session, change)
+        if words is not None:
+            await self._store.replace_title(session, words)
+            self._generation += 1
+        return changed
 
     async def configure(
         self, session: str, changes: dict[str, Any], *, approved_by: str, admin: bool, begin: bool = False

@@ -1,5 +1,6 @@
 """`parachute suggestions`: what modules and agents propose, and your decisions."""
 
+import difflib
 import json
 import sys
 from collections.abc import Sequence
@@ -199,6 +200,7 @@ def _shown(suggestion: dict[str, Any], *, whole: bool = True) -> str:
         lines += [f"  {line}" for line in _shown(member, whole=whole).splitlines()]
     if not members:
         lines += _payload(suggestion["payload"], whole)
+        lines += _replaced(suggestion.get("before") or {}, suggestion["payload"], whole)
     if suggestion["modifications"] is not None:
         lines += ["  Applied instead:", *_payload(suggestion["modifications"], whole)]
     if suggestion["reasoning"]:
@@ -213,7 +215,24 @@ def _shown(suggestion: dict[str, Any], *, whole: bool = True) -> str:
 
 
 def _payload(payload: dict[str, Any], whole: bool) -> list[str]:
-    lines = json.dumps(payload, indent=2, ensure_ascii=False).splitlines()
+    return _cut(json.dumps(payload, indent=2, ensure_ascii=False).splitlines(), whole)
+
+
+def _replaced(before: dict[str, Any], payload: dict[str, Any], whole: bool) -> list[str]:
+    """What it replaces, line by line."""
+    lines = []
+    for name, old in before.items():
+        compared = difflib.unified_diff(_text_lines(old), _text_lines(payload[name]), n=2, lineterm="")
+        # After two lines with names of files.
+        lines += [f"{name}:", *(line for line in list(compared)[2:] if not line.startswith("@@"))]
+    return ["  Replaces:", *_cut(lines, whole)] if lines else []
+
+
+def _text_lines(value: object) -> list[str]:
+    return (value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)).splitlines()
+
+
+def _cut(lines: list[str], whole: bool) -> list[str]:
     if not whole:
         lines = [line if len(line) <= _CHARACTERS else f"{line[:_CHARACTERS]}…" for line in lines]
         if len(lines) > _LINES:

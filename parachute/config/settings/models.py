@@ -281,6 +281,18 @@ class GitSettings(BaseModel):
     )
 
 
+class SuggestionSettings(BaseModel):
+    """Changes that agents want to make to what modules keep."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    from_chats: Literal["propose", "write"] = Field(
+        default="propose",
+        description="What agents of your own chats remember waits for your yes, or is written at once; deletions, and what comes "
+        "from elsewhere, always wait.",
+    )
+
+
 class Settings(BaseSettings):
     """All settings; the environment (`PARACHUTE_PORT`, `PARACHUTE_OFFLINE__MODEL`) goes over the file."""
 
@@ -331,6 +343,7 @@ class Settings(BaseSettings):
     agents: AgentSettings = AgentSettings()
     default_capabilities: CapabilitySettings = CapabilitySettings()
     offline: OfflineSettings = OfflineSettings()
+    suggestions: SuggestionSettings = SuggestionSettings()
     orchestrator: OrchestratorSettings = OrchestratorSettings()
     backup: BackupSettings = BackupSettings()
 

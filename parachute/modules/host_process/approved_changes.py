@@ -38,7 +38,10 @@ class ApprovedChanges:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def answer(self, document: Record) -> Record:
-        """Apply a change, or withdraw it; errors: InvalidInput, Conflict, Unavailable, and what the module says."""
+        """Check, apply or withdraw a change; errors: InvalidInput, Conflict, Unavailable, and what the module says."""
+        if document.get("check") is True:
+            await self._application.check_suggestion(_change(document))
+            return {"checked": True}
         identifier = document.get("id")
         if not isinstance(identifier, str) or not _ID.fullmatch(identifier):
             raise InvalidInput("id: the id of a suggestion is expected.")
@@ -54,13 +57,7 @@ class ApprovedChanges:
             return {"result": record.get("result")}
         if record:
             raise Conflict(f"The suggestion {identifier} was {record.get('state')} already.")
-        action, payload = document.get("action"), document.get("payload")
-        target, version = document.get("target_id"), document.get("expected_version")
-        if not isinstance(action, str) or not isinstance(payload, dict):
-            raise InvalidInput("action, payload: text and an object are expected.")
-        if not isinstance(target, str | None) or not isinstance(version, str | int | None):
-            raise InvalidInput("target_id, expected_version: text or null is expected.")
-        change = {"action": action, "target_id": target, "payload": payload, "expected_version": version}
+        change = _change(document)
         await asyncio.to_thread(self._store, identifier, {"state": _BEGUN, "change": change})
         try:
             result = await self._application.apply_suggestion(identifier, change)
@@ -127,3 +124,14 @@ class ApprovedChanges:
             self._path(identifier).unlink(missing_ok=True)
         except OSError as error:
             log.error("What became of the suggestion %s cannot be stored: %s", identifier, error)
+
+
+def _change(document: Record) -> Record:
+    """The arguments of `apply_suggestion`; error: InvalidInput."""
+    action, payload = document.get("action"), document.get("payload")
+    target, version = document.get("target_id"), document.get("expected_version")
+    if not isinstance(action, str) or not isinstance(payload, dict):
+        raise InvalidInput("action, payload: text and an object are expected.")
+    if not isinstance(target, str | None) or not isinstance(version, str | int | None):
+        raise InvalidInput("target_id, expected_version: text or null is expected.")
+    return {"action": action, "target_id": target, "payload": payload, "expected_version": version}

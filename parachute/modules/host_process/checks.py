@@ -40,9 +40,10 @@ def check_class(module: type[Module], manifest: Manifest) -> None:
 
 
 def check_application(application: Application, manifest: Manifest) -> None:
-    """Error: ModuleError when the code offers a tool or handles an event that the manifest does not name, or the reverse."""
+    """Error: ModuleError when the code has a tool, an event or a change that the manifest does not name, or the reverse."""
     _check_same("tool", "mcp_tools", application.tools, [tool.name for tool in manifest.mcp_tools])
     handled = [handler.event for handler in application.handlers]
+    _check_same("change", "accepts", application.accepts, manifest.accepts)
     _check_same("event", "hooks", handled, [hook.event for hook in manifest.hooks])
 
 

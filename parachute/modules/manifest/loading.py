@@ -13,6 +13,7 @@ from parachute.base.files import read_regular
 from parachute.base.typed_documents import DocumentInvalid, read_document
 from parachute.core.decorators import SUGGEST_TOOL, TOOL_NAME
 from parachute.core.event import EVENT_NAME
+from parachute.core.services import ACTIONS
 from parachute.modules.manifest.agents import file_name, read_agents
 from parachute.modules.manifest.models import (
     CONVERSATION_KINDS,
@@ -39,7 +40,7 @@ _FILE = re.compile(r"(?:[A-Za-z_]\w*/)*[A-Za-z_]\w*\.py", re.ASCII)
 _HANDLER = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
 _FIELDS = (
     *("name", "version", "description", "module", "provides", "optional_requires", "dependencies", "permissions"),
-    *("agents", "prompts", "hooks", "mcp_tools", "routes", "service", "ui", "settings"),
+    *("agents", "prompts", "hooks", "mcp_tools", "accepts", "routes", "service", "ui", "settings"),
 )
 _STARTS: tuple[Literal["socket-activated"], Literal["always"]] = ("socket-activated", "always")
 _BOUNDS = Bounds(depth=12)
@@ -97,6 +98,7 @@ def _manifest(root: Value) -> Manifest:
         prompts=MappingProxyType(fields.read("prompts", _prompts, {})),
         hooks=fields.read("hooks", lambda value: value.each(_hook), ()),
         mcp_tools=fields.read("mcp_tools", _tools, ()),
+        accepts=fields.read("accepts", _accepts, ()),
         prefix=fields.read("routes", lambda value: _prefix(value, name), f"/api/{name}"),
         service=fields.read("service", _service, Service()),
         ui=fields.read("ui", _ui, None),
@@ -164,6 +166,12 @@ def _tool(value: Value) -> ToolDeclaration:
     if name == SUGGEST_TOOL:
         fields["name"].refuse(f"The tool {name} is the computer's own.")
     return ToolDeclaration(name, fields["description"].text(), _handler(fields))
+
+
+def _accepts(value: Value) -> tuple[str, ...]:
+    found = value.each(lambda item: item.one_of(ACTIONS))
+    _note_repeated(value, list(found))
+    return found
 
 
 def _handler(fields: Fields) -> str:

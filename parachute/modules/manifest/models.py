@@ -152,7 +152,10 @@ _TYPES: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """A whole manifest; `prompts` are files of the module by the kind of conversation that begins with them."""
+    """A whole manifest; `prompts` are files of the module by the kind of conversation that begins with them.
+
+    `accepts` are the actions of suggestions that the module applies.
+    """
 
     name: str
     version: str
@@ -166,6 +169,7 @@ class Manifest:
     prompts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     hooks: tuple[Hook, ...] = ()
     mcp_tools: tuple[ToolDeclaration, ...] = ()
+    accepts: tuple[str, ...] = ()
     prefix: str = ""
     service: Service = field(default_factory=Service)
     ui: UserInterface | None = None

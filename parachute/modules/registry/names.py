@@ -20,13 +20,16 @@ _PATHS = "official"
 _EVENTS = "context session suggestion"
 """First parts of the server's own events, which a module of that name could publish; `vault` is below."""
 
+_SOURCES = "conversation outside"
+"""What suggestions name as their source, where no module is one."""
+
 _UNITS = (
     "api core direct egress gateway host model module parachute parachute_runner pip site sitecustomize system "
     "usercustomize vault"
 )
 """Names that keys, logs, units and folders use."""
 
-RESERVED = frozenset(f"{_ROUTES} {_PATHS} {_EVENTS} {_UNITS}".split())
+RESERVED = frozenset(f"{_ROUTES} {_PATHS} {_EVENTS} {_SOURCES} {_UNITS}".split())
 
 
 class NameNotAllowed(InvalidInput):

@@ -9,11 +9,14 @@ from parachute import __version__
 from parachute.base.files import atomic_write, read_regular
 from parachute.core.errors import ModuleError
 from parachute.modules.manifest.models import Manifest
-from parachute.modules.runtime.models import OfferedRoute, OfferedTool
+from parachute.modules.runtime.models import AcceptedChange, OfferedRoute, OfferedTool
 from parachute.modules.runtime.specifications import Wanted
 
 _FILE_LIMIT = 1024 * 1024
 _SCHEMA_LIMIT = 64 * 1024
+_CHANGE_LIMIT = 8 * 1024
+"""Every chat carries those of all modules."""
+
 _NAME_CHARACTERS = 100
 _PATH_CHARACTERS = 300
 _MOST_ROUTES = 300
@@ -27,11 +30,12 @@ class Description:
     tools: tuple[OfferedTool, ...] = ()
     interfaces: dict[str, dict[str, tuple[str, ...]]] | None = None
     routes: tuple[OfferedRoute, ...] = ()
+    changes: tuple[AcceptedChange, ...] = ()
 
 
 def is_needed(manifest: Manifest) -> bool:
-    """True if a module has tools or interfaces, which its manifest does not describe in full."""
-    return bool(manifest.mcp_tools or manifest.provides)
+    """True if a module has tools, interfaces or changes, which its manifest does not describe in full."""
+    return bool(manifest.mcp_tools or manifest.provides or manifest.accepts)
 
 
 def read(value: Any, manifest: Manifest) -> Description:
@@ -53,7 +57,12 @@ def read(value: Any, manifest: Manifest) -> Description:
             for tool in manifest.mcp_tools
         )
         routes = tuple(_route(manifest.name, route) for route in value["routes"][:_MOST_ROUTES])
-        return Description(tools, methods, routes)
+        accepted = value["accepts"]
+        changes = tuple(
+            AcceptedChange(manifest.name, action, _schema(dict(accepted[action]), _CHANGE_LIMIT))
+            for action in manifest.accepts
+        )
+        return Description(tools, methods, routes, changes)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ModuleError(f"The module {manifest.name} describes itself wrongly: {error!r}.") from error
 
@@ -71,8 +80,8 @@ def _short(text: object) -> str:
     return text
 
 
-def _schema(schema: dict[str, Any]) -> dict[str, Any]:
-    if schema.get("type") != "object" or len(json.dumps(schema)) > _SCHEMA_LIMIT:
+def _schema(schema: dict[str, Any], limit: int = _SCHEMA_LIMIT) -> dict[str, Any]:
+    if schema.get("type") != "object" or len(json.dumps(schema)) > limit:
         raise ValueError("a schema is none of an object, or too long")
     return schema
 

@@ -24,6 +24,15 @@ class OfferedTool:
 
 
 @dataclass(frozen=True, slots=True)
+class AcceptedChange:
+    """A kind of change that a module applies when the user has approved it; `schema` is JSON Schema of its payload."""
+
+    module: str
+    action: str
+    schema: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class OfferedRoute:
     """A route of a module below `/api/{module}`; `fields` is a JSON Schema of what it takes in path, query and body."""
 

@@ -18,7 +18,7 @@ from parachute.modules.registry.service import Modules, NotApproved
 from parachute.modules.runtime import description, folders
 from parachute.modules.runtime.client import HostClient, HostDown
 from parachute.modules.runtime.host import Host
-from parachute.modules.runtime.models import ApprovedModule, ModuleAgents, OfferedRoute, OfferedTool
+from parachute.modules.runtime.models import AcceptedChange, ApprovedModule, ModuleAgents, OfferedRoute, OfferedTool
 from parachute.modules.runtime.specifications import Wanted, wanted
 from parachute.modules.runtime.units import HostUnits
 from parachute.sandbox.egress.service import Egress
@@ -168,6 +168,10 @@ class Hosts(RunningModules):
     def tools(self) -> tuple[OfferedTool, ...]:
         """The MCP tools of all modules that may run."""
         return tuple(tool for host in self.running() for tool in host.description.tools)
+
+    def changes(self) -> tuple[AcceptedChange, ...]:
+        """The changes that modules which may run apply when the user has approved them."""
+        return tuple(change for host in self.running() for change in host.description.changes)
 
     def routes(self) -> tuple[OfferedRoute, ...]:
         """The routes of all modules that may run and have said which they have: at their first start, or before."""

@@ -21,7 +21,7 @@ from parachute.chat.runs.admission import Admission
 from parachute.chat.runs.inbox import RunsSource
 from parachute.chat.runs.inspection import SandboxInspection
 from parachute.chat.runs.person_preparation import PersonPreparation
-from parachute.chat.runs.preparation import AgentServices
+from parachute.chat.runs.preparation import AgentServices, ProposingTools
 from parachute.chat.runs.prewarming import Prewarming
 from parachute.chat.runs.service import Runs
 from parachute.chat.runs.store import RunStore
@@ -91,9 +91,10 @@ async def build_chat(
     modules: ModuleServices,
     sessions: SessionServices,
     tools: ModuleTools,
+    proposing: ProposingTools,
     lifecycle: Lifecycle,
 ) -> ChatServices:
-    """Start what answers messages; `tools` are those that modules offer to agents."""
+    """Start what answers messages; `tools` are those that modules offer to agents, `proposing` the computer's own for persons."""
     home, settings, vault = installation.home, installation.settings, storage.vault
     sandboxes = sandbox.sandboxes
     declared = installation.modules.declared.all
@@ -120,7 +121,7 @@ async def build_chat(
         events.inbox.changed,
     )
     networks = Networks(settings.network, sandbox.egress, decisions, repositories, events.inbox.changed)
-    preparation = PersonPreparation(agents, workspaces, knowledge, networks, mcp_servers)
+    preparation = PersonPreparation(agents, workspaces, knowledge, networks, mcp_servers, proposing)
     prewarming = Prewarming(agents, preparation, pool, knowledge)
     admission = Admission(agents, workspaces, events.hooks)
     turn = TurnServices(agents, preparation, pool, events.events, storage.audit, events.inbox)

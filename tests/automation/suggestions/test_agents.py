@@ -16,7 +16,7 @@ from parachute.base.errors import NotFound
 from parachute.chat.sessions.trust_store import TrustStore
 from parachute.core.errors import ModuleError
 from parachute.events.bus.service import Events
-from parachute.modules.runtime.models import ApprovedModule, OfferedTool
+from parachute.modules.runtime.models import AcceptedChange, ApprovedModule, OfferedTool
 from parachute.modules.runtime.service import Hosts
 from parachute.sandbox.egress.service import Egress
 from parachute.security.audit.service import Audit
@@ -41,6 +41,10 @@ class Modules:
 
     def tools(self) -> tuple[OfferedTool, ...]:
         """None of modules."""
+        return ()
+
+    def changes(self) -> tuple[AcceptedChange, ...]:
+        """None that is declared."""
         return ()
 
     def approved(self, name: str) -> ApprovedModule:

@@ -16,7 +16,7 @@ from parachute.base.errors import Unavailable
 from parachute.config.settings.home import Home
 from parachute.events.bus.models import Event
 from parachute.events.bus.service import Events
-from parachute.modules.runtime.models import ApprovedModule
+from parachute.modules.runtime.models import AcceptedChange, ApprovedModule
 from parachute.modules.runtime.service import Hosts
 from parachute.security.audit.service import Audit
 from tests.automation.module_agents.modules import approved
@@ -41,6 +41,10 @@ class Everybody:
 
     async def host(self, name: str) -> None:
         """It is."""
+
+    def changes(self) -> tuple[AcceptedChange, ...]:
+        """None that is declared."""
+        return ()
 
 
 class Place:

@@ -12,7 +12,7 @@ import pytest
 
 from parachute.automation.module_agents.task import Task
 from parachute.automation.scheduled_agents.store import AgentStore
-from parachute.automation.suggestions.models import Proposal, Source
+from parachute.automation.suggestions.models import OUTSIDE, Proposal, Source
 from parachute.automation.suggestions.own_settings import OwnSettings
 from parachute.automation.suggestions.service import Suggestions
 from parachute.automation.suggestions.store import ALL, SuggestionStore
@@ -80,11 +80,11 @@ class Office:
             await service.close()
             await database.close()
 
-    async def propose(self, *names: str) -> None:
+    async def propose(self, *names: str, source: str = "journal") -> None:
         """Proposals, made now."""
         for name in names:
             proposal = Proposal("create", "people", None, f'{{"name":"{name}"}}', "")
-            await self.rows.add(Source("journal"), proposal, None)
+            await self.rows.add(Source(source), proposal, None)
         moment = now()
         while now() == moment:  # times have milliseconds, and a run shall begin later
             await asyncio.sleep(0)
@@ -123,6 +123,16 @@ async def test_it_is_off_unless_a_time_is_set(office: Office) -> None:
     async with office.core(None):
         assert await office.look(days=1) == []
     assert len(office.asked) == 1
+
+
+async def test_what_is_proposed_from_outside_is_the_persons_alone(office: Office) -> None:
+    async with office.core():
+        assert await office.look() == []
+        await office.propose("a", "b", source=OUTSIDE)
+        await office.propose("a", "b", source=OUTSIDE)
+        assert await office.look(days=1) == [("schedule", "skipped")]
+        assert len(await office.rows.waiting(10)) == 2
+    assert office.asked == []
 
 
 async def test_the_model_is_asked_only_about_something_new(office: Office) -> None:

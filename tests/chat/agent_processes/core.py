@@ -1,7 +1,7 @@
 """Core's part of a turn in the test's own process, with the real agent program, sandbox, gateway and stores."""
 
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from parachute.chat.repositories.store import RepositoryDecisions, create_reposi
 from parachute.chat.runs import store as run_store
 from parachute.chat.runs.admission import Admission
 from parachute.chat.runs.person_preparation import PersonPreparation
-from parachute.chat.runs.preparation import AgentServices
+from parachute.chat.runs.preparation import AgentServices, ProposingTools
 from parachute.chat.runs.prewarming import Prewarming
 from parachute.chat.runs.request import TurnRequest
 from parachute.chat.runs.run import Run
@@ -138,11 +138,12 @@ async def core(
     tools: ModuleTools,
     mcp_servers: McpServers | None = None,
     internet: Internet | None = None,
+    proposing: Callable[[Sessions], ProposingTools] | None = None,
     **chosen: Any,
 ) -> AsyncIterator[Core]:
     """The server's part beside a supervisor that runs already: the model at `url`, tools of modules and servers, and settings.
 
-    What agents reach is in `internet`.
+    What agents reach is in `internet`; `proposing` makes what offers the tool `suggest`.
     """
     home, folder = launcher.home, launcher.folder
     settings = Settings(vault=folder / "Parachute", **{"agents": AGENTS, **chosen})
@@ -203,7 +204,8 @@ async def core(
         )
         networks = Networks(settings.network, egress, HostDecisions(trust), repositories, inbox.changed)
         inbox.add(HostsSource(networks), RepositoriesSource(repositories))
-        preparation = PersonPreparation(agents, workspaces, knowledge, networks, mcp_servers)
+        offers = proposing(sessions) if proposing else None
+        preparation = PersonPreparation(agents, workspaces, knowledge, networks, mcp_servers, offers)
         prewarming = Prewarming(agents, preparation, pool, knowledge)
         turn = TurnServices(agents, preparation, pool, events, audit, inbox)
         runs = Runs(turn, run_store.RunStore(run_rows), Admission(agents, workspaces, hooks), prewarming)

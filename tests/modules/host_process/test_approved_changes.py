@@ -68,6 +68,14 @@ async def test_a_change_is_made_once_also_for_a_new_process(notes: Running, chan
     assert notes.module.made == [("create", None, {"text": "one"}, 3)] * 2
 
 
+async def test_a_change_that_is_only_checked_is_not_made(notes: Running, changes: ApprovedChanges) -> None:
+    asked = {"check": True, "action": "create", "target_id": None, "payload": {"text": "one"}}
+    assert await changes.answer(asked) == {"checked": True}
+    with pytest.raises(InvalidInput):
+        await changes.answer({**asked, "payload": "one"})
+    assert notes.module.made == []
+
+
 async def test_what_was_withdrawn_is_not_made_any_more(notes: Running, changes: ApprovedChanges) -> None:
     assert await changes.answer(WITHDRAW) == {"applied": False}
     with pytest.raises(Conflict, match="withdrawn"):

@@ -217,6 +217,14 @@ def test_code_in_place_has_no_hash() -> None:
         ),
         (CLASS, "mcp_tools: [{name: a_b, description: x}]", "the code has no function for it"),
         (CLASS, "mcp_tools: [{name: a_b, description: x, handler: 'module:nothing'}]", "has no function nothing"),
+        (CLASS, "accepts: [create]", "names the change create under accepts"),
+        (CLASS, "accepts: [explode]", "One of create, update, delete, link is allowed"),
+        (CLASS + "    accepts = {'create': dict}\n", "accepts: [create]", "with a dataclass of its payload"),
+        (
+            CLASS + "    from dataclasses import make_dataclass\n    accepts = {'create': make_dataclass('New', [])}\n",
+            "",
+            "manifest.yaml does not name it under accepts",
+        ),
         (CLASS + "    @event('a.b')\n    async def a(self): ...\n", "", "manifest.yaml does not name it under hooks"),
         (
             CLASS + "    async def on_start(self):\n        raise ValueError('no')\n",

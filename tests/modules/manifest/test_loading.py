@@ -65,6 +65,7 @@ mcp_tools:
   - name: contacts_search
     description: Search contacts
     handler: tools.search:run
+accepts: [create, link]
 routes:
   prefix: /api/contacts
 service:
@@ -130,6 +131,7 @@ def test_every_field() -> None:
     assert manifest.optional_requires == (InterfaceName("BrainInterface"), InterfaceName("JournalInterface", 1, 4))
     assert manifest.permissions.network == ("*.example.org", "api.example.com")
     assert manifest.permissions.bash == ("git",)
+    assert manifest.accepts == ("create", "link")
     enricher, short, free = manifest.agents["enricher"], manifest.agents["short"], manifest.agents["free"]
     assert enricher.capabilities == ("Read", "Write")
     assert enricher.sandbox is not None

@@ -17,6 +17,18 @@ SPEAKER = """
 @route("POST", "/send")
 async def send(self, session: str, message: str):
     return {"said": (await self.core.conversations.send(session, message)).content}
+
+@route("POST", "/found")
+async def found(self):
+    return {"found": await self.core.conversations.search(limit=50)}
+
+@route("POST", "/change")
+async def change(self, para_id: str, version: str | None = None, title: str | None = None, archived: bool | None = None):
+    return await self.core.conversations.change(para_id, title=title, archived=archived, version=version)
+
+@route("POST", "/look")
+async def look(self, para_id: str):
+    return await self.core.conversations.get(para_id)
 """
 
 
@@ -71,3 +83,34 @@ def test_what_it_says_is_no_command(computer: ModuleComputer, model: MessagesAPI
     assert len(model.conversation) == before
     computer.post("/api/speaker/send", json={"session": session, "message": "/cost"}, timeout=90)
     assert asked(model, "/cost")
+
+
+def test_it_names_one_and_puts_it_away_as_long_as_it_is_what_was_seen(computer: ModuleComputer) -> None:
+    session = say(computer, "About Kevin.")
+    (seen,) = [each for each in computer.post("/api/speaker/found").json()["found"] if each["id"] == session]
+    found = computer.post("/api/speaker/look", json={"para_id": seen["para_id"]}).json()
+    assert (found["id"], found["title"], found["archived"]) == (session, "About Kevin.", False)
+    change = {"para_id": found["para_id"], "version": found["version"]}
+    named = computer.post("/api/speaker/change", json={**change, "title": " Kevin\nmoves "}).json()
+    assert (named["title"], named["archived"]) == ("Kevin moves", False)
+    assert computer.post("/api/speaker/change", json={**change, "archived": True}).status_code == 409
+    away = computer.post("/api/speaker/change", json={**change, "version": named["version"], "archived": True}).json()
+    assert (away["title"], away["archived"]) == ("Kevin moves", True)
+    assert computer.value(f"/api/chat/{session}")["archived"] is True
+    assert computer.value("/api/chat?search=moves&archived=true")["sessions"][0]["id"] == session
+    for refused, status in (
+        ({"para_id": "para:chat:aaaaaaaaaaaa", "title": "x"}, 404),
+        ({"para_id": session, "title": "x"}, 404),
+        ({"para_id": found["para_id"], "title": " "}, 422),
+        ({"para_id": found["para_id"], "title": "x" * 201}, 422),
+    ):
+        assert computer.post("/api/speaker/change", json=refused).status_code == status, refused
+
+
+def test_who_may_only_read_changes_nothing(computer: ModuleComputer) -> None:
+    computer.install("reader", SPEAKER, permissions={"conversations": "read"})
+    session = say(computer, "Hello!")
+    (seen,) = [each for each in computer.post("/api/reader/found").json()["found"] if each["id"] == session]
+    refused = computer.post("/api/reader/change", json={"para_id": seen["para_id"], "title": "Mine"})
+    assert refused.status_code == 403
+    assert computer.value(f"/api/chat/{session}")["title"] == "Hello!"

@@ -1,5 +1,6 @@
 """Entries as others see them."""
 
+import hashlib
 import re
 from typing import Any
 
@@ -42,6 +43,11 @@ def document_of(found: Found) -> dict[str, Any]:
     if found.snippet is not None:
         document["snippet"] = found.snippet
     return document
+
+
+def version_of(entry: Entry) -> str:
+    """Another text when the title or the text of an entry is another one, and the same when it is linked."""
+    return hashlib.sha256(f"{entry.title}\n{entry.content}".encode(errors="replace")).hexdigest()
 
 
 def journal_entry(found: Found) -> JournalEntry:

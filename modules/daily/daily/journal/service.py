@@ -5,17 +5,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from daily.days.day import Day
+from daily.days.day import Day, Entry
 from daily.days.headings import key_of
 from daily.journal import names
 from daily.journal.day_files import DayFiles, Keep
-from daily.journal.documents import audio_of, checked_content, checked_title, id_of, mentions_of
+from daily.journal.documents import audio_of, checked_content, checked_title, id_of, mentions_of, version_of
 from daily.journal.index import Found, Index
 from daily.journal.publishing import CREATED, DELETED, UPDATED, Publisher, entry_event
 from daily.journal.reconciling import Reconciler
 from daily.journal.state import PendingEvent, State, checked_key, digest_of
 from daily.journal.writing import New, Writing
-from parachute.core import InvalidInput, NotFound
+from parachute.core import Conflict, InvalidInput, NotFound
 from parachute.core.services import Core
 
 _MOST = 1000
@@ -82,16 +82,30 @@ class Journal:
             raise NotFound(f"There is no entry {entry_id[:80]}.")
         return found
 
+    async def created(self, key: str) -> Found | None:
+        """The entry that was written for an idempotency key, None if there is none."""
+        asked = await self._state.asked(key)
+        try:
+            return await self.get(asked.entry) if asked else None
+        except NotFound:
+            return None
+
     async def update(
-        self, entry_id: str, content: str | None = None, title: str | None = None, fields: dict[str, Any] | None = None
+        self,
+        entry_id: str,
+        content: str | None = None,
+        title: str | None = None,
+        fields: dict[str, Any] | None = None,
+        expected_version: str | None = None,
     ) -> Found:
-        """Change an entry; what is None stays. Errors: NotFound, InvalidInput, Conflict."""
+        """Change an entry; what is None stays. Errors: NotFound, InvalidInput, Conflict if it has not the `expected_version`."""
         found = await self.get(entry_id)
         key, old = found.entry.key, found.entry
         recorded = bool(audio_of(old) or (fields or {}).get("audio"))
         text = None if content is None else checked_content(content, empty=recorded)
         heading = None if title is None else checked_title(title)
         said = dict(fields or {})
+        _check_version(old, expected_version)
         if (
             (text in (None, old.content))
             and (heading in (None, old.title))
@@ -102,6 +116,8 @@ class Journal:
         said["updated"] = f"{now:%Y-%m-%dT%H:%M:%S.%f}"[:-3] + "Z"
 
         def edit(day: Day) -> Day:
+            if entry := day.entry(key):
+                _check_version(entry, expected_version)
             return day.change(key, heading, text).say(key, said, found.date)
 
         audio = audio_of(replace(old, fields={**old.fields, **said}))
@@ -193,6 +209,11 @@ class Journal:
     async def _exists(self, entry_id: str) -> bool:
         await self.reconciler.ready()
         return await self._find(entry_id) is not None
+
+
+def _check_version(entry: Entry, expected: str | None) -> None:
+    if expected not in (None, version_of(entry)):
+        raise Conflict("The entry has changed since.", "Look at it as it is now.")
 
 
 def _audio(fields: dict[str, Any]) -> str | None:

@@ -83,6 +83,16 @@ class State:
 
         return await self._database.run_together(work)
 
+    async def asked(self, key: str) -> Asked | None:
+        """What an idempotency key was used for, if it was."""
+
+        def work(connection: sqlite3.Connection) -> Asked | None:
+            query = "SELECT entry, date, written FROM requests WHERE key = ?"
+            row = connection.execute(query, (key,)).fetchone()
+            return Asked(row[0], row[1], bool(row[2])) if row else None
+
+        return await self._database.run(work)
+
     async def written(self, key: str) -> None:
         """Record that the entry of a key is in its file."""
 
