@@ -41,7 +41,8 @@ class AgentSpecification:
     """Everything that is fixed when an agent process starts; `resume`: continue the session's transcript.
 
     `tools` are the program's own, `module_tools` those of modules; it has no others. `preset`: the program's own prompt for
-    coding goes before `system_prompt`, of which `place` is the part that holds for helpers, too.
+    coding goes before `system_prompt`, of which `place` is the part that holds for helpers, too. `answers_once`: it answers
+    a single question, without thinking before.
     """
 
     session: str
@@ -55,6 +56,7 @@ class AgentSpecification:
     module_tools: tuple[OfferedTool, ...] = ()
     preset: bool = False
     place: str = ""
+    answers_once: bool = False
 
     def fingerprint(self) -> str:
         """Equal for two specifications whose processes are interchangeable, whatever their session's id."""
@@ -100,6 +102,9 @@ class TurnHandler(Protocol):
 
     async def context(self) -> str:
         """Return what goes with the message that the agent is about to answer, empty for nothing."""
+
+    async def compacting(self, trigger: str) -> None:
+        """The program is about to replace most of the conversation with a summary, as it does by itself or is told to."""
 
     async def decide(self, tool: str, tool_input: dict[str, Any], call: str | None) -> ToolDecision:
         """Decide about a tool call."""

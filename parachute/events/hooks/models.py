@@ -20,7 +20,12 @@ EVENTS: dict[str, dict[str, Any]] = {
         "ended_at": "2026-01-31T09:24:00.000Z",
     },
     "daily.entry.created": {"entry_id": "2026-01-31-morning", "content": "An example.", "audio_path": None},
-    "context.limit.approaching": {"session_id": "example", "token_count": 160_000, "threshold": 0.8},
+    "context.limit.approaching": {
+        "session_id": "example",
+        "token_count": 160_000,
+        "threshold": 0.8,
+        "compaction": None,
+    },
     "brain.mention.detected": {"source_id": "example", "para_id": "para:brain:example00000", "confidence": 0.9},
 }
 """The events of the computer itself, each with data to try a hook with; modules publish further ones."""
@@ -28,9 +33,11 @@ EVENTS: dict[str, dict[str, Any]] = {
 MEANINGS: dict[str, str] = {
     "session.start": "A conversation, or the session of a module's agent, is about to begin.",
     "session.message": "A message in a person's conversation was answered.",
-    "session.end": "Nothing was said in a session for `session_idle_minutes`; again after it went on.",
+    "session.end": "A conversation was ended, archived or deleted, or nothing was said in a session for "
+    "`session_idle_minutes`; again after it went on.",
     "daily.entry.created": "The module `daily` has a new journal entry.",
-    "context.limit.approaching": "A conversation fills the share `threshold` of what the model can hold.",
+    "context.limit.approaching": "A conversation fills the share `threshold` of what the model can hold, or is about to be "
+    "cut: `compaction` is null, `auto` or `manual`.",
     "brain.mention.detected": "The module `brain` has found an entity mentioned in a text.",
 }
 """The meanings of these events."""
@@ -56,6 +63,9 @@ ALIAS = "parachute.hooks."
 
 BUILT_IN = frozenset((*(f"parachute.hooks.defaults.{name}" for name in DEFAULTS), "parachute.hooks.activity_summary"))
 """Modules of this package that are hooks: they came with it, and need no approval of their own."""
+
+MAKE_MEMORY = frozenset(f"parachute.hooks.defaults.{name}" for name in ("flush_memory", "summarise"))
+"""Built-in hooks that ask the model, and so do nothing where there is none for it."""
 
 WITHOUT_PROCESS = frozenset(("parachute.hooks.defaults.load_context",))
 """Built-in hooks that core calls itself, by their function `answer`: a process would delay every new conversation."""
@@ -119,6 +129,23 @@ class HookOutcome:
     reason: str | None = None
     outputs: list[dict[str, Any]] = field(default_factory=list)
     added: tuple[Added, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The hooks that make notes of conversations, and the reason why no model does it for them."""
+
+    hooks: tuple[str, ...]
+    reason: str | None
+
+    @property
+    def is_on(self) -> bool:
+        """True if notes are made."""
+        return bool(self.hooks) and self.reason is None
+
+    def as_json(self) -> dict[str, Any]:
+        """The form for apps."""
+        return {"on": self.is_on, "hooks": list(self.hooks), "reason": self.reason}
 
 
 class CannotRun(ParachuteError):

@@ -1,5 +1,6 @@
 """Questions without an agent keep to the same rules as the endpoints of agents."""
 
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -7,10 +8,11 @@ from typing import Any
 import pytest
 
 from parachute.base.errors import InvalidInput
-from parachute.llm.gateway.questions import SESSION, NotAnswered, Questions
+from parachute.llm.gateway.models import QUESTIONS
+from parachute.llm.gateway.questions import NotAnswered, Questions
 from tests.support.messages_api import MessagesAPI, error, text
 
-from .conftest import KEY, Installation
+from .conftest import KEY, TOKEN, Installation
 
 ASKED = {"prompt": "Who?", "system": None, "max_tokens": 100, "source": ("cli", "owner")}
 
@@ -49,7 +51,7 @@ async def test_an_answer_is_counted_and_audited(make: Any, api: MessagesAPI) -> 
     }
     assert "tools" not in request.body
     assert await installation.gateway.spending.today() == pytest.approx(1.5)
-    assert (await installation.gateway.used_by(SESSION)).requests == 1
+    assert (await installation.gateway.used_by(QUESTIONS)).requests == 1
     await installation.audit.close()
     assert '"source_type": "api_key", "source_id": "phone"' in installation.audit_text()
     assert KEY not in installation.audit_text()
@@ -115,3 +117,21 @@ async def test_a_service_that_is_down(make: Any, api: MessagesAPI) -> None:
     with pytest.raises(NotAnswered) as caught:
         await questions.ask(**ASKED)
     assert caught.value.key == "network_error"
+
+
+async def test_why_nothing_can_be_asked(folder: Path, api: MessagesAPI) -> None:
+    login = {"claudeAiOauth": {"accessToken": TOKEN, "expiresAt": 1000}}
+    for settings, key, stored, reason in (
+        ({}, KEY, None, None),
+        ({"provider": "compatible", "base_url": api.url, "model": "any"}, "", None, None),
+        ({"provider": "anthropic"}, "", None, "no credentials"),
+        ({"provider": "anthropic"}, "", login, "has expired"),
+        ({}, "", None, "too small"),
+        ({"provider": "compatible"}, "", None, "needs the address"),
+    ):
+        installation = Installation(folder, {"ANTHROPIC_API_KEY": key}, settings)
+        path = installation.claude / ".credentials.json"
+        path.write_text(json.dumps(stored or {}))
+        found = await Questions(installation.gateway).reason_unavailable()
+        assert (found is None) == (reason is None)
+        assert (reason or "") in (found or "")
