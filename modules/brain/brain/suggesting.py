@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from .candidates import new_names
 from .index import ALIAS, ID
-from .names import words
+from .names import fold, words
 from .resolving import target_of
 from .spans import Spans
 
@@ -60,7 +60,12 @@ def suggest(connection: sqlite3.Connection, text: str) -> list[Mentioned]:
         if match.span() not in known_links:
             found.append(Mentioned(match[1].strip(), 0.9))
     spans_taken = Spans([*taken, *((span.start, span.end) for span in spans)])
-    found += [Mentioned(entry.text, entry.confidence, type=entry.type) for entry in new_names(text, spans_taken)]
+    names = new_names(text, spans_taken)
+    # `Kevin` is hardly somebody new where there is a Kevin Nguyen.
+    known = _longest(connection, {fold(entry.text) for entry in names})
+    found += [
+        Mentioned(entry.text, entry.confidence, type=entry.type) for entry in names if fold(entry.text) not in known
+    ]
     seen: set[tuple[str, int | None]] = set()
     once = []
     for entry in found:
