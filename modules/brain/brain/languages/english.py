@@ -1,6 +1,6 @@
 """English."""
 
-from .language import Language, words
+from .language import Language, parts, words
 
 _COMMON = words("""
 a about actually after again ago all almost already also although always am an and another any anyone are around as
@@ -44,67 +44,13 @@ ENGLISH = Language(
     helped met joined promised apologized explained invited cooked insisted mentioned mentions showed picked drove cried kissed hugged
     married recommended replied answered taught plays played sang lent borrowed quit
     """),
-    deeds=words(""),
-    news=(
-        *(
-            "told",
-            "suggest",
-            "propos",
-            "decid",
-            "agree",
-            "promis",
-            "announc",
-            "discuss",
-            "explain",
-            "recommend",
-            "mention",
-            "offer",
-        ),
-        *(
-            "moved",
-            "moves",
-            "moving",
-            "quit",
-            "joined",
-            "joins",
-            "hired",
-            "fired",
-            "promoted",
-            "retire",
-            "graduat",
-            "started",
-            "starts",
-        ),
-        *(
-            "launch",
-            "shipp",
-            "releas",
-            "finish",
-            "cancel",
-            "postpon",
-            "deadline",
-            "sold",
-            "bought",
-            "married",
-            "engaged",
-            "wedding",
-        ),
-        *(
-            "pregnant",
-            "born",
-            "birthday",
-            "divorc",
-            "broke",
-            "hospital",
-            "surgery",
-            "diagnos",
-            "died",
-            "funeral",
-            "works",
-            "studies",
-        ),
-        *("plans", "wants", "learned", "prefers", "allerg", "kicked"),
-    ),
+    deeds=frozenset(),
+    news=parts("""
+    told suggest propos decid agree promis announc discuss explain recommend mention offer moved moves moving
+    quit joined joins hired fired promoted retire graduat started starts launch shipp releas finish cancel
+    postpon deadline sold bought married engaged wedding pregnant born birthday divorc hospital surgery diagnos
+    died funeral works studies plans wants learned prefers allerg kicked
+    """),
     titled=words(
         "read reading watched watching finished playing played heard hearing listening listened seen rereading binge"
     ),

@@ -1,6 +1,6 @@
 """German, whose nouns are written like names."""
 
-from .language import Language, words
+from .language import Language, parts, words
 
 _COMMON = words("""
 aber abends alle allein alles als also am an auch auf aus bald bei beim bin bis bisschen da dabei damit danach
@@ -75,74 +75,13 @@ GERMAN = Language(
     abgeholt gratuliert vermisst erzählt gesagt geschrieben gezogen umgezogen geheiratet gekündigt gemeint geküsst umarmt besuche treffe
     gegessen frage schreibt sagt
     """),
-    news=(
-        *(
-            "erzähl",
-            "vorgeschlag",
-            "schlägt",
-            "schlug",
-            "entschied",
-            "entschloss",
-            "beschloss",
-            "vereinbar",
-            "verspr",
-            "angekündigt",
-            "besproch",
-        ),
-        *(
-            "besprach",
-            "erklär",
-            "empf",
-            "erwähn",
-            "angeboten",
-            "zieht",
-            "gezogen",
-            "umgezogen",
-            "kündig",
-            "gekündigt",
-            "eingestellt",
-            "befördert",
-        ),
-        *(
-            "rente",
-            "abschluss",
-            "angefangen",
-            "fängt",
-            "fing",
-            "begonnen",
-            "veröffentlich",
-            "fertig",
-            "abgesagt",
-            "verschoben",
-            "frist",
-        ),
-        *(
-            "verkauf",
-            "gekauft",
-            "heirat",
-            "geheiratet",
-            "verlobt",
-            "hochzeit",
-            "schwanger",
-            "geboren",
-            "geburtstag",
-            "getrennt",
-            "scheid",
-        ),
-        *(
-            "krankenhaus",
-            "operi",
-            "diagnos",
-            "gestorben",
-            "beerdigung",
-            "arbeitet",
-            "studiert",
-            "plant",
-            "möchte",
-            "allerg",
-            "vorankommt",
-        ),
-    ),
+    news=parts("""
+    erzähl vorgeschlag schlägt schlug entschied entschloss beschloss vereinbar verspr angekündigt besproch
+    besprach erklär empfiehl empfohl empfahl erwähn angeboten zieht gezogen umgezogen kündig gekündigt
+    eingestellt befördert rente abschluss angefangen fängt fing begonnen veröffentlich fertig abgesagt
+    verschoben frist verkauf gekauft heirat geheiratet verlobt hochzeit schwanger geboren geburtstag getrennt
+    scheid krankenhaus operi diagnos gestorben beerdigung arbeitet studiert plant möchte allerg voran
+    """),
     titled=words("gelesen lese las weitergelesen gesehen geschaut gehört gespielt lesen"),
     meetings=words(
         "treffen telefonat gespräch spaziergang konzert essen abendessen mittagessen frühstück streit abend nachmittag verabredung danke"
@@ -157,54 +96,10 @@ GERMAN = Language(
     seine seinen seinem ihr ihre ihren ihrem unser unsere unseren im am zum zur beim vom ins ans aufs diese dieser dieses diesen diesem jede jeder
     jedes jeden jedem welche viel viele mehr weniger wenig genug alle allen einige etwas nächste letzte letzten
     """),
-    endings=(
-        "ung",
-        "ungen",
-        "heit",
-        "heiten",
-        "keit",
-        "keiten",
-        "schaft",
-        "schaften",
-        "tion",
-        "tionen",
-        "sion",
-        "tät",
-        "täten",
-        "ling",
-        "linge",
-        "chen",
-        "lein",
-        "nis",
-        "nisse",
-        "tum",
-        "ismus",
-        "ment",
-        "anz",
-        "enz",
-        "zeug",
-        "schule",
-        "zeit",
-        "rei",
-        "reien",
-        "schmerzen",
-        "schmerz",
-        "essen",
-        "tag",
-        "karten",
-        "arbeiten",
-        "schicht",
-        "schirm",
-        "versuch",
-        "fall",
-        "gang",
-        "bruch",
-        "schluss",
-        "druck",
-        "stück",
-        "werk",
-        "haus",
-        "buch",
-    ),
+    endings=parts("""
+    ung ungen heit heiten keit keiten schaft schaften tion tionen sion tät täten ling linge chen lein nis nisse
+    tum ismus ment anz enz zeug schule zeit rei reien schmerzen schmerz essen tag karten arbeiten schicht schirm
+    versuch fall gang bruch schluss druck stück werk haus buch
+    """),
     nouns_are_large=True,
 )

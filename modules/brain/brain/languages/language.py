@@ -8,6 +8,11 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+def parts(text: str) -> tuple[str, ...]:
+    """The beginnings or endings of words of a list."""
+    return tuple(text.split())
+
+
 @dataclass(frozen=True, slots=True)
 class Language:
     """Lists in small letters. `common` words name nothing and tell the language; `things` name nothing though written large.

@@ -1,6 +1,6 @@
 """Spanish."""
 
-from .language import Language, words
+from .language import Language, parts, words
 
 _COMMON = words("""
 a ahora al algo alguien algún alguna algunos allí anoche antes aquel aquella aquí así aún aunque ayer bastante bien bueno buena buenas buenos cada casi como
@@ -52,55 +52,13 @@ SPANISH = Language(
     mencionó enseñó lloró besó abrazó casó recomendó respondió contestó juega jugó cantó prestó renunció cumple estudia trabaja
     me nos busca
     """),
-    deeds=words(""),
-    news=(
-        *(
-            "contó",
-            "suger",
-            "sugirió",
-            "propu",
-            "propon",
-            "decid",
-            "acord",
-            "promet",
-            "anunci",
-            "hablamos",
-            "explic",
-            "recomend",
-            "mencion",
-        ),
-        *(
-            "ofrec",
-            "mud",
-            "renunci",
-            "despid",
-            "contrat",
-            "ascend",
-            "jubil",
-            "gradu",
-            "empez",
-            "lanz",
-            "public",
-            "termin",
-            "cancel",
-        ),
-        *(
-            "aplaz",
-            "plazo",
-            "vend",
-            "compr",
-            "cas",
-            "boda",
-            "embaraz",
-            "nació",
-            "cumple",
-            "divorci",
-            "separ",
-            "hospital",
-            "oper",
-        ),
-        *("muri", "falleci", "trabaja", "estudia", "quiere", "planea", "alerg", "arranc"),
-    ),
+    deeds=frozenset(),
+    news=parts("""
+    contó suger sugirió propuso propone decid acord prometi anunci hablamos explicó recomend mencion ofreci mudó
+    muda mudar renunci despidi contrat ascendi jubil gradu empez lanz publica termina terminó cancel aplaz plazo
+    vendi compró casó casar boda embaraz nació cumple divorci separó separar hospital operar operaron murió
+    falleci trabaja estudia quiere planea alérgic arranc prefiere
+    """),
     titled=words("leer leyendo leí leo releyendo vi viendo terminé termino escuché escuchando ver releí jugando"),
     to_places=words("en a desde hacia de"),
 )
