@@ -70,3 +70,25 @@ async def test_the_first_word_of_a_known_name_is_no_new_one(brain: Running) -> N
     assert (await brain.post("/entities", body)).status == 201
     answer = (await brain.post("/suggest", {"text": "Lunch with Ottilie and Walpurga."})).json()
     assert [name["text"] for name in answer["candidates"]] == ["Walpurga"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "## Weekly Review\nAll fine.",
+        "**Morning Pages:** wrote a lot.\nEvening Walk: short.",
+        "One Quiet Rainy Afternoon Beside Home",
+        "https://Example.com/Some/Path and someone@Example.org",
+        "# Gute Vorsätze\n- Sport\n- Schlaf",
+    ],
+)
+def test_headings_labels_and_addresses_are_no_names(text: str) -> None:
+    assert found(text) == []
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize(
+    "part", ["Aaa Bbb ", "Aaa bbb ", "Der Aaa, ", "mit Aaa und Bbb ", "1. Aaa: ", "Aaa de la ", "\n# Aaa"]
+)
+def test_a_long_text_takes_time_like_many_short_ones(part: str) -> None:
+    new_names(part * (100_000 // len(part)), Spans([]))

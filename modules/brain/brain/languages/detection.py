@@ -30,6 +30,7 @@ class Line:
     ends: list[int]
     small: list[str]
     small_set: Set[str]
+    is_heading: bool = False
 
     def word_at(self, place: int) -> int:
         """The number of the first word that begins at a place or after it."""

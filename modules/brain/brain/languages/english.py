@@ -27,7 +27,7 @@ ENGLISH = Language(
     common=_COMMON,
     things=_THINGS,
     titles=words(
-        "mr mrs ms miss dr prof professor uncle aunt auntie grandma grandpa sir coach judge captain rabbi sister brother father"
+        "mr mrs ms miss dr prof professor uncle aunt auntie cousin grandma grandpa sir coach judge captain rabbi sister brother father"
     ),
     kinds={
         "project": "project",

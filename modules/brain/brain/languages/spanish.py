@@ -13,7 +13,7 @@ tampoco tan tanto te tenemos tengo tenía tiene toda todas todavía todo todos t
 """)
 _THINGS = words("""
 lunes martes miércoles jueves viernes sábado domingo enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre
-diciembre navidad navidades nochebuena nochevieja reyes pascua semana santa año nuevo cuaresma carnaval halloween
+diciembre navidad navidades nochebuena nochevieja reyes pascua semana santa año nuevo cuaresma carnaval halloween cumpleaños
 inglés español alemán francés italiano portugués dios señor señora señorita virgen mamá papá abuela abuelo mami papi tía tío don doña sr sra dr dra
 iva otan onu ue eeuu pdf dni tv covid itv ong gps wifi usb internet tierra barça madridista champions liga
 """)
