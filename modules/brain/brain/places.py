@@ -11,6 +11,7 @@ from .languages.given_names import GIVEN_NAMES
 from .languages.language import Language
 from .names import fold
 
+_LONGEST = 6
 _LARGE = "A-ZÀ-ÖØ-ÞΑ-ΩЁА-Я" + "".join(filter(str.isupper, map(chr, range(0x100, 0x180))))
 _CAPITAL = rf"(?:[{_LARGE}][\w'\u2019&.-]*[\w+#]|[{_LARGE}])"
 _JOINED = r"(?:(?:of|the|de|del|la|las|los|van|von|der|den|da|do|dos|di)[ ]+)"
@@ -146,6 +147,8 @@ def _is_none(cut: _Cut, language: Language) -> bool:
             or last in SHORT
             or (words[0].isupper() and len(words[0]) > 5)
         )
+    if len(words) > _LONGEST:
+        return True
     if first in language.kinds:
         return False
     if last in language.things and fold(words[0]) not in GIVEN_NAMES:

@@ -79,6 +79,7 @@ async def test_the_first_word_of_a_known_name_is_no_new_one(brain: Running) -> N
         "**Morning Pages:** wrote a lot.\nEvening Walk: short.",
         "One Quiet Rainy Afternoon Beside Home",
         "https://Example.com/Some/Path and someone@Example.org",
+        "it was Aaa Bbb Ccc Ddd Eee Fff Ggg, all of them",
         "# Gute Vorsätze\n- Sport\n- Schlaf",
     ],
 )

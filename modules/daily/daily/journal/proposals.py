@@ -49,9 +49,9 @@ class Proposals:
 
     async def make(self, brain: BrainInterface, said: list[Mention], sure: set[str], found: Found) -> list[Proposed]:
         """Propose what Brain said of an entry, with those of earlier runs for this entry; `sure` are the entities that it is about."""
-        wanted = await self._core.settings.all()
         made: list[Proposed] = []
         try:
+            wanted = await self._core.settings.all()
             if wanted.get("propose_updates", True):
                 await self._updates(said, sure, found, made)
             if wanted.get("propose_names", True):
