@@ -1,6 +1,7 @@
 """A computer with official modules, and what is measured of each of them."""
 
 import importlib.util
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -75,13 +76,15 @@ class OfficialComputer(MeasuredComputer):
         return {name.removeprefix("module@") for name in names if name.startswith("module@")}
 
 
-def generator(module: str) -> ModuleType:
-    """The file of a module's tests that fills a vault: `tests/many.py`."""
-    path = MODULES / module / "tests" / "many.py"
-    spec = importlib.util.spec_from_file_location(f"{module}_many", path)
+def generator(module: str, name: str = "many") -> ModuleType:
+    """A file of a module's tests: `many` fills a vault."""
+    path = MODULES / module / "tests" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(f"{module}_{name}", path)
     assert spec is not None
     assert spec.loader is not None
     loaded = importlib.util.module_from_spec(spec)
+    # Where its data classes look for what they belong to.
+    sys.modules[loaded.__name__] = loaded
     spec.loader.exec_module(loaded)
     return loaded
 

@@ -9,7 +9,7 @@ class Result:
     """One number; lower is better for all of them that have a budget.
 
     `budget` is what the value must stay below (SPECIFICATION.md). `baseline` is what the earlier Python server of the same
-    design needed on a machine with two cores, in the same unit; both are None where there is none.
+    design needed on a machine with two cores, in the same unit (of names, what large letters alone gave); both are None where there is none.
     """
 
     name: str

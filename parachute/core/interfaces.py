@@ -25,13 +25,17 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """Words of a text that may name an entity; without `para_id` it would be a new one."""
+    """Words of a text that may name an entity; without `para_id` it would be a new one.
+
+    `news` is the sentence of the text that tells something new of it, if there is one.
+    """
 
     text: str
     confidence: float
     para_id: str | None = None
     name: str | None = None
     type: str | None = None
+    news: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

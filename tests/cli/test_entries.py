@@ -19,7 +19,8 @@ LINKS = {
     "linked": [{"para_id": "para:brain:kevinkevin00", "name": "Kevin"}],
     "proposed": [
         {"id": "s1", "type": "person", "name": "Ann"},
-        {"id": "s2", "type": "topic", "name": "Berlin"},
+        {"id": "s2", "type": "topic", "name": "Berlin", "action": "create"},
+        {"id": "s3", "type": "person", "name": "Kevin", "action": "update"},
     ],
 }
 
@@ -47,7 +48,7 @@ def test_an_entry_of_unquoted_words_says_what_it_led_to(parachute: Terminal, hom
         assert parachute.ok("daily", "add", "Tea", "with", "Kevin").splitlines() == [
             f"Written: {ID}",
             "Linked: Kevin",
-            "Proposed: person Ann, topic Berlin. `parachute suggestions list` shows what waits for you.",
+            "Proposed: person Ann, topic Berlin, news of Kevin. `parachute suggestions list` shows what waits for you.",
         ]
         assert core.calls[0].body["content"] == "Tea with Kevin"
         assert json.loads(parachute.ok("daily", "add", "x", "--json")) == {**ENTRY, **LINKS}

@@ -1,29 +1,28 @@
-"""Names in a text that nobody knows yet: capitals within a sentence, tags, and what something is said to be about."""
+"""Names in a text that nobody knows yet: of people, places and projects, tags, and what something is said to be about.
+
+Each place where a name may stand counts by itself, from what is before and after it. What is not sure after one place may be after
+several, in different lines: whoever asks again with all that was ever written about it gets a surer answer.
+"""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from .languages.detection import Line, lines_of
+from .places import Place, places
 from .spans import Spans
-from .stop_words import STOP_WORDS
 
 MOST = 20
 
-_CAPITAL = r"(?:[A-ZÀ-ÖØ-Þ][\w'\u2019&.-]*[\w+#]|[A-Z])"
-_NAME = re.compile(rf"(?<![\w#@/.]){_CAPITAL}(?:[ ]+(?:(?:of|de|van|von|der|la|the|and)[ ]+)?{_CAPITAL})*")
-_BEGINNING = re.compile(r"(?:^|[.!?:\n][\"'\u201d\u2019)\]*_]*\s*|^\s*[-*+>]\s+)$", re.MULTILINE)
-_PERSON = re.compile(r"\b(?:with|met|called|asked|told|saw|thanks|thank|from|by|dear|mit)\s+$", re.IGNORECASE)
-_DOING = re.compile(
-    r"[A-Z][a-z]{2,}ing|Ate|Called|Cooked|Finished|Heard|Met|Played|Read|Saw|Started|Visited|Watched|Wrote"
-)
-"""What somebody did, where a sentence begins with it: `Reading Momo again` is about Momo."""
-
+_SUREST = 0.75
 _TAG = re.compile(r"(?<![\w#&/])#([^\W\d_][\w-]{1,39})")
-_ABOUT = re.compile(
-    r"\b(?:on|about|regarding|into|learning|studying|discussed|exploring)\s+(?:the\s+|an?\s+)?"
-    r"((?:[a-z][a-z-]{2,}\s+){1,2}[a-z][a-z-]{3,})(?=[.,;:!?)\n]|$)",
+_WORDS = r"(?:the\s+|an?\s+)?((?:[a-z][a-z-]{2,}\s+){1,2}[a-z][a-z-]{3,})(?=[.,;:!?)\n]|$)"
+_STUDIED = re.compile(
+    r"\b(?:learning|studying|exploring|(?:module|course|talk|book|article|paper|lecture|workshop|notes|class)s?\s+on)\s+"
+    + _WORDS,
     re.MULTILINE,
 )
+_ABOUT = re.compile(r"\b(?:about|regarding|discussed)\s+" + _WORDS, re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,39 +36,67 @@ class NewName:
 
 def new_names(text: str, taken: Spans) -> list[NewName]:
     """Candidates outside of the places that are taken, the surest first."""
-    found: dict[str, NewName] = {}
-    for start, end, candidate in (*_capitals(text), *_tags(text), *_topics(text)):
-        if taken.touches(start, end):
-            continue
-        known = found.get(candidate.text.casefold())
-        if known is None or candidate.confidence > known.confidence:
-            found[candidate.text.casefold()] = candidate
-    return sorted(found.values(), key=lambda entry: -entry.confidence)[:MOST]
+    found: dict[str, _Evidence] = {}
+    for line in lines_of(text):
+        here: dict[str, Place] = {}
+        for place in (*places(line), *_tags(line.text), *_topics(line)):
+            if taken.touches(line.start + place.start, line.start + place.end):
+                continue
+            known = here.get(key := place.text.casefold())
+            # One that speaks against it speaks for the whole line.
+            if known is None or (known.sure >= 0 and (place.sure < 0 or place.sure > known.sure)):
+                here[key] = place
+        for key, place in here.items():
+            found.setdefault(key, _Evidence(place.text)).add(place)
+    names = [evidence.name(text) for evidence in found.values()]
+    return sorted((name for name in names if name is not None), key=lambda name: -name.confidence)[:MOST]
 
 
-def _capitals(text: str) -> Iterator[tuple[int, int, NewName]]:
-    for match in _NAME.finditer(text):
-        name, start = match[0].rstrip(".'\u2019-"), match.start()
-        name = re.sub(r"['\u2019]s$", "", name)
-        begins = bool(_BEGINNING.search(text[max(0, start - 8) : start])) or start == 0
-        first, _, rest = name.partition(" ")
-        if begins and rest and (first.lower() in STOP_WORDS or _DOING.fullmatch(first)):
-            start, name, begins = start + len(first) + 1, rest, False
-        # A single word with a capital at the beginning of a sentence says nothing.
-        if len(name) < 2 or name.lower() in STOP_WORDS or (begins and " " not in name):
-            continue
-        person = bool(_PERSON.search(text[max(0, start - 12) : start]))
-        sure = 0.7 if " " in name else 0.55
-        yield start, start + len(name), NewName(name, sure, "person" if person else None)
+@dataclass(slots=True)
+class _Evidence:
+    """All that speaks for a name, and whether something speaks against it."""
+
+    text: str
+    doubt: float = 1.0
+    best: float = 0.0
+    type: str | None = None
+    is_refused: bool = False
+
+    def add(self, place: Place) -> None:
+        """Take one more line into account."""
+        if place.sure < 0:
+            self.is_refused = True
+            return
+        if place.sure > self.best:
+            self.best, self.text = place.sure, place.text
+        self.type = self.type or place.type
+        self.doubt *= 1 - place.sure
+
+    def name(self, text: str) -> NewName | None:
+        """The candidate, if there is enough for one."""
+        if self.best == 0.0 or (self.is_refused and self.best < _CERTAIN):
+            return None
+        small = self.text.lower()
+        if self.best < _CERTAIN and small != self.text and re.search(rf"(?<!\w){re.escape(small)}(?!\w)", text):
+            return None  # written small elsewhere: a word like others
+        return NewName(self.text, round(max(self.best, min(_SUREST, 1 - self.doubt)), 2), self.type)
 
 
-def _tags(text: str) -> Iterator[tuple[int, int, NewName]]:
-    for match in _TAG.finditer(text):
-        yield match.start(), match.end(), NewName(match[1], 0.6, "topic")
+_CERTAIN = 0.5
+"""From here on one place is enough, whatever others say."""
 
 
-def _topics(text: str) -> Iterator[tuple[int, int, NewName]]:
-    for match in _ABOUT.finditer(text):
-        words = match[1].split()
-        if not STOP_WORDS.intersection(words):
-            yield match.start(1), match.end(1), NewName(" ".join(words), 0.4, "topic")
+def _tags(line: str) -> Iterator[Place]:
+    for match in _TAG.finditer(line):
+        yield Place(match.start(), match.end(), match[1], 0.6, "topic")
+
+
+def _topics(line: Line) -> Iterator[Place]:
+    language = line.language
+    if language.code != "en":
+        return
+    for pattern, sure in ((_STUDIED, 0.5), (_ABOUT, 0.25)):
+        for match in pattern.finditer(line.text):
+            words = match[1].split()
+            if not language.common.intersection(words):
+                yield Place(match.start(1), match.end(1), " ".join(words), sure, "topic")

@@ -7,9 +7,9 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .candidates import new_names
 from .index import ALIAS, ID
-from .names import words
+from .names import fold, words
+from .news import news_of
 from .resolving import target_of
 from .spans import Spans
 
@@ -23,12 +23,16 @@ _LINKED, _NAMED, _ALIAS, _OTHER_CASE, _AMBIGUOUS = 1.0, 0.95, 0.92, 0.6, 0.5
 
 @dataclass(frozen=True, slots=True)
 class Mentioned:
-    """Words of a text; `number` is the row of the entity that they name, None for what may become one."""
+    """Words of a text; `number` is the row of the entity that they name, None for what may become one.
+
+    `news` is the sentence that tells something new of it.
+    """
 
     text: str
     confidence: float
     number: int | None = None
     type: str | None = None
+    news: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,21 +50,36 @@ def suggest(connection: sqlite3.Connection, text: str) -> list[Mentioned]:
     taken = [(match.start(), match.end()) for match in _WIKI.finditer(text)]
     spans += _named(connection, text, taken)
     best: dict[int, _Span] = {}
-    for span in spans:
+    places: dict[int, list[tuple[int, int]]] = {}
+    for span in sorted(spans, key=lambda span: span.start):
+        if span.confidence >= _ALIAS:
+            places.setdefault(span.number, []).append((span.start, span.end))
         known = best.get(span.number)
         if known is None or span.confidence > known.confidence:
             best[span.number] = span
     ordered = sorted(best.values(), key=lambda span: (-span.confidence, span.start))
     known_links = {(span.start, span.end) for span in spans}
     found = [
-        Mentioned(text[span.start : span.end].strip("[]").split("|")[0], span.confidence, span.number)
+        Mentioned(
+            text[span.start : span.end].strip("[]").split("|")[0],
+            span.confidence,
+            span.number,
+            news=news_of(text, places[span.number]) if span.confidence >= _ALIAS else None,
+        )
         for span in ordered
     ]
     for match in _WIKI.finditer(text):
         if match.span() not in known_links:
             found.append(Mentioned(match[1].strip(), 0.9))
     spans_taken = Spans([*taken, *((span.start, span.end) for span in spans)])
-    found += [Mentioned(entry.text, entry.confidence, type=entry.type) for entry in new_names(text, spans_taken)]
+    from .candidates import new_names  # only here: its words of three languages cost most requests nothing
+
+    names = new_names(text, spans_taken)
+    # `Kevin` is hardly somebody new where there is a Kevin Nguyen.
+    begun = _longest(connection, {fold(entry.text) for entry in names})
+    found += [
+        Mentioned(entry.text, entry.confidence, type=entry.type) for entry in names if fold(entry.text) not in begun
+    ]
     seen: set[tuple[str, int | None]] = set()
     once = []
     for entry in found:

@@ -17,8 +17,18 @@ class Brain:
         self.linked: list[tuple[str, str]] = []
 
     async def suggest(self, text: str) -> list[Mention]:
-        known = [Mention("Kevin", 0.95, KEVIN, "Kevin"), Mention("Kev", 0.6, "para:brain:unsureunsure")]
-        new = [Mention("prompt engineering", 0.4, None, None, "topic"), Mention("Nothing", 0.1)]
+        news = next((line for line in text.splitlines() if "Kevin moved" in line), None)
+        known = [
+            Mention("Kevin", 0.95, KEVIN, "Kevin", "person", news),
+            Mention("Kev", 0.6, "para:brain:unsureunsure", news=news),
+        ]
+        # As Brain is surer of a name that it sees on several lines.
+        lines = sum("Walpurga" in line for line in text.splitlines())
+        new = [
+            Mention("prompt engineering", 0.4, None, None, "topic"),
+            Mention("Nothing", 0.1),
+            Mention("Walpurga", 0.3 if lines < 2 else 0.51, None, None, "person"),
+        ]
         return [mention for mention in known + new if mention.text in text]
 
     async def link(self, source_id: str, para_id: str) -> None:
@@ -40,8 +50,8 @@ class Brain:
         return Context("")
 
 
-async def _written(daily: Any, content: str) -> str:
-    answer = await daily.post("/entries", {"content": content, "date": "2025-03-04"})
+async def _written(daily: Any, content: str, date: str = "2025-03-04") -> str:
+    answer = await daily.post("/entries", {"content": content, "date": date})
     identifier: str = answer.json()["id"]
     await daily.emit("daily.entry.created", entry_id=identifier, content=content)
     return identifier
@@ -62,6 +72,58 @@ async def test_what_is_sure_is_linked_and_what_is_new_is_proposed_once() -> None
         assert daily.suggestions == [proposed]
 
 
+async def test_news_of_what_brain_knows_are_proposed_once_a_day() -> None:
+    async with run(DailyModule, interfaces={"BrainInterface": Brain()}) as daily:
+        today = daily.module.journal.today()
+        await _written(daily, "Tea with Kevin.", today)
+        assert daily.suggestions == []
+        entry = await _written(daily, "Kevin moved to Berlin.\nRain.", today)
+        [proposed] = daily.suggestions
+        assert (proposed["action"], proposed["target_module"], proposed["target_id"]) == ("update", "brain", KEVIN)
+        assert proposed["payload"] == {"append": f"- {today}: Kevin moved to Berlin.", "section": "Recent Activity"}
+        assert proposed["reasoning"] == f"The journal says on {today}: “Kevin moved to Berlin.”"
+        what = {"id": "suggestion-1", "type": "person", "name": "Kevin", "action": "update"}
+        assert (await daily.post(f"/entries/{entry}/links")).json()["proposed"] == [what]
+        # Not again for this day, whatever the user said to it; an old entry tells no news.
+        await _written(daily, "Kevin moved back.", today)
+        await _written(daily, "Kevin moved to Rome.", "2025-03-04")
+        assert daily.suggestions == [proposed]
+
+
+async def test_a_day_that_was_reflected_on_has_no_more_news() -> None:
+    async with run(DailyModule, interfaces={"BrainInterface": Brain()}) as daily:
+        today = daily.module.journal.today()
+        assert (await daily.put(f"/reflections/{today}", {"content": "A day."})).status == 200
+        await _written(daily, "Kevin moved to Berlin.", today)
+        assert daily.suggestions == []
+
+
+async def test_a_doubtful_name_is_proposed_after_several_days() -> None:
+    async with run(DailyModule, interfaces={"BrainInterface": Brain()}) as daily:
+        await _written(daily, "Walpurga kam zu spät.\nWalpurga ging.", "2025-03-04")
+        [early] = daily.suggestions
+        assert early["payload"] == {"type": "person", "name": "Walpurga"}
+    async with run(DailyModule, interfaces={"BrainInterface": Brain()}) as daily:
+        await _written(daily, "Walpurga kam zu spät.", "2025-03-04")
+        await _written(daily, "Mit Walpurga gelacht.", "2025-03-04")
+        assert daily.suggestions == []
+        await _written(daily, "Ohne Walpurga ist es still.", "2025-03-09")
+        [proposed] = daily.suggestions
+        assert proposed["payload"] == {"type": "person", "name": "Walpurga"}
+        assert proposed["reasoning"] == "The journal mentions it on 2025-03-04 and 2025-03-09."
+        await _written(daily, "Walpurga!", "2025-03-10")
+        assert daily.suggestions == [proposed]
+
+
+async def test_nothing_is_proposed_that_the_settings_do_not_want() -> None:
+    brain, text = {"BrainInterface": Brain()}, "Kevin moved to Berlin for prompt engineering."
+    for off, action in (("propose_names", "update"), ("propose_updates", "create")):
+        settings = {"propose_names": True, "propose_updates": True, off: False}
+        async with run(DailyModule, interfaces=brain, settings=settings) as daily:
+            await _written(daily, text, daily.module.journal.today())
+            assert [each["action"] for each in daily.suggestions] == [action]
+
+
 async def test_without_brain_an_entry_is_an_entry() -> None:
     async with run(DailyModule) as daily:
         entry = await _written(daily, "Met Kevin about prompt engineering.")
@@ -72,7 +134,7 @@ async def test_without_brain_an_entry_is_an_entry() -> None:
 async def test_an_entry_says_what_it_is_about_and_what_was_proposed_for_it() -> None:
     async with run(DailyModule, interfaces={"BrainInterface": Brain()}) as daily:
         entry = await _written(daily, "Met Kevin about prompt engineering.")
-        proposed = [{"id": "suggestion-1", "type": "topic", "name": "prompt engineering"}]
+        proposed = [{"id": "suggestion-1", "type": "topic", "name": "prompt engineering", "action": "create"}]
         links = (await daily.post(f"/entries/{entry}/links")).json()
         assert links == {"linked": [{"para_id": KEVIN, "name": "Kevin"}], "proposed": proposed}
         other = (await daily.post("/entries", {"content": "More prompt engineering."})).json()["id"]

@@ -108,7 +108,9 @@ class AgentRun:
         source = Source(module.name, self.agent.name, session, targets)
 
         async def call(arguments: dict[str, Any]) -> str:
-            made = await self.suggestions.propose(module, source, arguments)
+            made, is_new = await self.suggestions.propose_for_day(module, source, arguments, self.record.date)
+            if not is_new:
+                return f"For {self.record.date} there is the suggestion {made['id']} about the same thing already: leave it."
             self.record.note(f"Proposed {made['id']}.")
             return waits(made)
 

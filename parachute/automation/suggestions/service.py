@@ -115,6 +115,23 @@ class Suggestions:
             raise NotFound(f"There is no suggestion {identifier[:40]!r}.", "`parachute suggestions list` shows them.")
         return found
 
+    async def propose_for_day(
+        self, module: ApprovedModule, source: Source, document: dict[str, Any], day: str
+    ) -> tuple[dict[str, Any], bool]:
+        """Keep what an agent proposes about a day, with the day in the reasoning: (suggestion, whether it is new).
+
+        About one thing there is one for each day, and one for what would be new, also when the user turned it down. Errors: those
+        of `suggest`.
+        """
+        proposal = Proposal.read(document)
+        check_allowed(module, source, proposal.target_module)
+        before = await self._store.made_for(source.module, proposal, day)
+        if before is not None:
+            return {"id": before.id, "status": before.status}, False
+        if day not in proposal.reasoning:
+            proposal = replace(proposal, reasoning=f"{day}: {proposal.reasoning}"[:REASONING_LIMIT])
+        return await self._keep(source, proposal), True
+
     async def resolutions(self, identifier: str) -> list[dict[str, Any]]:
         """Everything that was decided about one, oldest first."""
         return await self._store.resolutions(identifier)

@@ -138,6 +138,21 @@ class SuggestionStore:
         row = await self._database.row(f"{_SELECT} WHERE id = ?", (identifier,))
         return None if row is None else await self._with_members(_suggestion(row))
 
+    async def made_for(self, source_module: str, proposal: Proposal, day: str) -> Suggestion | None:
+        """What a module or one of its agents proposed before about the same thing, whatever became of it.
+
+        That is a change of the target with the day in its reasoning, or a new thing of the same name for any day.
+        """
+        if proposal.action not in ("create", "update") or not (proposal.target_id or proposal.title):
+            return None
+        row = await self._database.row(
+            f"{_SELECT} WHERE source_module = ? AND action = ? AND target_module = ? AND target_id IS ? "
+            "AND CASE action WHEN 'create' THEN title = ? COLLATE NOCASE ELSE instr(reasoning, ?) END "
+            "ORDER BY seq DESC LIMIT 1",
+            (source_module, proposal.action, proposal.target_module, proposal.target_id, proposal.title, day),
+        )
+        return None if row is None else _suggestion(row)
+
     async def page(
         self, status: str | None, module: str | None, limit: int, offset: int
     ) -> tuple[list[Suggestion], int]:

@@ -160,9 +160,13 @@ def _links(links: dict[str, Any]) -> list[str]:
     lines = []
     if names := ", ".join(each["name"] for each in links.get("linked") or ()):
         lines.append(f"Linked: {names}")
-    if names := ", ".join(f"{each['type']} {each['name']}" for each in links.get("proposed") or ()):
+    if names := ", ".join(map(_proposed, links.get("proposed") or ())):
         lines.append(f"Proposed: {names}. `parachute suggestions list` shows what waits for you.")
     return lines
+
+
+def _proposed(each: dict[str, Any]) -> str:
+    return f"{'news of' if each.get('action') == 'update' else each['type']} {each['name']}"
 
 
 def _day(text: str) -> str | None:

@@ -71,3 +71,23 @@ def test_no_file_goes_beyond_what_its_module_may(garden: Garden) -> None:
     assert (shown["status"], shown["problem"]) == ("broken", said)
     assert garden.let("weeds").status_code == 422
     assert garden.post(f"{AGENTS}/weeds/run", json={}).status_code == 422
+
+
+def test_about_one_thing_an_agent_proposes_once_for_a_day(garden: Garden, model: MessagesAPI) -> None:
+    garden.write_agent("weeds", PROPOSING)
+    assert garden.let("weeds").status_code == 200
+    hoe = {**CHANGE, "payload": {"name": "Hoe"}}
+    model.script(
+        tool_use(SUGGEST, hoe), tool_use(SUGGEST, {**hoe, "payload": {"name": "hoe", "size": 2}}), text("Done.")
+    )
+    assert garden.run("weeds", date="2026-04-03")["status"] == "completed"
+    said = json.dumps(model.conversation[-1].tool_results)
+    (found, *_) = garden.value("/api/suggestions")["suggestions"]
+    assert f"For 2026-04-03 there is the suggestion {found['id']} about the same thing already: leave it." in said
+    assert (found["payload"], found["reasoning"]) == ({"name": "Hoe"}, "2026-04-03: Many weeds.")
+    # Also when the user turned it down.
+    assert garden.post(f"/api/suggestions/{found['id']}/reject", json={}).status_code == 200
+    before = garden.value("/api/suggestions")["total"]
+    model.script(tool_use(SUGGEST, hoe), text("Done."))
+    assert garden.run("weeds", date="2026-04-04")["status"] == "completed"
+    assert garden.value("/api/suggestions")["total"] == before

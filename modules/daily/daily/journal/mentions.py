@@ -7,16 +7,15 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from daily.journal.documents import id_of, mentions_of
+from daily.journal.proposals import Proposals, Proposed
 from daily.journal.service import Journal
 from parachute.core import NotFound, ParachuteError
-from parachute.core.interfaces import BrainInterface, Mention
+from parachute.core.interfaces import BrainInterface
 from parachute.core.services import Core
 
 log = logging.getLogger("parachute.module")
 
 CONFIDENT = 0.8
-_WORTH_PROPOSING = 0.4
-_PROPOSALS = 3
 _LONGEST = 100_000
 _NEWEST = 100
 """Of so many entries at the most is a new entity looked for, the newest first, and so many edits are looked at together."""
@@ -30,15 +29,6 @@ class Known:
     """An entity that an entry is about."""
 
     para_id: str
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Proposed:
-    """A new entity that was proposed for an entry; `id` is that of the suggestion."""
-
-    id: str
-    type: str
     name: str
 
 
@@ -58,8 +48,8 @@ class Linker:
     """Links entries, one at a time; doing it again changes nothing. `brain` is None where there is no Brain."""
 
     def __init__(self, core: Core, journal: Journal, brain: Callable[[], BrainInterface | None]) -> None:
-        self._core = core
         self._journal = journal
+        self._proposals = Proposals(core, journal)
         self._brain = brain
         self._lock = asyncio.Lock()
         self._edited: dict[str, None] = {}
@@ -67,7 +57,7 @@ class Linker:
         self.quiet_seconds = _QUIET_SECONDS
 
     async def link(self, entry_id: str, *, proposing: bool = True) -> Links:
-        """Link an entry with what it mentions for certain, and propose what Brain does not know.
+        """Link an entry with what it mentions for certain, and propose what Brain does not have.
 
         An entry that was deleted since has no links. Errors: those of Brain.
         """
@@ -128,28 +118,5 @@ class Linker:
             await brain.link(id_of(entry.key), para_id)
         if not sure.keys() <= set(mentions_of(entry)):
             await self._journal.mention(entry_id, set(sure))
-        proposed = await self._propose(said, found.date, id_of(entry.key)) if proposing else []
+        proposed = await self._proposals.make(brain, said, set(sure), found) if proposing else []
         return Links(list(sure.values()), proposed)
-
-    async def _propose(self, said: list[Mention], date: str, entry_id: str) -> list[Proposed]:
-        """Propose new entities, each once ever: what the user rejected is not proposed again."""
-        new = [mention for mention in said if mention.para_id is None and mention.confidence >= _WORTH_PROPOSING]
-        made: list[Proposed] = []
-        for mention in new[:_PROPOSALS]:
-            key = f"proposed/{mention.text.casefold()[:200]}"
-            before = await self._core.storage.get(key)
-            if before:
-                if isinstance(before, dict) and before["entry"] == entry_id:
-                    made.append(Proposed(before["id"], before["type"], mention.text))
-                continue
-            kind = mention.type or "topic"
-            payload = {"type": kind, "name": mention.text}
-            try:
-                id = await self._core.suggest(
-                    "create", "brain", payload, reasoning=f"The journal mentions it on {date}."
-                )
-            except ParachuteError:
-                break  # too many wait for the user already, or Brain has just gone; the entry itself is complete
-            await self._core.storage.set(key, {"id": id, "type": kind, "entry": entry_id})
-            made.append(Proposed(id, kind, mention.text))
-        return made
