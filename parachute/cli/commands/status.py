@@ -145,7 +145,11 @@ def _print_units(units: list[dict[str, Any]]) -> None:
 
 def _spending(provider: dict[str, Any]) -> str:
     spent, limit = money(provider.get("spent_today") or 0), provider.get("daily_spending_limit")
-    return f"{spent} today, without a limit" if limit is None else f"{spent} of {money(limit)} today"
+    shown = f"{spent} today, without a limit" if limit is None else f"{spent} of {money(limit)} today"
+    tokens, most = provider.get("tokens_today") or 0, provider.get("daily_token_limit")
+    if not tokens and most is None:
+        return shown
+    return f"{shown}; {tokens:,}{'' if most is None else f' of {most:,}'} tokens of the subscription"
 
 
 def _sandbox(sandbox: dict[str, Any]) -> str:

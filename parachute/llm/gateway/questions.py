@@ -10,9 +10,9 @@ from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.llm.gateway.accounting import UsageReader
 from parachute.llm.gateway.endpoint import ModelEndpoint
 from parachute.llm.gateway.exchange import Refused
-from parachute.llm.gateway.models import CredentialKind, Provider, Usage
-from parachute.llm.gateway.prices import dollars
+from parachute.llm.gateway.models import CredentialKind, Payer, Provider, Usage, payer_of
 from parachute.llm.gateway.service import Gateway
+from parachute.llm.gateway.spending import charge
 
 SESSION = "ask"
 """The session of questions in the ledger; ids of sessions are longer."""
@@ -88,7 +88,7 @@ class Questions:
             except Refused as refusal:
                 self._gateway.kill_switch.check()  # then that is why
                 raise _not_answered(refusal, endpoint) from refusal
-        return _answer(raw, model, provider)
+        return _answer(raw, model, provider, payer_of(provider, self._gateway.upstream.credential(provider)))
 
     async def _model(self, provider: Provider) -> str:
         wanted = (provider.model or self._gateway.upstream.default_model or "").partition("[")[0]
@@ -121,12 +121,12 @@ class Questions:
         return self._named[known]
 
 
-def _answer(raw: bytes, asked: str, provider: Provider) -> Answer:
+def _answer(raw: bytes, asked: str, provider: Provider, payer: Payer) -> Answer:
     reader = UsageReader(streaming=False)
     reader.feed(raw)
     reader.finish()
     usage = reader.usage
-    usage.dollars = dollars(asked, usage) if provider.name == "anthropic" else 0.0
+    charge(asked, usage, payer)
     try:
         message = json.loads(raw)
         text = "".join(block["text"] for block in message["content"] if block["type"] == "text")

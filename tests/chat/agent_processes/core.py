@@ -39,7 +39,7 @@ from parachute.events.hooks.service import Hooks
 from parachute.events.inbox.service import Inbox
 from parachute.llm.gateway.credentials import CredentialSource
 from parachute.llm.gateway.service import Gateway
-from parachute.llm.gateway.store import UsageStore, create_usage
+from parachute.llm.gateway.store import UsageStore, add_subscription_tokens, create_usage
 from parachute.modules.registry.service import Modules
 from parachute.modules.runtime.interfaces import Interfaces
 from parachute.modules.runtime.service import Hosts
@@ -142,7 +142,10 @@ async def core(
             Database(vault.state / "sessions.db", migrations.ALL),
             Database(vault.state / "runs.db", run_store.ALL),
             Database(vault.state / "events.db", event_store.ALL),
-            Database(home.trust_database, (create_usage, *migrations.TRUST, create_workspaces, create_host_decisions)),
+            Database(
+                home.trust_database,
+                (create_usage, *migrations.TRUST, create_workspaces, create_host_decisions, add_subscription_tokens),
+            ),
         )
         for database in databases:
             stack.push_async_callback(database.close)
