@@ -11,6 +11,7 @@ import parachute_runner
 
 from parachute.base.files import atomic_write, private_folder
 from parachute.chat.agent_processes.models import AgentFiles, AgentSpecification
+from parachute.chat.agent_processes.program_settings import program_settings
 from parachute.config.settings.home import Home
 
 # The SDK is imported in functions: it takes a second of a small processor, which the start of the server has not.
@@ -104,6 +105,7 @@ def build(
         # Otherwise a resumed session keeps the prompt of its first turn: a changed level, folder or instruction would
         # never reach the model. The SDK has no option for it where the prompt is a file.
         extra_args={"system-prompt-snapshot": "off"},
+        settings=program_settings(),
         setting_sources=[],
         skills=[],
         mcp_servers=dict(servers),
