@@ -68,6 +68,8 @@ class Login:
         self, path: Path, token_url: str = TOKEN_URL, *, rest_seconds: float = 30.0, wait_seconds: float = 15.0
     ) -> None:
         self.path = path
+        self.changed: Callable[[], None] = lambda: None
+        """Hears when a refresh fails, and when it succeeds again."""
         self._before = path.with_name(f"{path.name}.before")
         self._token_url = token_url
         self._rest_seconds, self._wait_seconds = rest_seconds, wait_seconds
@@ -142,8 +144,11 @@ class Login:
             )
         if problem is not None:
             log.warning("%s", problem.message)
+        is_news = (problem is None) != (self._problem is None)
         new = self._unwritten.answer["accessToken"] if self._unwritten else seen
         self._problem = (new, problem) if problem else None
+        if is_news:
+            self.changed()
 
     async def _refresh_locked(self, seen: str, client: Client) -> None:
         if self._unwritten is not None:

@@ -13,6 +13,7 @@ from parachute.chat.mcp_servers.service import McpServers
 from parachute.chat.network.inbox import HostsSource
 from parachute.chat.network.service import Networks
 from parachute.chat.network.store import HostDecisions
+from parachute.chat.prompts.inbox import PromptsSource
 from parachute.chat.prompts.service import Prompts
 from parachute.chat.runs.admission import Admission
 from parachute.chat.runs.inbox import RunsSource
@@ -109,6 +110,7 @@ async def build_chat(
     turn = TurnServices(agents, preparation, pool, events.events, storage.audit, events.inbox)
     runs = await lifecycle.start(Runs(turn, RunStore(storage.runs), admission, prewarming))
     events.inbox.add(RunsSource(runs), McpServersSource(mcp_servers.catalog), HostsSource(networks))
+    events.inbox.add(PromptsSource(vault, modules.approved_prompts))
     claude_code = ClaudeCode(History(), vault, sessions.sessions, sandboxes, events.hooks)
     await claude_code.start()
     await lifecycle.start(SessionEnding(sessions.store, events.events, settings.session_idle_minutes, runs.is_active))

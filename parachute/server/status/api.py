@@ -11,13 +11,13 @@ from parachute.chat.agent_processes.pool import AgentPool
 from parachute.chat.runs.service import Runs
 from parachute.chat.sessions.service import Sessions
 from parachute.config.settings.models import Settings
+from parachute.events.inbox.service import Inbox
 from parachute.llm.gateway.service import Gateway
 from parachute.modules.registry.service import Modules
 from parachute.ops.recovery.service import Recovery
 from parachute.sandbox.engines.service import Sandboxes
 from parachute.security.keys.models import Caller
 from parachute.server.status.panic_api import panic_of
-from parachute.server.status.waiting import waiting
 
 router = APIRouter(tags=["status"])
 
@@ -72,6 +72,6 @@ async def status(request: Request) -> dict[str, Any]:
             "total": await services.get(Sessions).count(),
             "active": len(services.get(Runs).active()),
         },
-        "waiting": await waiting(services),
+        "waiting": {f"{kind}s": count for kind, count in (await services.get(Inbox).counts()).items()},
         "agents": {"warm": pool.warm, "spare": pool.prewarmed is not None},
     }

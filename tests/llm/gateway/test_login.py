@@ -149,8 +149,11 @@ async def test_what_was_signed_in_anew_meanwhile_stays(signed_in: Installation, 
 async def test_a_refused_refresh_token_is_asked_once_and_named_before_the_login_ends(
     signed_in: Installation, oauth: OAuthServer
 ) -> None:
+    heard: list[bool] = []
+    signed_in.gateway.upstream.login.changed = lambda: heard.append(True)
     write(signed_in, 60, refreshToken="refresh-0")
     assert await ask(signed_in) == (200, None)
+    assert heard == [True]
     credential = (await signed_in.gateway.status())["credential"]
     assert "claude login" in credential["problem"]
     assert credential["expired"] is False

@@ -4,7 +4,7 @@ import time
 from datetime import datetime
 
 from parachute.ops.doctor.computer import Computer
-from parachute.ops.doctor.models import Group, Result, check, ok, problem, warning
+from parachute.ops.doctor.models import Group, Level, Result, check, ok, problem, warning
 from parachute.ops.doctor.provider import provider_of
 
 _SOON = 3 * 24 * 60 * 60
@@ -55,4 +55,6 @@ def _ending(source: str, ends: float | None) -> Result | None:
         return None
     if left <= 0:
         return problem(f"The credential from {source} has expired.", _LOGIN)
-    return warning(f"The credential from {source} ends in {left / _HOUR:.0f} hours; nothing refreshes it then.", _LOGIN)
+    return Result(
+        Level.WARNING, f"The credential from {source} ends in {left / _HOUR:.0f} hours for good.", _LOGIN, is_dated=True
+    )
