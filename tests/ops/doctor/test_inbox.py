@@ -1,6 +1,10 @@
 """What the doctor finds waits in the inbox until it is solved; the doctor itself is the real program."""
 
 import json
+import os
+import subprocess
+import sys
+import time
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,6 +24,8 @@ from parachute.ops.doctor.inbox import ProblemsSource
 from parachute.ops.doctor.models import Examination, Fix, Level, Result, ok, problem, warning
 from parachute.security.audit.service import Audit
 from parachute.security.keys.models import Caller, Scope
+from tests.support.computer import Computer
+from tests.support.messages_api import MessagesAPI
 
 OWNER = Caller("key", "phone", (Scope.parse("*:admin"),))
 
@@ -137,3 +143,34 @@ async def test_a_doctor_that_fails_is_an_error(watched: Watched) -> None:
     with pytest.raises(Unavailable) as caught:
         await watched.examiner.examine(["no-such-check"])
     assert caught.value.key == "doctor_failed"
+
+
+@pytest.mark.long
+async def test_a_whole_computer_shows_a_login_that_has_ended(api: MessagesAPI) -> None:
+    with Computer(settings={"provider": "anthropic", "base_url": api.url}) as computer:
+        login = computer.folder / ".claude" / ".credentials.json"
+        login.parent.mkdir()
+
+        def sign_in(seconds: float) -> None:
+            fields = {"accessToken": "sk-ant-oat01-x", "expiresAt": (time.time() + seconds) * 1000}
+            login.write_text(json.dumps({"claudeAiOauth": fields}))
+
+        sign_in(-60)
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(computer.folder),
+            "PARACHUTE_HOME": str(computer.home.root),
+        }
+        command = [sys.executable, "-m", "parachute.cli", "doctor", "credentials"]
+        assert subprocess.run(command, env=environment, capture_output=True, check=False).returncode == 1
+        async with computer.client() as client:
+            (item,) = (await client.get("/api/inbox")).json()["items"]
+            assert (item["kind"], item["details"]["check"]) == ("problem", "credentials")
+            assert (await client.get("/api/status")).json()["waiting"]["problems"] == 1
+            body = {"id": item["id"], "hash": item["hash"], "answer": "look-again"}
+            refused = await client.post("/api/inbox/answer", json=body)
+            assert (refused.status_code, refused.json()["key"]) == (409, "not_solved")
+            sign_in(10 * 24 * 3600)
+            assert (await client.post("/api/inbox/answer", json=body)).status_code == 200
+            waiting = (await client.get("/api/status")).json()["waiting"]
+            assert {"problems": 0, "suggestions": 0, "modules": 0, "agents": 0, "hooks": 0}.items() <= waiting.items()
