@@ -52,7 +52,7 @@ class _Unwritten:
 class SignInAgain(ParachuteError):
     """The login cannot be refreshed any more."""
 
-    status = 401
+    status = 503  # a 401 would look as if our caller's own key were wrong
     key = "expired_token"
 
 
@@ -65,7 +65,7 @@ class Login:
     """
 
     def __init__(
-        self, path: Path, token_url: str = TOKEN_URL, *, rest_seconds: float = 30.0, wait_seconds: float = 15.0
+        self, path: Path, token_url: str = TOKEN_URL, *, rest_seconds: float = 30.0, wait_seconds: float = 10.0
     ) -> None:
         self.path = path
         self.changed: Callable[[], None] = lambda: None

@@ -42,9 +42,19 @@ class Credential:
         return self.kind is CredentialKind.OAUTH and is_anthropics
 
     @property
+    def lasts_until(self) -> float | None:
+        """The end after which nothing refreshes it, in epoch seconds; None where none is known."""
+        return self.ends_at if self.renewable else self.expires_at
+
+    @property
     def expired(self) -> bool:
-        """True if it has expired, as far as it says."""
+        """True if it cannot be used as it is, as far as it says."""
         return self.expires_at is not None and self.expires_at <= time.time()
+
+    @property
+    def has_ended(self) -> bool:
+        """True if it has expired for good."""
+        return self.lasts_until is not None and self.lasts_until <= time.time()
 
 
 @dataclass(frozen=True, slots=True)

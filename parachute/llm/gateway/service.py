@@ -132,9 +132,9 @@ class Gateway:
         return {
             "source": credential.source,
             "kind": credential.kind.value,
-            "expired": credential.expired and not credential.renewable,
+            "expired": credential.has_ended,
             "problem": problem and str(problem),
-            "ends_at": credential.ends_at and datetime.fromtimestamp(credential.ends_at, UTC).isoformat(),
+            "ends_at": credential.lasts_until and datetime.fromtimestamp(credential.lasts_until, UTC).isoformat(),
         }
 
     async def subscription(self) -> dict[str, Any]:

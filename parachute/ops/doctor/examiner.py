@@ -34,9 +34,11 @@ class Examiner:
         self._one = asyncio.Lock()
         self._soon: set[str] = set()
         self._task: asyncio.Task[None] | None = None
+        self._is_closed = False
 
     async def close(self) -> None:
-        """End the examination in the background."""
+        """End the examination in the background, and begin none any more."""
+        self._is_closed = True
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -53,6 +55,8 @@ class Examiner:
     def soon(self, names: Iterable[str]) -> None:
         """Run checks in the background."""
         self._soon.update(names)
+        if self._is_closed:
+            return
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._run_soon(), name="doctor")
 

@@ -25,8 +25,7 @@ def examine(computer: Computer) -> Result:
         return ok(f"{provider.base_url} answers, because {provider.chosen_because}.")
     if credential is None:
         return problem("Anthropic is to answer, and there is no credential for it.", _LOGIN)
-    ends = credential.ends_at if credential.renewable else credential.expires_at
-    return _ending(credential.source, ends) or ok(f"There is a credential: {credential.source}.")
+    return _ending(credential.source, credential.lasts_until) or ok(f"There is a credential: {credential.source}.")
 
 
 def _reported(provider: dict[str, object]) -> Result:
