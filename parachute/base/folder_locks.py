@@ -10,6 +10,9 @@ from parachute.base.errors import Unavailable
 
 _PAUSE_SECONDS = 0.5
 
+_Identity = tuple[int, int]
+"""Which folder it is: its number, which a later one may get again, and when it was made."""
+
 
 @contextlib.asynccontextmanager
 async def folder_lock(path: Path, *, stale_seconds: float, wait_seconds: float) -> AsyncIterator[None]:
@@ -18,28 +21,31 @@ async def folder_lock(path: Path, *, stale_seconds: float, wait_seconds: float) 
     Errors: Unavailable if somebody else holds it for `wait_seconds`, OSError.
     """
     deadline = time.monotonic() + wait_seconds
-    while not await asyncio.to_thread(_taken, path, stale_seconds):
+    while (held := await asyncio.to_thread(_taken, path, stale_seconds)) is None:
         if time.monotonic() >= deadline:
             raise Unavailable(f"Another program holds {path}.", "Try again in a minute.", key="locked")
         await asyncio.sleep(_PAUSE_SECONDS)
     try:
         yield
     finally:
-        # Gone if somebody took it for left behind, after this machine had slept.
+        # Somebody else's if this machine has slept for longer.
         with contextlib.suppress(OSError):
-            path.rmdir()
+            if _identity(path) == held:
+                path.rmdir()
 
 
-def _taken(path: Path, stale_seconds: float) -> bool:
+def _taken(path: Path, stale_seconds: float) -> _Identity | None:
+    with contextlib.suppress(FileNotFoundError):
+        if time.time() - path.lstat().st_mtime < stale_seconds:
+            return None
+        path.rmdir()
     try:
         path.mkdir(0o700)
     except FileExistsError:
-        with contextlib.suppress(FileNotFoundError):
-            if time.time() - path.lstat().st_mtime < stale_seconds:
-                return False
-            path.rmdir()
-        with contextlib.suppress(FileExistsError):
-            path.mkdir(0o700)
-            return True
-        return False
-    return True
+        return None
+    return _identity(path)
+
+
+def _identity(path: Path) -> _Identity:
+    status = path.lstat()
+    return status.st_ino, status.st_mtime_ns
