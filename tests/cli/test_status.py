@@ -14,9 +14,9 @@ def test_status_shows_both_limits_and_what_waits(parachute: Terminal, home: Home
             {
                 "vault": "/v",
                 "provider": {**provider, "tokens_today": 12345, "daily_token_limit": 100000},
-                "waiting": {"suggestions": 2, "mcp_servers": 1, "problems": 0},
+                "waiting": {"problems": 2, "mcp_servers": 1},
             },
         )
         shown = " ".join(parachute("status").out.split())
     assert "$1.50 of $20.00 today; 12,345 of 100,000 tokens of the subscription" in shown
-    assert "Waiting 2 suggestions, 1 MCP server: `parachute inbox`" in shown
+    assert "Waiting 2 problems, 1 MCP server: `parachute inbox`" in shown

@@ -1,6 +1,7 @@
 """Files that steer direct conversations and have changed since they were approved, in the inbox."""
 
 import asyncio
+import shlex
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -49,5 +50,5 @@ def _item(prompt: PromptFile) -> Item:
         details=change.as_json(),
         answers=(APPROVE,) if len(prompt.content) <= _WHOLE else (),
         is_owners=True,
-        command=f"parachute prompts approve {prompt.name}",
+        command=f"parachute prompts approve {shlex.quote(prompt.name)}",
     )

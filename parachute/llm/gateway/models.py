@@ -6,7 +6,7 @@ from enum import StrEnum
 
 ANTHROPIC_SECRET = "sk-ant-"  # noqa: S105 - how they all begin
 
-_SUBSCRIPTION_TOKEN = "sk-ant-oat"  # noqa: S105 - how those begin
+SUBSCRIPTION_TOKEN = "sk-ant-oat"  # noqa: S105 - how those of a subscription begin
 
 ANTHROPIC_ONLY = "anthropic"
 """In the place of a server's address: wherever Anthropic is."""
@@ -38,7 +38,7 @@ class Credential:
     @property
     def is_subscription(self) -> bool:
         """True if it is paid by the month; a bearer token for some other service is not."""
-        is_anthropics = self.source != "ANTHROPIC_AUTH_TOKEN" or self.secret.startswith(_SUBSCRIPTION_TOKEN)
+        is_anthropics = self.source != "ANTHROPIC_AUTH_TOKEN" or self.secret.startswith(SUBSCRIPTION_TOKEN)
         return self.kind is CredentialKind.OAUTH and is_anthropics
 
     @property
