@@ -3,6 +3,7 @@
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 
 from parachute.base.errors import InvalidInput, ParachuteError
@@ -10,8 +11,9 @@ from parachute.cli.api import Api
 from parachute.cli.asking import agrees
 from parachute.cli.output import clean, counted, print_error, print_json, print_note, print_table, styled
 from parachute.config.settings.home import Home
-from parachute.ops.doctor.checks import named
+from parachute.ops.doctor.checks import all_checks, named
 from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.findings import record
 from parachute.ops.doctor.models import Check, Examination, Group, Level
 from parachute.ops.doctor.service import examine, has_problem
 
@@ -28,7 +30,7 @@ def print_checks(names: list[str], as_json: bool) -> None:
     print_table(["About", "Check", "Title"], _grouped((str(each.group), name, each.title) for name, each in found))
 
 
-def examine_computer(names: list[str], *, fix: bool, yes: bool, as_json: bool) -> bool:
+def examine_computer(names: list[str], *, fix: bool, yes: bool, as_json: bool, records: bool) -> bool:
     """Run the checks, fix what can be fixed if asked to, and print the results; whether a problem is left."""
     checks = named(names)
     hint = "`parachute doctor --fix --yes` mends without asking."
@@ -36,21 +38,25 @@ def examine_computer(names: list[str], *, fix: bool, yes: bool, as_json: bool) -
         raise InvalidInput("--yes belongs to --fix.", hint)
     if fix and not yes and (as_json or not sys.stdin.isatty()):
         raise InvalidInput("Nobody is there who could be asked.", hint)
-    found = _examine(checks, as_json)
+    found = _examine(checks, as_json, records)
     fixed = _mend(found, asks=not yes, shows=not as_json) if fix else []
     if fixed:
         # Anew: what was mended may have been the reason for something else.
         if not as_json:
             print()
-        found = _examine(checks, as_json)
+        found = _examine(checks, as_json, records)
     if as_json:
         print_json({"problem": has_problem(found), "checks": [each.as_json() for each in found], "fixed": fixed})
     return has_problem(found)
 
 
-def _examine(checks: Mapping[str, Check], as_json: bool) -> list[Examination]:
+def _examine(checks: Mapping[str, Check], as_json: bool, records: bool) -> list[Examination]:
     with _Waiting(checks) as waiting:
-        found = examine(_computer(), checks, waiting.done)
+        computer = _computer()
+        found = examine(computer, checks, waiting.done)
+    if records or computer.core_runs:  # else a look leaves nothing behind
+        with suppress(OSError):  # on a full disk, of which the check of it tells
+            record(computer.home.root, found, is_whole=checks.keys() == all_checks().keys())
     if not as_json:
         _print_examinations(found)
     return found

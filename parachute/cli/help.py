@@ -26,6 +26,7 @@ SECTIONS = {
         "chat": "Talk to an agent",
         "ask": "Ask the model once: it has no tools, and nothing is kept",
         "sessions": "List, search, show, rename, end, archive and delete conversations",
+        "import": "Keep conversations with Claude Code that it would delete",
         "workspaces": "Give conversations about one project a folder, a model and limits in common",
     },
     "Journal and knowledge": {
@@ -64,7 +65,14 @@ SECTIONS = {
 """The commands by section, each with its summary; the file in `commands/` that has one is imported when it is used."""
 
 _SUMMARIES = {name: summary for section in SECTIONS.values() for name, summary in section.items()}
-_FILES = {"start": "server", "stop": "server", "restart": "server", "resume": "panic", "version": "completion"}
+_FILES = {
+    "start": "server",
+    "stop": "server",
+    "restart": "server",
+    "resume": "panic",
+    "version": "completion",
+    "import": "import_",
+}
 """The files of commands that are not called as their file."""
 
 EXAMPLES = """\b

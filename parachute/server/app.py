@@ -29,6 +29,7 @@ from parachute.security.keys.service import Keys
 from parachute.server.api_description import described
 from parachute.server.composition.automation import build_automation, build_suggestions
 from parachute.server.composition.chat import build_chat, build_sessions
+from parachute.server.composition.doctor import build_doctor
 from parachute.server.composition.events import build_events
 from parachute.server.composition.kill_switch import build_kill_switch
 from parachute.server.composition.lifecycle import Lifecycle
@@ -177,10 +178,11 @@ async def _start(installation: Installation, services: ServiceRegistry, lifecycl
     automation = await build_automation(
         installation, storage, events, llm, sandbox, modules, sessions, suggestions, chat, lifecycle
     )
+    examiner = build_doctor(installation, events, llm, lifecycle)
     switch = await build_kill_switch(installation.home, events, llm, sandbox, chat, lifecycle)
     services.add_as(PersonsAgent, automation.maintenance)
     services.add_as(AppListener, chat.prewarming)
     services.add_as(RunningModules, modules.hosts)
-    services.add(storage.audit, storage.recovery, refused, sessions.sessions, suggestions, switch)
+    services.add(storage.audit, storage.recovery, refused, sessions.sessions, suggestions, switch, examiner)
     for wing in (events, llm, sandbox, modules, chat, automation):
         services.add(*(getattr(wing, field.name) for field in fields(wing)))

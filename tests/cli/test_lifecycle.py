@@ -194,16 +194,14 @@ def test_a_core_that_is_down_is_shown_with_its_reason(parachute: Terminal, home:
         assert json.loads(parachute("status", "--json").out)["problem"] == "It hurts."
 
 
-def test_what_waits_for_a_decision_is_shown(parachute: Terminal, home: Home) -> None:
+def test_what_waits_is_shown(parachute: Terminal, home: Home) -> None:
     with ScriptedCore(home) as core:
         core.answers["GET", "/api/status"] = (
             200,
             {"vault": "/v", "waiting": {"suggestions": 2, "modules": 1, "hooks": 0}},
         )
         shown = parachute.ok("status")
-    assert "Waiting  2 suggestions for your decision: `parachute suggestions list`" in shown
-    assert "Waiting  1 module for your approval: `parachute modules list`" in shown
-    assert "hook" not in shown
+    assert "Waiting  2 suggestions, 1 module: `parachute inbox`\n" in shown
 
 
 @needs_core

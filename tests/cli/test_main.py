@@ -39,6 +39,7 @@ COMMANDS = (
     "sessions",
     "agents",
     "hooks",
+    "import",
     "inbox",
     "mcp",
     "modules",

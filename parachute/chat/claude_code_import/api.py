@@ -18,6 +18,7 @@ _LISTED = 500
 
 
 ServiceDependency = Annotated[ClaudeCode, Depends(provided(ClaudeCode))]
+Days = Annotated[int, Query(ge=0, le=36_500)]
 ProjectPath = Annotated[str | None, Query(alias="path", max_length=_PATH)]
 
 
@@ -53,6 +54,20 @@ async def list_sessions(
 async def get_session(session: str, service: ServiceDependency, path: ProjectPath = None) -> Response:
     """A conversation with Claude Code and its newest messages."""
     return await _json(await service.details(session, path))
+
+
+@router.get("/expiring")
+async def expiring(service: ServiceDependency, days: Days = 7) -> Response:
+    """The conversations that Claude Code deletes in the next `days` and that are not here, and after how many days it does so."""
+    kept, found = await service.expiring(days)
+    return await _json({"cleanupPeriodDays": kept, "sessions": [each.as_json() for each in found]})
+
+
+@router.post("/keep")
+async def keep(request: Request, service: ServiceDependency, days: Days = 7) -> dict[str, Any]:
+    """Adopt all conversations that Claude Code deletes in the next `days`."""
+    kept, failed = await service.keep(days, by_owner=await is_owner(request))
+    return {"kept": kept, "failed": [{"sessionId": session, "reason": reason} for session, reason in failed]}
 
 
 @router.post("/adopt/{session}")

@@ -14,6 +14,7 @@ from parachute.base.errors import InvalidInput, NotFound
 from parachute.base.folders import Folder
 from parachute.chat.claude_code_import.models import Found, Summary
 from parachute.chat.claude_code_import.reading import messages_of, project_of, summary_of
+from parachute.chat.claude_code_import.retention import MANAGED, retention_days
 
 _OWN = "-scratch-"
 _SESSION = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -33,7 +34,9 @@ class History:
     """Reads below `{claude folder}/projects`; its methods block, call them from a thread."""
 
     def __init__(self, claude_folder: Path | None = None) -> None:
-        self._root = (claude_folder or Path.home() / ".claude") / "projects"
+        folder = claude_folder or Path.home() / ".claude"
+        self._root = folder / "projects"
+        self._settings = (MANAGED, folder / "settings.json")
         self._projects: _Cache[str | None] = _Cache(_PROJECTS)
         self._summaries: _Cache[Summary | None] = _Cache(_SUMMARIES)
 
@@ -47,6 +50,15 @@ class History:
             if len(summaries) == limit:
                 break
         return summaries
+
+    def retention_days(self) -> int | None:
+        """The days that Claude Code keeps conversations, None if it deletes none."""
+        return retention_days(*self._settings)
+
+    def unchanged_since(self, seconds: float) -> list[tuple[Found, Summary]]:
+        """The conversations that were not changed since a moment, the oldest first."""
+        old = [found for found in reversed(self._found()) if found.modified < seconds * 1e9]
+        return [(found, summary) for found in old if (summary := self.summary(found))]
 
     def projects(self) -> list[dict[str, Any]]:
         """The folders in which there were conversations, the one of the newest first, in the app's form."""

@@ -55,6 +55,19 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
+class Expiring:
+    """A conversation that Claude Code deletes when it runs next after `ends_at` (ISO 8601 in UTC)."""
+
+    found: Found
+    summary: Summary
+    ends_at: str
+
+    def as_json(self) -> dict[str, Any]:
+        """The form of lists, with its end."""
+        return {**self.summary.as_json(), "endsAt": self.ends_at}
+
+
+@dataclass(frozen=True, slots=True)
 class Adoption:
     """The result of an adoption; `sentence` is for the person who asked."""
 

@@ -4,14 +4,16 @@ import asyncio
 import contextlib
 import logging
 import sqlite3
+import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from parachute.base.clock import now
-from parachute.base.errors import Conflict, InvalidInput, NotAllowed
+from parachute.base.clock import as_text, now
+from parachute.base.errors import Conflict, InvalidInput, NotAllowed, ParachuteError
 from parachute.chat.claude_code_import.copies import Copies
 from parachute.chat.claude_code_import.history import History
-from parachute.chat.claude_code_import.models import Adoption, Found, Summary
+from parachute.chat.claude_code_import.models import Adoption, Expiring, Found, Summary
 from parachute.chat.sessions.models import Session
 from parachute.chat.sessions.service import Sessions
 from parachute.config.vault.service import Vault
@@ -23,6 +25,7 @@ log = logging.getLogger(__name__)
 
 _SOURCE = "claude-code"
 _TITLE = 80
+_DAY = 24 * 60 * 60
 
 
 class ClaudeCode:
@@ -73,6 +76,35 @@ class ClaudeCode:
         kept = {name: shown[name] for name in ("sessionId", "title", "cwd", "model", "createdAt")}
         return {**kept, "messages": messages}
 
+    async def expiring(self, days: int) -> tuple[int | None, list[Expiring]]:
+        """The days after which Claude Code deletes conversations, and those that it deletes in the next `days`, without those
+        that are here; the first to go comes first."""
+        kept = await asyncio.to_thread(self._history.retention_days)
+        if kept is None:
+            return None, []
+        async with self._reading:
+            found = await asyncio.to_thread(self._history.unchanged_since, time.time() - (kept - days) * _DAY)
+        return kept, [
+            Expiring(each, summary, as_text(datetime.fromtimestamp(each.modified / 1e9 + kept * _DAY, UTC)))
+            for each, summary in found
+            if await self._sessions.find(each.session) is None
+        ]
+
+    async def keep(self, days: int, *, by_owner: bool) -> tuple[list[str], list[tuple[str, str]]]:
+        """Adopt all that Claude Code deletes in the next `days`; the ids of those that are here now, and of the others the reason."""
+        kept, failed = [], []
+        for each in (await self.expiring(days))[1]:
+            session = each.found.session
+            try:
+                async with self._adopting:
+                    if await self._sessions.find(session) is None:
+                        await self._adopt(each.found, each.summary, None, by_owner)
+            except ParachuteError as error:
+                failed.append((session, error.message))
+            else:
+                kept.append(session)
+        return kept, failed
+
     async def adopt(self, session: str, path: str | None, directory: str | None, *, by_owner: bool = True) -> Adoption:
         """Make a session of this computer that goes on with a conversation, under the id that it has.
 
@@ -86,11 +118,17 @@ class ClaudeCode:
                 await self._sessions.check_owner(existing, None)
                 return Adoption(existing.id, False, existing.message_count, "This conversation is here already.")
             found, summary = await self._find(session, path)
-            stored, problem = await self._directory(directory, summary.project, by_owner)
-            adopted = _session(summary, stored)
-            await self._take(found, adopted)
+            adopted, problem = await self._adopt(found, summary, directory, by_owner)
         sentence = f"You can go on with {adopted.title!r} here; the original stays as it is."
         return Adoption(adopted.id, True, adopted.message_count, f"{sentence} {problem}" if problem else sentence)
+
+    async def _adopt(
+        self, found: Found, summary: Summary, directory: str | None, by_owner: bool
+    ) -> tuple[Session, str | None]:
+        stored, problem = await self._directory(directory, summary.project, by_owner)
+        adopted = _session(summary, stored)
+        await self._take(found, adopted)
+        return adopted, problem
 
     async def _find(self, session: str, path: str | None) -> tuple[Found, Summary]:
         async with self._reading:

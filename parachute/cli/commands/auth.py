@@ -110,7 +110,7 @@ def status(as_json: bool = JSON) -> None:
                 ("Keys", "cannot be read" if count is None else str(count)),
             ]
         )
-        if credential and credential.expired:
+        if credential and credential.has_ended:
             print_note("Log in again: `parachute auth login`, or `claude login` where it came from there.")
         used = ((server or {}).get("credential") or {}).get("source")
         if server and (server.get("provider"), used) != (provider.name, credential.source if credential else None):
@@ -157,7 +157,7 @@ def _as_json(credential: "Credential | None") -> dict[str, Any] | None:
     return {
         "source": credential.source,
         "kind": credential.kind.value,
-        "expired": credential.expired,
+        "expired": credential.has_ended,
         "expires_at": _moment(credential),
     }
 
@@ -165,12 +165,14 @@ def _as_json(credential: "Credential | None") -> dict[str, Any] | None:
 def _line(credential: "Credential | None") -> str:
     if credential is None:
         return "none"
+    refreshed = ", refreshed when it is used" if credential.renewable else ""
     if (moment := _moment(credential)) is None:
-        return credential.source
-    return f"{credential.source}, {'expired at' if credential.expired else 'valid until'} {local(moment)}"
+        return f"{credential.source}{refreshed}"
+    ends = f"expired at {local(moment)}" if credential.has_ended else f"valid until {local(moment)}"
+    return f"{credential.source}{refreshed}, {ends}"
 
 
 def _moment(credential: "Credential") -> str | None:
-    if credential.expires_at is None:
+    if credential.lasts_until is None:
         return None
-    return datetime.fromtimestamp(credential.expires_at, UTC).isoformat(timespec="seconds")
+    return datetime.fromtimestamp(credential.lasts_until, UTC).isoformat(timespec="seconds")

@@ -11,6 +11,9 @@ def doctor(
     yes: bool = typer.Option(False, "--yes", "-y", help="With --fix: do not ask."),
     as_list: bool = typer.Option(False, "--list", help="Only show which checks there are."),
     as_json: bool = JSON,
+    records: bool = typer.Option(
+        False, "--record", hidden=True, help="Note what is found, also while the API is down."
+    ),
 ) -> None:
     """Look for what is wrong with this computer, also while it is down; exit code 1 if there is a problem."""
     # The checks import everything that they examine.
@@ -18,7 +21,7 @@ def doctor(
 
     if as_list:
         print_checks(names or [], as_json)
-    elif examine_computer(names or [], fix=fix, yes=yes, as_json=as_json):
+    elif examine_computer(names or [], fix=fix, yes=yes, as_json=as_json, records=records):
         raise typer.Exit(1)
 
 

@@ -1,12 +1,11 @@
 """`parachute prompts`: files whose words steer conversations that run directly."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import typer
 
-from parachute.base.errors import NotFound, ParachuteError
-from parachute.base.files import read_regular
+from parachute.base.errors import NotFound
+from parachute.chat.prompts.approvals import PromptFile, approved_files, prompt_file
 from parachute.cli.asking import confirm_approval, print_approved
 from parachute.cli.commands import JSON, YES, group
 from parachute.cli.installation import settings
@@ -14,16 +13,15 @@ from parachute.cli.modules import print_changes
 from parachute.cli.output import clean, print_rows
 from parachute.config.settings.home import Home
 from parachute.config.vault.service import Vault
-from parachute.events.hooks import memory
 from parachute.modules.registry.changes import text_change
-from parachute.security.approved_prompts import LIMIT, ApprovedPrompts, shown_name
+from parachute.security.approved_prompts import ApprovedPrompts
 
 
 def list_(as_json: bool = JSON) -> None:
     """List what was approved, and whether it is still as it was then."""
     home = Home.find()
     vault, approvals = Vault(settings(home).vault), ApprovedPrompts(home.root)
-    found = [_prompt(name, vault, approvals) for name in approvals.names()]
+    found = list(approved_files(vault, approvals))
     print_rows(
         [{"file": prompt.name, "state": prompt.state} for prompt in found],
         as_json,
@@ -66,63 +64,11 @@ def withdraw(file: str = typer.Argument(help="A file that was approved.")) -> No
 app = group(list_, approve, withdraw)
 
 
-@dataclass(frozen=True, slots=True)
-class _Prompt:
-    """One file with its words as they are now, None if there are none to read; what is shown and approved is these."""
-
-    name: str
-    text: str | None
-    approvals: ApprovedPrompts
-
-    @property
-    def content(self) -> bytes:
-        """The words, as a file would hold them."""
-        return f"{self.text}\n".encode(errors="replace")
-
-    @property
-    def before(self) -> bytes | None:
-        """The words that were approved last."""
-        found = self.approvals.before(self.name)
-        return None if found is None else found + b"\n"
-
-    @property
-    def is_approved(self) -> bool:
-        """True if these words are approved, of the memory every entry."""
-        if self.text is not None and self.name == memory.NAME:
-            parts = memory.entries(self.text)
-            return self.approvals.approved_parts(self.name, parts) == parts
-        return self.text is not None and self.approvals.is_approved(self.name, self.text)
-
-    @property
-    def state(self) -> str:
-        """The state in a word or two."""
-        return "gone" if self.text is None else "approved" if self.is_approved else "changed, not approved"
-
-    def approve(self) -> None:
-        """Approve these words."""
-        assert self.text is not None
-        if self.name == memory.NAME:
-            memory.approve(self.approvals, self.text)
-        else:
-            self.approvals.approve(self.name, self.text)
-
-
-def _named(word: str) -> _Prompt:
+def _named(word: str) -> PromptFile:
     """The file that is meant: one of the vault, or else one from where one stands."""
     home = Home.find()
     vault = Vault(settings(home).vault)
     path = vault.absolute(word)
     if not path.exists() and Path(word).exists():
         path = Path(word).absolute()
-    return _prompt(shown_name(vault.root, path), vault, ApprovedPrompts(home.root))
-
-
-def _prompt(name: str, vault: Vault, approvals: ApprovedPrompts) -> _Prompt:
-    try:
-        if name == memory.NAME:
-            text = memory.newest(vault.root)
-        else:
-            text = read_regular(vault.absolute(name), LIMIT).decode(errors="replace").strip()
-    except (OSError, ParachuteError):
-        text = ""
-    return _Prompt(name, text or None, approvals)
+    return prompt_file(path, vault, ApprovedPrompts(home.root))

@@ -19,6 +19,9 @@ from parachute.web.first_boot.addresses import addresses
 NOT_RUNNING = 3
 """The exit code of systemctl for a unit that is not active."""
 
+_KINDS = {"mcp_servers": "MCP server"}
+"""Kinds of the inbox whose name is no word."""
+
 
 def status(
     verbose: bool = typer.Option(False, "--verbose", "-v", help="Show each process, too."), as_json: bool = JSON
@@ -122,12 +125,8 @@ def _facts(core: dict[str, Any]) -> list[tuple[str, str]]:
         facts.append(("Sessions", f"{sessions['total']}, {sessions['active']} active"))
     if agents := core.get("agents"):
         facts.append(("Agents", f"{agents['warm']} warm, {1 if agents['spare'] else 0} prewarmed"))
-    return facts + [("Waiting", _waiting(kind, count)) for kind, count in core.get("waiting", {}).items() if count]
-
-
-def _waiting(kind: str, count: int) -> str:
-    what = "your decision" if kind == "suggestions" else "your approval"
-    return f"{counted(count, kind.removesuffix('s'))} for {what}: `parachute {kind} list`"
+    waiting = [counted(count, _KINDS.get(kind, kind[:-1])) for kind, count in core.get("waiting", {}).items() if count]
+    return facts + ([("Waiting", f"{', '.join(waiting)}: `parachute inbox`")] if waiting else [])
 
 
 def _print_units(units: list[dict[str, Any]]) -> None:
@@ -147,7 +146,11 @@ def _print_units(units: list[dict[str, Any]]) -> None:
 
 def _spending(provider: dict[str, Any]) -> str:
     spent, limit = money(provider.get("spent_today") or 0), provider.get("daily_spending_limit")
-    return f"{spent} today, without a limit" if limit is None else f"{spent} of {money(limit)} today"
+    shown = f"{spent} today, without a limit" if limit is None else f"{spent} of {money(limit)} today"
+    tokens, most = provider.get("tokens_today") or 0, provider.get("daily_token_limit")
+    if not tokens and most is None:
+        return shown
+    return f"{shown}; {tokens:,}{'' if most is None else f' of {most:,}'} tokens of the subscription"
 
 
 def _sandbox(sandbox: dict[str, Any]) -> str:

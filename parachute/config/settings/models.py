@@ -324,7 +324,13 @@ class Settings(BaseSettings):
         default=20.0,
         ge=0,
         allow_inf_nan=False,
-        description="US dollars that agents may spend in a day; empty for no limit.",
+        description="US dollars that agents may spend in a day with an API key; empty for no limit.",
+    )
+    daily_token_limit: int | None = Field(
+        default=None,
+        ge=0,
+        le=10**12,
+        description="Tokens that agents may use in a day of a Claude subscription; empty for no limit of ours.",
     )
 
     project_folders: list[ExpandedPath] = Field(

@@ -3,12 +3,12 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed, ParachuteError
-from parachute.events.inbox.models import Answer, Item, Source, not_waiting
+from parachute.events.inbox.models import Answer, Item, Kind, Source, not_waiting
 from parachute.security.audit.service import Audit
 from parachute.security.keys.models import Caller
 
@@ -59,14 +59,20 @@ class Inbox:
         """Return what waits now."""
         found: list[Item] = []
         problems = []
-        for result in await asyncio.gather(*(source.items() for source in self._sources), return_exceptions=True):
+        for _, result in await self._asked():
             if isinstance(result, ParachuteError):
                 problems.append(str(result))
-            elif isinstance(result, BaseException):
-                raise result
             else:
                 found += result
         return Page(tuple(sorted(found, key=lambda item: (item.since, item.id))), tuple(dict.fromkeys(problems)))
+
+    async def counts(self) -> dict[Kind, int]:
+        """Return how many things of each kind wait; kinds that cannot be found out are left out."""
+        found: dict[Kind, int] = {}
+        for source, result in await self._asked():
+            if not isinstance(result, ParachuteError):
+                found |= {kind: sum(item.kind == kind for item in result) for kind in sorted(source.kinds)}
+        return found
 
     async def answer(self, identifier: str, digest: str, answer: Answer, caller: Caller, *, is_owner: bool) -> Item:
         """Answer one item, as it was shown with the hash `digest`, and return it.
@@ -112,6 +118,15 @@ class Inbox:
                     await asyncio.wait_for(change.wait(), _LOOK_SECONDS)
         finally:
             self._readers -= 1
+
+    async def _asked(self) -> list[tuple[Source, Sequence[Item] | ParachuteError]]:
+        async def ask(source: Source) -> tuple[Source, Sequence[Item] | ParachuteError]:
+            try:
+                return source, await source.items()
+            except ParachuteError as error:
+                return source, error
+
+        return await asyncio.gather(*map(ask, self._sources))
 
     async def _item(self, identifier: str) -> Item:
         sources = [source for source in self._sources if identifier.partition(":")[0] in source.kinds]

@@ -8,14 +8,15 @@ from typing import Any
 
 from starlette.types import Message, Receive, Scope, Send
 
-from parachute.base.errors import ParachuteError
+from parachute.base.errors import ParachuteError, Unavailable
 from parachute.llm.gateway import content
 from parachute.llm.gateway.accounting import UsageReader
 from parachute.llm.gateway.answer import parts_of, problem_of, with_credential
 from parachute.llm.gateway.body import Held, output_tokens, parsed, read_body, written
 from parachute.llm.gateway.endpoint import NOT_IN_TURN, ModelEndpoint
 from parachute.llm.gateway.exchange import Exchange, Refused, unless_left
-from parachute.llm.gateway.models import Credential, Problem, Provider, Usage
+from parachute.llm.gateway.login import SignInAgain
+from parachute.llm.gateway.models import Credential, Problem, Provider, Usage, payer_of
 from parachute.llm.gateway.prices import BYTES_OF_TOKEN, estimate
 from parachute.llm.gateway.spending import LimitReached, Spending
 from parachute.llm.gateway.upstream import Upstream, reason_of
@@ -143,11 +144,12 @@ class GatewayApplication:
             unsaid = Usage(1, size // BYTES_OF_TOKEN, 0 if is_streamed else tokens)
         request = _Request(endpoint, provider, url, payload, headers, model, unsaid)
         try:
-            async with self._spending.reserved(model, estimate(size, tokens), provider):
-                credential = self._credential(provider)
+            payer = payer_of(provider, await self._credential(provider))
+            async with self._spending.reserved(model, estimate(size, tokens), payer):
+                credential = await self._credential(provider)
                 if not await self._send(request, credential, exchange, may_renew=provider.name == "anthropic"):
-                    # `claude login` or the user may have renewed it since.
-                    await self._send(request, self._credential(provider), exchange, may_renew=False)
+                    # `claude login` or the user may have renewed it since, or we have.
+                    await self._send(request, await self._credential(provider), exchange, may_renew=False)
         except LimitReached as error:
             raise Refused(400, "invalid_request_error", error.message, "billing_error") from error
 
@@ -170,8 +172,11 @@ class GatewayApplication:
         try:
             async with client.stream("POST", request.url, content=request.payload, headers=headers) as response:
                 reader = None
-                if response.status_code == 401 and may_renew and self._credential(provider) != credential:
-                    return False
+                if response.status_code == 401:
+                    if may_renew and await self._credential(provider, refused=credential) != credential:
+                        return False
+                elif response.status_code < 400 and credential is not None:
+                    self._upstream.login.accepted(credential)
                 if response.status_code >= 400:
                     endpoint.problem = await problem_of(response, credential)
                 else:
@@ -185,7 +190,7 @@ class GatewayApplication:
                     await exchange.part(part)
                 # Before the end of the answer, so that the next request meets the limit.
                 complete, reader = reader, None
-                await self._account(request, complete)
+                await self._account(request, complete, credential)
                 if response.status_code == 200:
                     endpoint.problem = None
                 await exchange.end()
@@ -197,14 +202,15 @@ class GatewayApplication:
             raise Refused(502, "api_error", message, "network_error") from error
         finally:
             # Also when the agent has left: what was answered until then is paid.
-            await self._account(request, reader)
+            await self._account(request, reader, credential)
 
-    async def _account(self, request: "_Request", reader: UsageReader | None) -> None:
+    async def _account(self, request: "_Request", reader: UsageReader | None, credential: Credential | None) -> None:
         if reader is None:
             return
         reader.finish()
         if reader.usage.input_tokens or reader.usage.output_tokens:
-            await self._spending.account(request.endpoint.account, request.model, reader.usage, request.provider)
+            payer = payer_of(request.provider, credential)
+            await self._spending.account(request.endpoint.account, request.model, reader.usage, payer)
 
     async def _client(self, provider: Provider) -> Any:
         try:
@@ -212,9 +218,13 @@ class GatewayApplication:
         except ParachuteError as error:
             raise Refused(503, "api_error", str(error), "service_unavailable") from error
 
-    def _credential(self, provider: Provider) -> Credential | None:
+    async def _credential(self, provider: Provider, refused: Credential | None = None) -> Credential | None:
         try:
-            credential = self._upstream.credential(provider)
+            credential = await self._upstream.fresh_credential(provider, refused)
+        except Unavailable as error:
+            raise Refused(502, "api_error", str(error), "network_error") from error
+        except SignInAgain as error:
+            raise Refused(401, "authentication_error", str(error), "expired_token") from error
         except ParachuteError as error:
             raise Refused(401, "authentication_error", str(error), "invalid_credentials") from error
         if provider.name == "anthropic":

@@ -52,12 +52,17 @@ class CredentialSource:
             return started_with
         if (stored := self.stored) and stored.server in (None, other_server or ANTHROPIC_ONLY):
             return stored
-        return None if other_server else _from_file(self._claude_folder / ".credentials.json")
+        return None if other_server else _from_file(self.login_file, renewable=True)
+
+    @property
+    def login_file(self) -> Path:
+        """The file of `claude login`."""
+        return self._claude_folder / ".credentials.json"
 
 
-def _from_file(path: Path) -> Credential | None:
+def _from_file(path: Path, *, renewable: bool = False) -> Credential | None:
     """A credential from a file of ours (`{"api_key"}` or `{"oauth_token"}`, with `"for"`, the only server that gets it) or of
-    the CLI (`{"claudeAiOauth": {…}}`)."""
+    the CLI (`{"claudeAiOauth": {…}}`), which is `renewable` where the CLI keeps it: a copy that is refreshed ends the other."""
     try:
         value: Any = json.loads(read_regular(path, _LIMIT))
         if not isinstance(value, dict):
@@ -70,14 +75,13 @@ def _from_file(path: Path) -> Credential | None:
             return None  # the CLI keeps the credentials of MCP servers in the same file
         if not isinstance(login, dict):
             raise ValueError("claudeAiOauth: expected an object")
-        expires = login.get("expiresAt")
-        if expires is not None and (isinstance(expires, bool) or not isinstance(expires, int | float)):
-            raise ValueError("claudeAiOauth.expiresAt: expected milliseconds since 1970")
         return Credential(
             CredentialKind.OAUTH,
             _secret(login, "accessToken"),
             str(path),
-            expires / 1000 if expires is not None else None,
+            _moment(login, "expiresAt"),
+            renewable=renewable and bool(login.get("refreshToken")),
+            ends_at=_moment(login, "refreshTokenExpiresAt"),
         )
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -89,6 +93,13 @@ def _from_file(path: Path) -> Credential | None:
             "Fix or delete the file; `claude login` writes a new one.",
             key="credentials_unreadable",
         ) from error
+
+
+def _moment(login: dict[str, Any], name: str) -> float | None:
+    value = login.get(name)
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+        raise ValueError(f"claudeAiOauth.{name}: expected milliseconds since 1970")
+    return None if value is None else value / 1000
 
 
 def _server(value: dict[str, Any]) -> str | None:

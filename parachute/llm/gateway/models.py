@@ -26,7 +26,8 @@ class CredentialKind(StrEnum):
 class Credential:
     """A secret for the model's service; `source` says in words where it was found, `expires_at` is in epoch seconds.
 
-    `server` is the only one that it was entered for, an address or ANTHROPIC_ONLY; None if that was not said.
+    `server` is the only one that it was entered for, an address or ANTHROPIC_ONLY; None if that was not said. A `renewable` one
+    is refreshed before it expires, until `ends_at`, if that is known.
     """
 
     kind: CredentialKind
@@ -34,11 +35,29 @@ class Credential:
     source: str
     expires_at: float | None = None
     server: str | None = None
+    renewable: bool = False
+    ends_at: float | None = None
+
+    @property
+    def is_subscription(self) -> bool:
+        """True if it is paid by the month; a bearer token for some other service is not."""
+        is_anthropics = self.source != "ANTHROPIC_AUTH_TOKEN" or self.secret.startswith(SUBSCRIPTION_TOKEN)
+        return self.kind is CredentialKind.OAUTH and is_anthropics
+
+    @property
+    def lasts_until(self) -> float | None:
+        """The end after which nothing refreshes it, in epoch seconds; None where none is known."""
+        return self.ends_at if self.renewable else self.expires_at
 
     @property
     def expired(self) -> bool:
-        """True if it has expired, as far as it says."""
+        """True if it cannot be used as it is, as far as it says."""
         return self.expires_at is not None and self.expires_at <= time.time()
+
+    @property
+    def has_ended(self) -> bool:
+        """True if it has expired for good."""
+        return self.lasts_until is not None and self.lasts_until <= time.time()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +89,21 @@ class Provider:
         return None if self.takes_login else self.base_url
 
 
+class Payer(StrEnum):
+    """Who pays for a request: an API key in dollars, a subscription, of which tokens are counted, or nobody."""
+
+    KEY = "key"
+    SUBSCRIPTION = "subscription"
+    NOBODY = "nobody"
+
+
+def payer_of(provider: Provider, credential: Credential | None) -> Payer:
+    """Return who pays for requests to a provider with a credential; only Anthropic counts."""
+    if provider.name != "anthropic":
+        return Payer.NOBODY
+    return Payer.SUBSCRIPTION if credential is not None and credential.is_subscription else Payer.KEY
+
+
 @dataclass(slots=True)
 class Usage:
     """Tokens and US dollars."""
@@ -82,6 +116,8 @@ class Usage:
     dollars: float = 0.0
     searches: int = 0
     """Web searches; what they cost is in `dollars`."""
+    subscription_tokens: int = 0
+    """Those of the tokens that count against a subscription: all but what was read from the cache."""
 
     def add(self, other: "Usage") -> None:
         """Add another usage to this one."""
@@ -92,6 +128,7 @@ class Usage:
         self.cache_write_tokens += other.cache_write_tokens
         self.dollars += other.dollars
         self.searches += other.searches
+        self.subscription_tokens += other.subscription_tokens
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,11 @@ def dollars(model: str, usage: Usage) -> float:
     return (input_tokens * input_price + usage.output_tokens * output_price) / 1_000_000 + usage.searches * _SEARCH
 
 
+def subscription_tokens(usage: Usage) -> int:
+    """What a request takes of a subscription: what it reads from the cache is not counted."""
+    return usage.input_tokens + usage.cache_write_tokens + usage.output_tokens
+
+
 def estimate(size: int, output_tokens: int) -> Usage:
     """The most that a request of this size may use: all its input is new to the cache."""
     return Usage(requests=1, cache_write_tokens=size // BYTES_OF_TOKEN, output_tokens=output_tokens)

@@ -10,9 +10,9 @@ from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.llm.gateway.accounting import UsageReader
 from parachute.llm.gateway.endpoint import ModelEndpoint
 from parachute.llm.gateway.exchange import Refused
-from parachute.llm.gateway.models import QUESTIONS, CredentialKind, Problem, Provider, Usage
-from parachute.llm.gateway.prices import dollars
+from parachute.llm.gateway.models import QUESTIONS, CredentialKind, Payer, Problem, Provider, Usage, payer_of
 from parachute.llm.gateway.service import Gateway
+from parachute.llm.gateway.spending import charge
 
 _AT_ONCE = 4
 _SECONDS = 300.0
@@ -115,7 +115,7 @@ class Questions:
             return f"The model on this machine, which answers because {provider.chosen_because}, is too small."
         if provider.name == "anthropic" and credential is None:
             return "There are no credentials for the model."
-        if credential is not None and credential.expired:
+        if credential is not None and credential.has_ended:
             return f"The credential in {credential.source} has expired."
         return await self.agent.reason_unavailable() if self.agent and provider.wants_agent(credential) else None
 
@@ -133,7 +133,8 @@ class Questions:
         except Refused as refusal:
             self._gateway.kill_switch.check()  # then that is why
             raise not_answered(endpoint.problem, refusal.message, refusal.code) from refusal
-        return _answer(raw, question.model, provider)
+        payer = payer_of(provider, self._gateway.upstream.credential(provider))
+        return _answer(raw, question.model, provider, payer)
 
     async def _model(self, provider: Provider) -> str:
         wanted = (provider.model or self._gateway.upstream.default_model or "").partition("[")[0]
@@ -166,12 +167,12 @@ class Questions:
         return self._named[known]
 
 
-def _answer(raw: bytes, asked: str, provider: Provider) -> Answer:
+def _answer(raw: bytes, asked: str, provider: Provider, payer: Payer) -> Answer:
     reader = UsageReader(streaming=False)
     reader.feed(raw)
     reader.finish()
     usage = reader.usage
-    usage.dollars = dollars(asked, usage) if provider.name == "anthropic" else 0.0
+    charge(asked, usage, payer)
     try:
         message = json.loads(raw)
         text = "".join(block["text"] for block in message["content"] if block["type"] == "text")

@@ -1,5 +1,6 @@
 """The model gateway: it opens a model endpoint for each agent, and says what agents have spent."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 from parachute.base.budget import SANDBOX
@@ -10,7 +11,8 @@ from parachute.config.settings.models import Settings
 from parachute.llm.gateway.application import GatewayApplication
 from parachute.llm.gateway.credentials import CredentialSource
 from parachute.llm.gateway.endpoint import SOCKET_NAME, ModelEndpoint, new_token
-from parachute.llm.gateway.models import CredentialKind, Problem, Usage
+from parachute.llm.gateway.login import Login
+from parachute.llm.gateway.models import Credential, CredentialKind, Payer, Problem, Usage, payer_of
 from parachute.llm.gateway.spending import Spending
 from parachute.llm.gateway.store import UsageStore
 from parachute.llm.gateway.upstream import Upstream
@@ -25,10 +27,16 @@ class Gateway:
     """Opens and closes model endpoints, and knows what they have done."""
 
     def __init__(
-        self, home: Home, settings: Settings, credentials: CredentialSource, usage: UsageStore, audit: Audit
+        self,
+        home: Home,
+        settings: Settings,
+        credentials: CredentialSource,
+        usage: UsageStore,
+        audit: Audit,
+        login: Login | None = None,
     ) -> None:
         self.kill_switch = KillSwitch(home.root)
-        self.upstream = Upstream(home, settings, credentials, self.kill_switch)
+        self.upstream = Upstream(home, settings, credentials, self.kill_switch, login)
         self.spending = Spending(settings, usage)
         self.application = GatewayApplication(self.upstream, self.spending, audit)
         self._home = home
@@ -108,25 +116,41 @@ class Gateway:
 
     async def status(self) -> dict[str, Any]:
         """Provider, credential and spending, for people."""
+        payer = Payer.NOBODY
         try:
             provider = self.upstream.provider
             name, because, credential = provider.name, provider.chosen_because, self.upstream.credential(provider)
+            payer = payer_of(provider, credential)
         except ParachuteError as error:
             name, because, credential = None, str(error), None
         return {
             "provider": name,
             "because": because,
-            "credential": None
-            if credential is None
-            else {"source": credential.source, "kind": credential.kind.value, "expired": credential.expired},
+            "credential": credential and self._shown(credential),
             "spent_today": round(await self.spending.today(), 4),
             "daily_spending_limit": self._settings.daily_spending_limit,
-            "limit_reached": await self.spending.over_limit(),
+            "tokens_today": await self.spending.tokens_today(),
+            "daily_token_limit": self._settings.daily_token_limit,
+            "limit_reached": await self.spending.over_limit(payer),
+        }
+
+    def _shown(self, credential: Credential) -> dict[str, Any]:
+        problem = self.upstream.login.problem(credential) if credential.renewable else None
+        return {
+            "source": credential.source,
+            "kind": credential.kind.value,
+            "expired": credential.has_ended,
+            "problem": problem and str(problem),
+            "ends_at": credential.lasts_until and datetime.fromtimestamp(credential.lasts_until, UTC).isoformat(),
         }
 
     async def subscription(self) -> dict[str, Any]:
         """The limits of a subscription; with other credentials `error` says why there are none."""
-        report: dict[str, Any] = {"spent_today": round(await self.spending.today(), 4)}
+        report: dict[str, Any] = {
+            "spent_today": round(await self.spending.today(), 4),
+            "tokens_today": await self.spending.tokens_today(),
+            "daily_token_limit": self._settings.daily_token_limit,
+        }
         try:
             return {**report, **await self.upstream.subscription()}
         except ParachuteError as error:

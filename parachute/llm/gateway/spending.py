@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 
 from parachute.base.errors import ParachuteError
 from parachute.config.settings.models import Settings
-from parachute.llm.gateway.models import Provider, Usage
-from parachute.llm.gateway.prices import dollars
+from parachute.llm.gateway.models import Payer, Usage
+from parachute.llm.gateway.prices import dollars, subscription_tokens
 from parachute.llm.gateway.store import UsageStore
 
 log = logging.getLogger(__name__)
@@ -21,70 +21,73 @@ class LimitReached(ParachuteError):
 
 
 class Spending:
-    """The ledger of the day; only requests to Anthropic cost anything."""
+    """The ledger of the day, in dollars for API keys and in tokens for subscriptions; nothing else costs anything."""
 
     def __init__(self, settings: Settings, store: UsageStore) -> None:
         self._settings = settings
         self._store = store
-        self._spent: tuple[str, float] | None = None
-        self._reserved = 0.0
+        self._used: tuple[str, Usage] | None = None
+        self._reserved = dict.fromkeys(Payer, 0.0)
         self._settled = asyncio.Event()
         self._writing: set[asyncio.Task[None]] = set()
 
     @contextlib.asynccontextmanager
-    async def reserved(self, model: str, most: Usage, provider: Provider) -> AsyncIterator[None]:
+    async def reserved(self, model: str, most: Usage, payer: Payer) -> AsyncIterator[None]:
         """Keep back what a request may cost at the most while it runs; error: LimitReached.
 
         It waits while others have reserved so much that together they could go over the limit. One alone may do that, by no
         more than its own price: otherwise a small limit would allow nothing.
         """
-        if provider.name != "anthropic":
+        if payer is Payer.NOBODY:
             yield
             return
-        price = dollars(model, most)
+        price = dollars(model, most) if payer is Payer.KEY else float(subscription_tokens(most))
         while True:
-            if sentence := await self.over_limit():
+            if sentence := await self.over_limit(payer):
                 raise LimitReached(sentence)
-            limit = self._settings.daily_spending_limit
-            if limit is None or not self._reserved or await self.today() + self._reserved + price <= limit:
+            limit, reserved = self._limit(payer), self._reserved[payer]
+            if limit is None or not reserved or await self._spent(payer) + reserved + price <= limit:
                 break
             await self._settled.wait()
-        self._reserved += price
+        self._reserved[payer] += price
         try:
             yield
         finally:
-            self._reserved = max(0.0, self._reserved - price)
+            self._reserved[payer] = max(0.0, self._reserved[payer] - price)
             settled, self._settled = self._settled, asyncio.Event()
             settled.set()
 
-    async def over_limit(self) -> str | None:
-        """A sentence if today's spending has reached its limit, else None."""
-        limit = self._settings.daily_spending_limit
+    async def over_limit(self, payer: Payer) -> str | None:
+        """A sentence if what was spent today has reached its limit, else None."""
+        limit = self._limit(payer)
         if limit is None:
             return None
-        spent = await self.today()
+        spent = await self._spent(payer)
         if spent < limit:
             return None
+        if payer is Payer.KEY:
+            return (
+                f"Today's spending limit of ${limit:.2f} is reached (${spent:.2f}). "
+                "Raise it with `parachute config set daily_spending_limit …`, or wait until tomorrow."
+            )
         return (
-            f"Today's spending limit of ${limit:.2f} is reached (${spent:.2f}). "
-            "Raise it with `parachute config set daily_spending_limit …`, or wait until tomorrow."
+            f"Today's limit of {limit:,.0f} tokens of your subscription is reached ({spent:,.0f}). "
+            "Raise it with `parachute config set daily_token_limit …`, or wait until tomorrow."
         )
 
     async def today(self) -> float:
         """US dollars spent since midnight."""
-        day = self._store.today()
-        if self._spent is None or self._spent[0] != day:
-            found = (await self._store.of_day(day)).dollars
-            # Somebody else may have looked it up and spent since: then theirs stands.
-            if self._spent is None or self._spent[0] != day:
-                self._spent = (day, found)
-        return self._spent[1]
+        return (await self._today()).dollars
 
-    async def account(self, session: str, model: str, usage: Usage, provider: Provider) -> None:
+    async def tokens_today(self) -> int:
+        """Tokens of a subscription used since midnight."""
+        return (await self._today()).subscription_tokens
+
+    async def account(self, session: str, model: str, usage: Usage, payer: Payer) -> None:
         """Count a request; it is written down also when whoever waits for that is cancelled."""
-        usage.dollars = dollars(model, usage) if provider.name == "anthropic" else 0.0
-        if self._spent is not None and self._spent[0] == self._store.today():
-            self._spent = (self._spent[0], self._spent[1] + usage.dollars)
+        charge(model, usage, payer)
+        if self._used is not None and self._used[0] == self._store.today():
+            self._used[1].add(usage)
         writing = asyncio.create_task(self._write(session, model, usage), name=f"usage of {session}")
         self._writing.add(writing)
         writing.add_done_callback(self._writing.discard)
@@ -94,9 +97,31 @@ class Spending:
         """Wait until everything is written down."""
         await asyncio.gather(*self._writing)
 
+    def _limit(self, payer: Payer) -> float | None:
+        settings = self._settings
+        return {Payer.KEY: settings.daily_spending_limit, Payer.SUBSCRIPTION: settings.daily_token_limit}.get(payer)
+
+    async def _spent(self, payer: Payer) -> float:
+        return await (self.today() if payer is Payer.KEY else self.tokens_today())
+
+    async def _today(self) -> Usage:
+        day = self._store.today()
+        if self._used is None or self._used[0] != day:
+            found = await self._store.of_day(day)
+            # Somebody else may have looked it up and spent since: then theirs stands.
+            if self._used is None or self._used[0] != day:
+                self._used = (day, found)
+        return self._used[1]
+
     async def _write(self, session: str, model: str, usage: Usage) -> None:
         try:
             await self._store.add(session, model, usage)
         except ParachuteError as error:
             # It counts towards today's limit all the same.
             log.error("%s used %d tokens that could not be written down: %s", session, usage.output_tokens, error)
+
+
+def charge(model: str, usage: Usage, payer: Payer) -> None:
+    """Write into a usage what it costs, and whom."""
+    usage.dollars = dollars(model, usage) if payer is Payer.KEY else 0.0
+    usage.subscription_tokens = subscription_tokens(usage) if payer is Payer.SUBSCRIPTION else 0

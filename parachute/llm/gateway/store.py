@@ -8,6 +8,7 @@ from parachute.base.database import Database
 from parachute.llm.gateway.models import Usage
 
 _COLUMNS = "requests, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, dollars"
+_SUMS = (*_COLUMNS.split(", "), "subscription_tokens")
 
 
 def create_usage(connection: sqlite3.Connection) -> None:
@@ -20,6 +21,11 @@ def create_usage(connection: sqlite3.Connection) -> None:
             PRIMARY KEY (day, session, model)) STRICT, WITHOUT ROWID"""
     )
     connection.execute("CREATE INDEX usage_by_session ON usage (session)")
+
+
+def add_subscription_tokens(connection: sqlite3.Connection) -> None:
+    """What counts against a subscription; until then it was counted in dollars, which stay."""
+    connection.execute("ALTER TABLE usage ADD COLUMN subscription_tokens INTEGER NOT NULL DEFAULT 0")
 
 
 def _today() -> str:
@@ -37,12 +43,13 @@ class UsageStore:
     async def add(self, session: str, model: str, usage: Usage) -> None:
         """Count one request towards today."""
         await self._database.write(
-            f"""INSERT INTO usage (day, session, model, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            f"""INSERT INTO usage (day, session, model, {_COLUMNS}, subscription_tokens) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT DO UPDATE SET requests = requests + excluded.requests,
             input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens,
             cache_read_tokens = cache_read_tokens + excluded.cache_read_tokens,
             cache_write_tokens = cache_write_tokens + excluded.cache_write_tokens,
-            dollars = dollars + excluded.dollars""",  # noqa: S608 - the columns are a constant of this file
+            dollars = dollars + excluded.dollars,
+            subscription_tokens = subscription_tokens + excluded.subscription_tokens""",  # noqa: S608 - the columns are a constant of this file
             (
                 self.today(),
                 session,
@@ -53,6 +60,7 @@ class UsageStore:
                 usage.cache_read_tokens,
                 usage.cache_write_tokens,
                 usage.dollars,
+                usage.subscription_tokens,
             ),
         )
 
@@ -65,6 +73,9 @@ class UsageStore:
         return await self._sum("day = ?", day)
 
     async def _sum(self, condition: str, value: str) -> Usage:
-        sums = ", ".join(f"COALESCE(SUM({column}), 0)" for column in _COLUMNS.split(", "))
+        sums = ", ".join(f"COALESCE(SUM({column}), 0)" for column in _SUMS)
         row = await self._database.row(f"SELECT {sums} FROM usage WHERE {condition}", (value,))  # noqa: S608 - both are ours
-        return Usage(*row) if row else Usage()
+        used = Usage()
+        for name, value in zip(_SUMS, row or (), strict=False):
+            setattr(used, name, value)
+        return used

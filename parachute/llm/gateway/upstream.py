@@ -11,6 +11,7 @@ from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
 from parachute.llm.gateway import account, providers
 from parachute.llm.gateway.credentials import CredentialSource
+from parachute.llm.gateway.login import Login
 from parachute.llm.gateway.models import ANTHROPIC_SECRET, Credential, CredentialKind, Provider
 from parachute.security.kill_switch.switch import KillSwitch
 from parachute.supervisor import control
@@ -19,8 +20,16 @@ from parachute.supervisor import control
 class Upstream:
     """Chooses the provider anew for each request; `client` is the only way out."""
 
-    def __init__(self, home: Home, settings: Settings, credentials: CredentialSource, kill_switch: KillSwitch) -> None:
+    def __init__(
+        self,
+        home: Home,
+        settings: Settings,
+        credentials: CredentialSource,
+        kill_switch: KillSwitch,
+        login: Login | None = None,
+    ) -> None:
         self.credentials = credentials
+        self.login = login or Login(credentials.login_file)
         self._home = home
         self._settings = settings
         self._kill_switch = kill_switch
@@ -49,6 +58,14 @@ class Upstream:
         foreign = provider.name == "compatible" and provider.base_url != self.credentials.base_url
         if found is not None and foreign and found.secret.startswith(ANTHROPIC_SECRET):
             return None
+        return found and self.login.current(found)
+
+    async def fresh_credential(self, provider: Provider, refused: Credential | None = None) -> Credential | None:
+        """The credential that goes to a provider, refreshed if it ends soon or was `refused`; errors: SignInAgain, Unavailable."""
+        found = self.credential(provider)
+        if found is not None and found.renewable:
+            await self.login.refresh(found, lambda: self.client(provider), refused=refused == found)
+            found = self.credential(provider)
         return found
 
     def take_over(self, settings: Settings) -> None:
@@ -59,13 +76,14 @@ class Upstream:
     async def models(self, show_all: bool) -> list[dict[str, Any]]:
         """The models that the provider offers; error: Unavailable if it does not answer."""
         provider = self.provider
+        credential = await self.fresh_credential(provider)
         with _provider_errors(provider):
-            return await account.models(await self.client(provider), provider, self.credential(provider), show_all)
+            return await account.models(await self.client(provider), provider, credential, show_all)
 
     async def subscription(self) -> dict[str, Any]:
         """The limits of a subscription; error: Unavailable with other credentials, and if nobody answers."""
         provider = self.provider
-        credential = self.credential(provider)
+        credential = await self.fresh_credential(provider)
         if provider.name != "anthropic" or credential is None or credential.kind is not CredentialKind.OAUTH:
             raise Unavailable("Limits are known only when you are signed in with a Claude subscription.")
         with _provider_errors(provider):
@@ -88,7 +106,8 @@ class Upstream:
         return self._clients[provider.socket]
 
     async def close(self) -> None:
-        """Close every connection to a provider."""
+        """Close every connection to a provider, after a refresh of the login that is under way."""
+        await self.login.close()
         for client in self._clients.values():
             with contextlib.suppress(Exception):
                 await client.aclose()

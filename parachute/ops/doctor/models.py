@@ -51,6 +51,13 @@ class Result:
     hint: str | None = None
     details: tuple[str, ...] = ()
     fix: Fix | None = None
+    is_dated: bool = False
+    """A warning of something that will not work within days."""
+
+    @property
+    def is_urgent(self) -> bool:
+        """Return whether the owner should hear of it without asking."""
+        return self.level is Level.PROBLEM or self.is_dated
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,11 +29,21 @@ _PROCESS = re.compile(r"/proc/.*/(environ|mem)$")
 
 
 _SECRET = re.compile(
-    r"\.env(~|\.(?!(example|sample|template)$).*)?|\.?credentials\.json|id_(rsa|dsa|(ecdsa|ed25519)(_sk)?)"
+    r"\.env(~|\.(?!(example|sample|template)$).*)?|\.?credentials\.json(\..*)?|id_(rsa|dsa|(ecdsa|ed25519)(_sk)?)"
     r"|\.(netrc|npmrc|pypirc|pgpass|git-credentials|ssh|gnupg|aws|parachute)|.*\.(pem|key|p12|pfx)"
 )
 _SECRETS = (
-    *(".env", ".env~", ".env.local", ".env.production", "credentials.json", ".credentials.json", "id_rsa", "id_dsa"),
+    *(
+        ".env",
+        ".env~",
+        ".env.local",
+        ".env.production",
+        "credentials.json",
+        ".credentials.json",
+        ".credentials.json.before",
+        "id_rsa",
+        "id_dsa",
+    ),
     *("id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk", ".netrc", ".npmrc", ".pypirc", ".pgpass", ".ssh"),
     *(".git-credentials", ".gnupg", ".aws", ".parachute", "server.pem", "server.key", "server.p12", "server.pfx"),
 )

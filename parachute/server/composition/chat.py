@@ -13,6 +13,7 @@ from parachute.chat.mcp_servers.service import McpServers
 from parachute.chat.network.inbox import HostsSource
 from parachute.chat.network.service import Networks
 from parachute.chat.network.store import HostDecisions
+from parachute.chat.prompts.inbox import PromptsSource
 from parachute.chat.prompts.service import Prompts
 from parachute.chat.repositories.inbox import RepositoriesSource
 from parachute.chat.repositories.service import Repositories
@@ -130,6 +131,7 @@ async def build_chat(
     events.inbox.add(
         RunsSource(runs), McpServersSource(mcp_servers.catalog), HostsSource(networks), RepositoriesSource(repositories)
     )
+    events.inbox.add(PromptsSource(vault, modules.approved_prompts))
     claude_code = ClaudeCode(History(), vault, sessions.sessions, sandboxes, events.hooks)
     await claude_code.start()
     ending = SessionEnding(Endings(storage.sessions), events.events, settings.session_idle_minutes, runs.is_active)

@@ -12,13 +12,13 @@ from parachute.chat.runs.service import Runs
 from parachute.chat.sessions.service import Sessions
 from parachute.config.settings.models import Settings
 from parachute.events.hooks.service import Hooks
+from parachute.events.inbox.service import Inbox
 from parachute.llm.gateway.service import Gateway
 from parachute.modules.registry.service import Modules
 from parachute.ops.recovery.service import Recovery
 from parachute.sandbox.engines.service import Sandboxes
 from parachute.security.keys.models import Caller
 from parachute.server.status.panic_api import panic_of
-from parachute.server.status.waiting import waiting
 
 router = APIRouter(tags=["status"])
 
@@ -74,6 +74,6 @@ async def status(request: Request) -> dict[str, Any]:
             "active": len(services.get(Runs).active()),
         },
         "memory": (await services.get(Hooks).memory()).as_json(),
-        "waiting": await waiting(services),
+        "waiting": {f"{kind}s": count for kind, count in (await services.get(Inbox).counts()).items()},
         "agents": {"warm": pool.warm, "spare": pool.prewarmed is not None},
     }

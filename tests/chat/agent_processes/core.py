@@ -42,7 +42,7 @@ from parachute.events.hooks.service import Hooks
 from parachute.events.inbox.service import Inbox
 from parachute.llm.gateway.credentials import CredentialSource
 from parachute.llm.gateway.service import Gateway
-from parachute.llm.gateway.store import UsageStore, create_usage
+from parachute.llm.gateway.store import UsageStore, add_subscription_tokens, create_usage
 from parachute.modules.registry.service import Modules
 from parachute.modules.runtime.interfaces import Interfaces
 from parachute.modules.runtime.service import Hosts
@@ -169,6 +169,7 @@ async def core(
                     create_workspaces,
                     create_host_decisions,
                     create_repository_decisions,
+                    add_subscription_tokens,
                 ),
             ),
         )

@@ -87,6 +87,7 @@ async def test_the_oldest_comes_first_and_a_damaged_source_hides_no_other(inbox:
     page = await inbox.page()
     assert [item.key for item in page.items] == ["first", "later"]
     assert page.problems == ("modules.yaml cannot be read.",)
+    assert await inbox.counts() == {"permission": 2}
 
 
 async def test_two_devices_answer_at_once_and_one_counts(

@@ -14,9 +14,10 @@ from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
 from parachute.llm.gateway.credentials import CredentialSource
 from parachute.llm.gateway.endpoint import SOCKET_NAME, ModelEndpoint
+from parachute.llm.gateway.login import Login
 from parachute.llm.gateway.models import CredentialKind
 from parachute.llm.gateway.service import Gateway
-from parachute.llm.gateway.store import UsageStore, create_usage
+from parachute.llm.gateway.store import UsageStore, add_subscription_tokens, create_usage
 from parachute.security.audit.service import Audit
 from tests.support.messages_api import MessagesAPI
 
@@ -29,17 +30,20 @@ TODAY = "2026-01-31"
 class Installation:
     """One gateway with its ledger and audit; `environment` is what the starting shell said."""
 
-    def __init__(self, folder: Path, environment: dict[str, str], settings: dict[str, Any]) -> None:
+    def __init__(
+        self, folder: Path, environment: dict[str, str], settings: dict[str, Any], login: Login | None = None
+    ) -> None:
         self.folder = folder
         self.home = Home(folder / ".parachute")
         self.home.root.mkdir(mode=0o700, exist_ok=True)
         self.claude = folder / ".claude"
         self.claude.mkdir(exist_ok=True)
         self.audit = Audit(folder / "audit")
-        self.database = Database(self.home.trust_database, (create_usage,))
+        self.database = Database(self.home.trust_database, (create_usage, add_subscription_tokens))
         source = CredentialSource(self.home, environment, self.claude)
         chosen = Settings(vault=folder / "vault", **settings)
-        self.gateway = Gateway(self.home, chosen, source, UsageStore(self.database, lambda: TODAY), self.audit)
+        usage = UsageStore(self.database, lambda: TODAY)
+        self.gateway = Gateway(self.home, chosen, source, usage, self.audit, login)
 
     async def open(self) -> None:
         """Open the ledger."""

@@ -5,13 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from parachute.config.settings.home import Home
 from parachute.llm.gateway.accounting import UsageReader
+from parachute.llm.gateway.credentials import CredentialSource
 from parachute.llm.gateway.endpoint import ModelEndpoint
-from parachute.llm.gateway.models import Usage
+from parachute.llm.gateway.models import Payer, Provider, Usage, payer_of
 from parachute.llm.gateway.prices import dollars
 from tests.support.messages_api import MessagesAPI, text
 
-from .conftest import KEY, Installation, agent, question
+from .conftest import KEY, TOKEN, Installation, agent, question
 
 ANSWER = text("Yes.").using(
     input_tokens=1_000_000, output_tokens=100_000, cache_read_input_tokens=10, cache_creation_input_tokens=20
@@ -120,3 +122,54 @@ async def test_two_answers_at_the_same_time_are_both_counted(installation: Insta
 def test_an_unknown_model_costs_the_most() -> None:
     used = Usage(input_tokens=1_000_000)
     assert dollars("claude-haiku-4-5", used) < dollars("claude-opus-5-5", used) < dollars("claude-next", used)
+
+
+async def test_a_subscription_is_counted_in_tokens_and_has_its_own_limit(folder: Path, api: MessagesAPI) -> None:
+    environment = {"CLAUDE_CODE_OAUTH_TOKEN": TOKEN, "ANTHROPIC_BASE_URL": api.url}
+    installation = Installation(folder, environment, {"daily_spending_limit": 0.5, "daily_token_limit": 1_500_000})
+    await installation.open()
+    try:
+        api.default(ANSWER)
+        endpoint = await installation.gateway.open("one")
+        async with agent(endpoint) as client:
+            for expected in (200, 200, 400):
+                assert (await client.post("/v1/messages", json=question())).status_code == expected
+        assert endpoint.problem is not None
+        assert endpoint.problem.code == "billing_error"
+        assert "1,500,000 tokens" in endpoint.problem.message
+        status = await installation.gateway.status()
+        assert (status["tokens_today"], status["daily_token_limit"]) == (2_200_040, 1_500_000)
+        assert (status["spent_today"], status["daily_spending_limit"]) == (0, 0.5)
+        assert "daily_token_limit" in status["limit_reached"]
+    finally:
+        await installation.close()
+
+
+async def test_the_limit_of_a_subscription_is_not_that_of_a_key(folder: Path, api: MessagesAPI) -> None:
+    environment = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": api.url}
+    installation = Installation(folder, environment, {"daily_spending_limit": None, "daily_token_limit": 1})
+    await installation.open()
+    try:
+        api.default(ANSWER)
+        async with agent(await installation.gateway.open("one")) as client:
+            for _ in range(2):
+                assert (await client.post("/v1/messages", json=question())).status_code == 200
+        status = await installation.gateway.status()
+        assert (status["tokens_today"], status["limit_reached"]) == (0, None)
+    finally:
+        await installation.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "secret", "payer"),
+    [
+        ("ANTHROPIC_API_KEY", KEY, Payer.KEY),
+        ("CLAUDE_CODE_OAUTH_TOKEN", "any", Payer.SUBSCRIPTION),
+        ("ANTHROPIC_AUTH_TOKEN", TOKEN, Payer.SUBSCRIPTION),
+        ("ANTHROPIC_AUTH_TOKEN", "of a proxy", Payer.KEY),
+    ],
+)
+def test_who_pays(folder: Path, name: str, secret: str, payer: Payer) -> None:
+    credential = CredentialSource(Home(folder), {name: secret}, folder).find()
+    assert payer_of(Provider("anthropic", "https://api.anthropic.com"), credential) is payer
+    assert payer_of(Provider("compatible", "http://127.0.0.1"), credential) is Payer.NOBODY

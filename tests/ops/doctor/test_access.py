@@ -209,11 +209,14 @@ def test_files_of_somebody_else_are_noticed(machine: Machine) -> None:
     assert "chown" in str(found.hint)
 
 
-def write_login(machine: Machine, seconds: float) -> Path:
+OF_CORE = {"source": "the login", "kind": "oauth", "expired": False, "problem": None, "ends_at": None}
+
+
+def write_login(machine: Machine, seconds: float, **fields: object) -> Path:
     """A credential of `claude login` that is good for so long."""
     path = machine.folder / ".claude" / ".credentials.json"
-    path.parent.mkdir()
-    login = {"accessToken": "sk-ant-oat01-x", "expiresAt": int((time.time() + seconds) * 1000)}
+    path.parent.mkdir(exist_ok=True)
+    login = {"accessToken": "sk-ant-oat01-x", "expiresAt": int((time.time() + seconds) * 1000), **fields}
     path.write_text(json.dumps({"claudeAiOauth": login}))
     return path
 
@@ -242,6 +245,54 @@ def test_a_credential_that_lasts_is_fine_and_not_shown(machine: Machine) -> None
 def test_when_a_login_ends_is_told_before(machine: Machine, seconds: float, level: str) -> None:
     write_login(machine, seconds)
     assert machine.look("credentials").level == level
+
+
+@pytest.mark.parametrize(("seconds", "level"), [(-60, "problem"), (3600, "warning"), (90 * 86400, "ok"), (None, "ok")])
+def test_a_login_that_is_refreshed_ends_with_its_sign_in(machine: Machine, seconds: float | None, level: str) -> None:
+    ends = {} if seconds is None else {"refreshTokenExpiresAt": int((time.time() + seconds) * 1000)}
+    write_login(machine, -60, refreshToken="sk-ant-ort01-x", **ends)
+    assert machine.look("credentials").level == level
+
+
+def test_a_credential_in_the_vault_is_named(machine: Machine) -> None:
+    login = write_login(machine, 3600)
+    machine.well("ignored-credentials")
+    copy = machine.vault / ".claude" / ".credentials.json"
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    copy.write_text(login.read_text())
+    found = machine.warns("ignored-credentials")
+    assert str(copy) in found.message
+    assert "Delete it" in str(found.hint)
+    login.unlink()
+    assert "Move it" in str(machine.warns("ignored-credentials").hint)
+
+
+def test_variables_that_services_do_not_have_are_named(machine: Machine) -> None:
+    variables = {**machine.computer().environment, "ANTHROPIC_API_KEY": "sk-secret"}
+    machine.well("ignored-credentials", environment=variables)
+    install_units(machine)
+    found = machine.warns("ignored-credentials", environment=variables)
+    assert "ANTHROPIC_API_KEY" in found.message
+    assert "sk-secret" not in f"{found}"
+
+
+def test_what_only_claude_code_would_use_is_named_where_nothing_else_is_there(machine: Machine) -> None:
+    (machine.folder / ".claude.json").write_text('{"primaryApiKey": "sk-secret"}')
+    (machine.folder / ".claude").mkdir()
+    (machine.folder / ".claude" / "settings.json").write_text(
+        '{"apiKeyHelper": "x", "env": {"ANTHROPIC_API_KEY": "y"}}'
+    )
+    assert len(machine.warns("ignored-credentials").details) == 3
+    machine.home.credentials.write_text('{"api_key": "sk-1"}')
+    machine.well("ignored-credentials")
+
+
+def test_a_login_elsewhere_is_named(machine: Machine) -> None:
+    other = machine.folder / "other"
+    other.mkdir()
+    (other / ".credentials.json").write_text("{}")
+    variables = {**machine.computer().environment, "CLAUDE_CONFIG_DIR": str(other)}
+    assert str(other) in machine.warns("ignored-credentials", environment=variables).message
 
 
 def test_a_provider_without_a_credential_is_noticed(machine: Machine) -> None:
@@ -275,9 +326,12 @@ def test_a_credential_that_cannot_be_read_is_noticed_and_not_shown(machine: Mach
     ("changes", "level"),
     [
         ({}, "ok"),
-        ({"limit_reached": True}, "warning"),
+        ({"limit_reached": "Today's spending limit of $20.00 is reached."}, "warning"),
         ({"credential": None}, "problem"),
-        ({"credential": {"source": "the login", "kind": "oauth", "expired": True}}, "problem"),
+        ({"credential": {**OF_CORE, "expired": True}}, "problem"),
+        ({"credential": {**OF_CORE, "problem": "The login has ended."}}, "problem"),
+        ({"credential": {**OF_CORE, "ends_at": "2020-01-01T00:00:00+00:00"}}, "problem"),
+        ({"credential": {**OF_CORE, "ends_at": "2100-01-01T00:00:00+00:00"}}, "ok"),
         ({"provider": None, "because": "base_url is no address."}, "problem"),
         ({"provider": "offline", "credential": None}, "ok"),
     ],
@@ -289,9 +343,9 @@ def test_what_core_knows_goes_over_what_is_seen_from_here(
     told = {
         "provider": "anthropic",
         "because": "there is a credential",
-        "limit_reached": False,
+        "limit_reached": None,
         "daily_spending_limit": 20.0,
     }
-    credential = {"source": "ANTHROPIC_API_KEY", "kind": "api_key", "expired": False}
+    credential = {**OF_CORE, "source": "ANTHROPIC_API_KEY", "kind": "api_key"}
     machine.settings["provider"] = "anthropic"
     assert machine.look("credentials", provider={**told, "credential": credential, **changes}).level == level

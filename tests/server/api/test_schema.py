@@ -171,6 +171,8 @@ async def _rightly(computer: ModuleComputer, client: httpx2.AsyncClient, model: 
         await call(f"GET /api/claude-code{path}", session=adoptable)
     done.append("GET /api/claude-code/sessions")
     assert (await client.get("/api/claude-code/sessions?path=/a")).json()["sessions"]
+    await call("GET /api/claude-code/expiring")
+    await call("POST /api/claude-code/keep")
     await call("POST /api/claude-code/adopt/{session}", session=adoptable)
     await _in_conversation(client, model, call, session)
     await call("DELETE /api/chat/{session}", session=session)

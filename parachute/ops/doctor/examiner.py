@@ -1,0 +1,96 @@
+"""The doctor's examinations for the running server: once a day, and of single checks when something has changed."""
+
+import asyncio
+import logging
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+from parachute.base.errors import ParachuteError, Unavailable
+from parachute.config.settings.home import Home
+from parachute.events.scheduler.service import Clock, Job
+from parachute.events.scheduler.times import TimeOfDay
+from parachute.ops.doctor.findings import Finding, Findings
+from parachute.supervisor.command_runner import children
+
+log = logging.getLogger(__name__)
+
+_AT = TimeOfDay(4, 30)
+_SECONDS = 600.0
+_LARGEST = 256 * 1024 * 1024
+_OLD = timedelta(hours=1)
+_WRONG = 1
+_VARIABLES = ("HOME", "TMPDIR", "TZ", "USER", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "DBUS_SESSION_BUS_ADDRESS")
+
+
+class Examiner:
+    """Runs `parachute doctor` as a program, outside of what holds the server back, one at a time; `changed` hears of each end."""
+
+    def __init__(self, home: Home, changed: Callable[[], None]) -> None:
+        self._home = home
+        self._changed = changed
+        self._one = asyncio.Lock()
+        self._soon: set[str] = set()
+        self._task: asyncio.Task[None] | None = None
+        self._is_closed = False
+
+    async def close(self) -> None:
+        """End the examination in the background, and begin none any more."""
+        self._is_closed = True
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def found(self) -> list[Finding]:
+        """What was found and is not solved, as far as is known; what was known for an hour is examined anew in the background."""
+        findings = await asyncio.to_thread(Findings.read, self._home.root)
+        now = datetime.now(UTC)
+        old = [each.id for each in findings.found.values() if now - datetime.fromisoformat(each.examined_at) > _OLD]
+        if old:
+            self.soon(old)
+        return [each for each in findings.found.values() if not each.is_hidden(now)]
+
+    def soon(self, names: Iterable[str]) -> None:
+        """Run checks in the background."""
+        self._soon.update(names)
+        if self._is_closed:
+            return
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._run_soon(), name="doctor")
+
+    async def examine(self, names: Iterable[str] = ()) -> None:
+        """Run checks, or all of them, and write down what they find; error: Unavailable."""
+        command = [sys.executable, "-m", "parachute.cli", "doctor", "--json", "--record", *sorted(names)]
+        language = os.environ.get("LANG", "C.UTF-8")
+        variables = children.environment(*_VARIABLES, PARACHUTE_HOME=str(self._home.root), LANG=language)
+        async with self._one:
+            ended = await asyncio.to_thread(
+                children.run, command, folder=Path("/"), variables=variables, seconds=_SECONDS, largest=_LARGEST
+            )
+        self._changed()
+        # An error has the code of a problem that was found, and says no JSON.
+        if ended.code not in (0, _WRONG) or not ended.output.rstrip().endswith("}"):
+            raise Unavailable(
+                f"The doctor ended with {ended.code}.", "`parachute doctor` shows why.", key="doctor_failed"
+            )
+
+    async def jobs(self, clock: Clock) -> Sequence[Job]:
+        """The examination of every day; the first one is on the day after the first start."""
+        findings = await asyncio.to_thread(Findings.read, self._home.root)
+        last = findings.examined_at or clock.now()
+
+        async def run(day: date, again: bool) -> None:
+            await self.examine()
+
+        return (Job("doctor", _AT, last.astimezone(clock.zone).date(), run),)
+
+    async def _run_soon(self) -> None:
+        while self._soon:
+            names, self._soon = self._soon, set()
+            try:
+                await self.examine(names)
+            except (OSError, ParachuteError) as error:
+                log.warning("%s could not be examined: %s", ", ".join(sorted(names)), error)
+                return
