@@ -1,0 +1,284 @@
+"""Changes of runs: applying the view of a session, what waits of it, and taking it back."""
+
+import asyncio
+import contextlib
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from parachute.base.database import Database
+from parachute.base.errors import Conflict, NotFound, ParachuteError, Unavailable
+from parachute.base.files import private_folder
+from parachute.base.folders import Folder
+from parachute.chat.changes import git_files
+from parachute.chat.changes.answering import Word, apply_held, digest_of
+from parachute.chat.changes.applying import Places, apply
+from parachute.chat.changes.blobs import Blobs, TooLarge
+from parachute.chat.changes.models import Applied, ChangeSet, Entry, Held, State, Undone
+from parachute.chat.changes.present import look, status_of
+from parachute.chat.changes.pruning import prune
+from parachute.chat.changes.refreshing import free, is_stale
+from parachute.chat.changes.scanning import Scan
+from parachute.chat.changes.store import ChangeStore
+from parachute.chat.changes.undoing import chosen, is_chosen, undo
+from parachute.chat.changes.views import Left, View
+from parachute.chat.changes.writing import remove_unfinished
+from parachute.config.settings.models import ChangesSettings
+from parachute.events.inbox.models import not_waiting
+
+_PRUNE_SECONDS = 3600.0
+_INDEX = 64 << 20
+_STEP_SECONDS = 0.001
+_MOST_STEPS = 30
+
+
+class Changes:
+    """All changes of runs; `folder` is where contents are kept, `changed` is called when something begins or ceases to wait."""
+
+    def __init__(
+        self, settings: ChangesSettings, folder: Path, database: Database, changed: Callable[[], None]
+    ) -> None:
+        self._settings = settings
+        self._folder = folder
+        self._changed = changed
+        self.places = Places(
+            ChangeStore(database), Blobs(folder / "contents"), asyncio.Lock(), settings.file_megabytes << 20
+        )
+        self._store = self.places.store
+        self._views: dict[str, View] = {}
+        self._locks: defaultdict[Path, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._pruned = -_PRUNE_SECONDS
+
+    async def start(self) -> None:
+        """Find out what became of the changes that were being written when the server died."""
+        await asyncio.to_thread(self._prepare)
+        entries = await self._store.unfinished()
+        for number in {each.number for each in entries}:
+            await self._recover(number, [each for each in entries if each.number == number])
+
+    async def begin(self, session: str, project: Path, upper: Path, *, is_reviewed: bool = False) -> int:
+        """A turn begins, whose changes get the number that is returned; what the turn before has left is applied first."""
+        async with self._locks[project]:
+            view = self._views.get(session)
+            if view is not None and (view.project, view.upper) != (project, upper):
+                view = None
+            earlier = view or await self._earlier(session, project, upper)
+            began = await self._moment()
+            if earlier is not None and not earlier.has_ended:
+                await self._finished(earlier)
+                if not earlier.has_ended:
+                    began = earlier.began_ns  # whatever of it is left was made then
+            number = await self._store.begin(session, project, "run", began, is_reviewed=is_reviewed)
+            view = View(session, project, upper, number, began, is_reviewed)
+            if earlier is not None:
+                view.known, view.left = earlier.known, earlier.left
+            await self._load_waiting(view)
+            view.index = await asyncio.to_thread(self._index, project)
+            self._views[session] = view
+            return number
+
+    async def apply(self, session: str, *, final: bool = False) -> Applied:
+        """Apply what the session has changed since the last time; `final` at the end of its turn. Error: NotFound before a turn."""
+        view = self._view(session)
+        async with self._locks[view.project]:
+            before = set(view.waiting)
+            applied = await (self._finished(view) if final else self._applied(view))
+        if before != view.waiting:
+            self._changed()
+        return applied
+
+    async def is_stale(self, session: str, project: Path, upper: Path) -> bool:
+        """Return whether a view lays something over files that the owner has changed since it was applied.
+
+        What the view never wrote to, a new mount shows in any case. Error: OSError.
+        """
+        view = self._views.get(session)
+        if view is None or (view.project, view.upper) != (project, upper):
+            return await asyncio.to_thread(lambda: upper.is_dir() and any(upper.iterdir()))
+        async with self._locks[project]:
+            return not view.has_ended or await asyncio.to_thread(is_stale, view)
+
+    async def refresh(self, session: str, project: Path, upper: Path) -> None:
+        """Free a view, which is mounted nowhere now, of all that was applied, undone or thrown away; what waits stays.
+
+        Error: Unavailable if what a turn has left cannot be applied, OSError.
+        """
+        async with self._locks[project]:
+            view = self._views.get(session)
+            if view is None or (view.project, view.upper) != (project, upper):
+                view = await self._earlier(session, project, upper)
+            if view is None:
+                return  # no turn has ever begun in it
+            if not view.has_ended:
+                applied = await self._finished(view)
+                if applied.problem is not None:
+                    raise Unavailable(applied.problem, key="not_applied")
+            await asyncio.to_thread(free, view)
+            await self._store.unhold(session, view.thrown, thrown=True)
+            view.thrown = {}
+            view.known = {path: seen for path, seen in view.known.items() if path in view.waiting}
+            view.left = {}
+            self._views[session] = view
+
+    async def changes(self, session: str) -> Sequence[tuple[ChangeSet, Sequence[Entry], Sequence[Held]]]:
+        """The changes of a session, the newest first, each with what was written and what waits."""
+        found = []
+        for each in await self._store.of_session(session):
+            held = [one for one in await self._store.held(number=each.number) if not one.is_thrown]
+            found.append((each, await self._store.entries(each.number), held))
+        return found
+
+    async def undo(self, session: str, number: int | None = None, paths: Sequence[str] | None = None) -> Undone:
+        """Take back the session's last run, or the run of that number (an undo, too), or what of it is at some paths.
+
+        Errors: NotFound, Conflict during a turn, OSError.
+        """
+        target = await chosen(self.places, session, number)
+        async with self._locks[Path(target.project)]:
+            self._check_quiet(session)
+            return await undo(self.places, target, await self._moment(), paths)
+
+    async def answer(
+        self, session: str, number: int, word: Word, paths: Sequence[str] | None = None, digest: str | None = None
+    ) -> Sequence[str]:
+        """Apply or throw away what waits of a run, or of it what is at some paths; which paths it was.
+
+        `digest` is that of what was shown. Errors: NotFound, Conflict, InvalidInput for what never applies, OSError.
+        """
+        found = await self._store.get(number)
+        if found is None or found.session != session:
+            raise not_waiting()
+        async with self._locks[Path(found.project)]:
+            held = [
+                each
+                for each in await self._store.held(number=number)
+                if not each.is_thrown and is_chosen(each.path, paths)
+            ]
+            if not held:
+                raise not_waiting()
+            if digest is not None and digest != digest_of(held):
+                raise Conflict("What waits has changed meanwhile.", "Look at it again.", key="changed")
+            view = self._views.get(session)
+            if word == "apply":
+                left = await apply_held(self.places, found, held, await self._moment())
+                if view is not None:
+                    view.left |= left
+            else:
+                await self._store.throw_away(number, [each.path for each in held])
+            if view is not None:
+                await self._load_waiting(view)
+        self._changed()
+        return [each.path for each in held]
+
+    def _check_quiet(self, session: str) -> None:
+        view = self._views.get(session)
+        if view is not None and view.is_active:
+            raise Conflict("This conversation is at work.", "Wait for its answer, or stop it.", key="run_active")
+
+    async def held(self, session: str | None = None) -> Sequence[Held]:
+        """What waits for the owner, of all sessions or of one."""
+        return [each for each in await self._store.held(session) if not each.is_thrown]
+
+    async def forget(self, session: str) -> None:
+        """Forget a session that is deleted: what it changed stays as it is, and what waited is gone."""
+        self._views.pop(session, None)
+        await self._store.forget_session(session)
+        self._changed()
+
+    def _view(self, session: str) -> View:
+        if (view := self._views.get(session)) is None:
+            raise NotFound("This conversation has no view.", "Send it a message.", key="no_view")
+        return view
+
+    async def _applied(self, view: View) -> Applied:
+        if view.is_reviewed:
+            return Applied(view.number, 0, len(view.waiting))
+        return await apply(self.places, view)
+
+    async def _finished(self, view: View) -> Applied:
+        applied = await apply(self.places, view)
+        view.is_active = False
+        if applied.problem is None:
+            view.has_ended = True
+            await self._store.end(view.number)
+            await self._prune()
+        return applied
+
+    async def _earlier(self, session: str, project: Path, upper: Path) -> View | None:
+        """The view of a session as the last server has left it, None if it has none."""
+        sets = await self._store.of_session(session)
+        last = next((each for each in sets if each.kind == "run" and each.project == str(project)), None)
+        if last is None or not upper.is_dir():
+            return None
+        view = View(session, project, upper, last.number, last.began_ns, last.is_reviewed)
+        latest = await self._store.latest(session, project)
+        await asyncio.to_thread(_find_left, view, latest, has_ended=last.ended_at is not None)
+        await self._load_waiting(view)
+        return view
+
+    async def _load_waiting(self, view: View) -> None:
+        numbers = {
+            each.number for each in await self._store.of_session(view.session) if each.project == str(view.project)
+        }
+        held = [each for each in await self._store.held(view.session) if each.number in numbers]
+        view.waiting = {each.path for each in held if not each.is_thrown}
+        view.thrown = {each.path: each.after for each in held if each.is_thrown}
+
+    async def _recover(self, number: int, entries: Sequence[Entry]) -> None:
+        """Decide by what is there now which changes were written; what is neither as before nor as after belongs to the owner."""
+        found = await self._store.get(number)
+        assert found is not None
+        left: list[str] = []
+        with contextlib.suppress(OSError), Folder.open_unlinked(Path(found.project)) as project:
+            await asyncio.to_thread(remove_unfinished, project, [each.path for each in entries])
+            for each in entries:
+                with contextlib.suppress(OSError, TooLarge):
+                    present = await asyncio.to_thread(look, self.places.blobs, project, each.path, self.places.limit)
+                    present.drop()
+                    if present.state == each.replaced:
+                        left.append(each.path)
+        await self._store.finish(number, [each.path for each in entries if each.path not in left], left)
+
+    def _prepare(self) -> None:
+        private_folder(self._folder)
+        self.places.blobs.prepare()
+
+    async def _moment(self) -> int:
+        """The time as files are dated with it, later than that of every change so far."""
+        first = last = self._touched()
+        for _ in range(_MOST_STEPS):
+            if last > first:
+                break
+            await asyncio.sleep(_STEP_SECONDS)
+            last = self._touched()
+        return last
+
+    def _touched(self) -> int:
+        clock = self._folder / "clock"
+        clock.unlink(missing_ok=True)
+        clock.touch(mode=0o600)
+        return clock.stat().st_ctime_ns
+
+    def _index(self, project: Path) -> str | None:
+        with contextlib.suppress(OSError, ParachuteError), Folder.open_unlinked(project) as folder:
+            return git_files.entries_digest(folder.read(".git/index", _INDEX))
+        return None
+
+    async def _prune(self) -> None:
+        """Forget the oldest runs that are over the limits; at most once an hour."""
+        if time.monotonic() < self._pruned + _PRUNE_SECONDS:
+            return
+        self._pruned = time.monotonic()
+        async with self.places.keeping:
+            await prune(self.places, self._settings.keep_days, self._settings.keep_megabytes << 20)
+
+
+def _find_left(view: View, latest: dict[str, State], *, has_ended: bool) -> None:
+    """Find out what was written of a view as it is; after the end of a turn everything in it was handled."""
+    with Folder.open_unlinked(view.project) as project, Folder.open(view.upper) as upper:
+        view.left = {path: Left(state) for path, state in latest.items() if status_of(upper, path) is not None}
+        if has_ended:
+            scan = Scan(project, upper, {})
+            view.known = {each.path: each.seen for each in scan.run(()) if each.seen} | scan.noted
+            view.has_ended, view.is_active = True, False

@@ -1,0 +1,36 @@
+"""The view of a session: where it is, and what of it was handled."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from parachute.base.signatures import Signature
+from parachute.chat.changes.models import State
+from parachute.chat.changes.scanning import Seen
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What was written at a path of the owner's; without a signature its content says whether it is still that."""
+
+    state: State
+    signature: Signature | None = None
+
+
+@dataclass(slots=True)
+class View:
+    """What is known of a view while the server runs; `number` is that of the set of changes, `began_ns` when its turn began."""
+
+    session: str
+    project: Path
+    upper: Path
+    number: int
+    began_ns: int
+    is_reviewed: bool
+    index: str | None = None
+    """What the owner's git index says when the turn begins: git writes it anew each time somebody asks for the status."""
+    known: dict[str, Seen] = field(default_factory=dict)
+    left: dict[str, Left] = field(default_factory=dict)
+    waiting: set[str] = field(default_factory=set)
+    thrown: dict[str, State] = field(default_factory=dict)
+    has_ended: bool = False
+    is_active: bool = True
