@@ -25,6 +25,8 @@ SECTIONS = {
         "inbox": "List and answer what waits for you: permissions, questions, suggestions, approvals",
         "chat": "Talk to an agent",
         "ask": "Ask the model once: it has no tools, and nothing is kept",
+        "changes": "List what a conversation changed in your project, and what of it waits for you",
+        "undo": "Take back what a conversation changed in your project",
         "sessions": "List, search, show, rename, archive and delete conversations",
         "workspaces": "Give conversations about one project a folder, a model and limits in common",
     },
@@ -63,7 +65,14 @@ SECTIONS = {
 """The commands by section, each with its summary; the file in `commands/` that has one is imported when it is used."""
 
 _SUMMARIES = {name: summary for section in SECTIONS.values() for name, summary in section.items()}
-_FILES = {"start": "server", "stop": "server", "restart": "server", "resume": "panic", "version": "completion"}
+_FILES = {
+    "start": "server",
+    "stop": "server",
+    "restart": "server",
+    "undo": "changes",
+    "resume": "panic",
+    "version": "completion",
+}
 """The files of commands that are not called as their file."""
 
 EXAMPLES = """\b

@@ -6,6 +6,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from parachute.base.database import Database
 from parachute.base.errors import Conflict, NotFound, ParachuteError, Unavailable
@@ -15,9 +16,10 @@ from parachute.chat.changes import git_files
 from parachute.chat.changes.answering import Word, apply_held, digest_of
 from parachute.chat.changes.applying import Places, apply
 from parachute.chat.changes.blobs import Blobs, TooLarge
-from parachute.chat.changes.models import Applied, ChangeSet, Entry, Held, State, Undone
+from parachute.chat.changes.models import Applied, Entry, Held, State, Undone
 from parachute.chat.changes.present import look, status_of
 from parachute.chat.changes.pruning import prune
+from parachute.chat.changes.reading import Shown, difference_json
 from parachute.chat.changes.refreshing import free, is_stale
 from parachute.chat.changes.scanning import Scan
 from parachute.chat.changes.store import ChangeStore
@@ -26,6 +28,9 @@ from parachute.chat.changes.views import Left, View
 from parachute.chat.changes.writing import remove_unfinished
 from parachute.config.settings.models import ChangesSettings
 from parachute.events.inbox.models import not_waiting
+
+DIFFERENCE = 200_000
+"""Characters of a difference."""
 
 _PRUNE_SECONDS = 3600.0
 _INDEX = 64 << 20
@@ -121,13 +126,32 @@ class Changes:
             view.left = {}
             self._views[session] = view
 
-    async def changes(self, session: str) -> Sequence[tuple[ChangeSet, Sequence[Entry], Sequence[Held]]]:
+    async def changes(self, session: str) -> Sequence[Shown]:
         """The changes of a session, the newest first, each with what was written and what waits."""
+        waiting = await self.held(session)
         found = []
         for each in await self._store.of_session(session):
-            held = [one for one in await self._store.held(number=each.number) if not one.is_thrown]
-            found.append((each, await self._store.entries(each.number), held))
-        return found
+            entries = await self._store.entries(each.number)
+            found.append(Shown(each, tuple(entries), tuple(one for one in waiting if one.number == each.number)))
+        return [each for each in found if each.entries or each.held or each.found.note]
+
+    async def waiting(self) -> Sequence[Shown]:
+        """Every run of which something waits, without what was written."""
+        by_number: dict[int, list[Held]] = {}
+        for each in await self.held():
+            by_number.setdefault(each.number, []).append(each)
+        found = [(await self._store.get(number), held) for number, held in by_number.items()]
+        return [Shown(each, (), tuple(held)) for each, held in found if each is not None]
+
+    async def difference(self, session: str, number: int, path: str, limit: int = DIFFERENCE) -> dict[str, Any]:
+        """The difference of one path of a run, in at most so many characters; error: NotFound."""
+        found = await self._store.get(number)
+        if found is not None and found.session == session:
+            lines: list[Entry | Held] = [*await self._store.entries(number), *await self._store.held(number=number)]
+            # What waits comes last, and is what is asked about.
+            if line := next((each for each in reversed(lines) if each.path == path), None):
+                return await asyncio.to_thread(difference_json, self.places.blobs, Path(found.project), line, limit)
+        raise NotFound(f"That run of this conversation has no change of {path[:200]!r}.", key="no_such_change")
 
     async def undo(self, session: str, number: int | None = None, paths: Sequence[str] | None = None) -> Undone:
         """Take back the session's last run, or the run of that number (an undo, too), or what of it is at some paths.

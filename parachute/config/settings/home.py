@@ -38,6 +38,15 @@ class Home:
         return self.root / "trust.db"
 
     @property
+    def changes_database(self) -> Path:
+        return self.root / "changes.db"
+
+    @property
+    def changes(self) -> Path:
+        """What runs have replaced, and what of them waits."""
+        return self.root / "changes"
+
+    @property
     def logs(self) -> Path:
         return private_folder(self.root / "logs")
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 from parachute.base.errors import NotFound
 from parachute.security.keys.models import Caller, Capability
 
-Kind = Literal["permission", "question", "suggestion", "module", "hook", "mcp_server", "agent", "host"]
+Kind = Literal["permission", "question", "suggestion", "module", "hook", "mcp_server", "agent", "host", "changes"]
 
 ALLOW, DENY = "allow", "deny"
 APPROVE, REJECT = "approve", "reject"

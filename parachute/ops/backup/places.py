@@ -29,7 +29,17 @@ class Places:
     def parts(self) -> tuple[Part, Part]:
         """Return the parts: the vault, and the state directory without what only this moment or this machine has."""
         made_anew = ("**/__pycache__", ".parachute/adopting", ".parachute/**/*.unfinished")
-        passing = ("run", "logs", "sandboxes", "backup/*", "modules/*/*/packages", "**/__pycache__", "**/*.unfinished")
+        passing = (
+            "run",
+            "logs",
+            "sandboxes",
+            "views",
+            "changes",
+            "backup/*",
+            "modules/*/*/packages",
+            "**/__pycache__",
+            "**/*.unfinished",
+        )
         vault = Part(VAULT, self.vault.resolve(), made_anew, (".parachute/**/*.db",))
         return vault, Part(TRUST, self.home.resolve(), passing, ("**/*.db",))
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from parachute.chat.agent_processes.models import ModuleTools
 from parachute.chat.agent_processes.options import prepare_files
 from parachute.chat.agent_processes.pool import AgentPool
+from parachute.chat.changes.inbox import ChangesSource
+from parachute.chat.changes.service import Changes
 from parachute.chat.claude_code_import.history import History
 from parachute.chat.claude_code_import.service import ClaudeCode
 from parachute.chat.knowledge.service import KnowledgeService
@@ -61,6 +63,7 @@ class ChatServices:
     pool: AgentPool
     mcp_servers: McpServers
     networks: Networks
+    changes: Changes
     inspection: SandboxInspection
     claude_code: ClaudeCode
 
@@ -103,12 +106,15 @@ async def build_chat(
     decisions = HostDecisions(storage.trust)
     await decisions.load()
     networks = Networks(settings.network, sandbox.egress, decisions, events.inbox.changed)
+    changes = Changes(settings.changes, home.changes, storage.changes, events.inbox.changed)
+    await changes.start()
     preparation = PersonPreparation(agents, workspaces, knowledge, networks, mcp_servers)
     prewarming = Prewarming(agents, preparation, pool, knowledge)
     admission = Admission(agents, workspaces, events.hooks)
     turn = TurnServices(agents, preparation, pool, events.events, storage.audit, events.inbox)
     runs = await lifecycle.start(Runs(turn, RunStore(storage.runs), admission, prewarming))
     events.inbox.add(RunsSource(runs), McpServersSource(mcp_servers.catalog), HostsSource(networks))
+    events.inbox.add(ChangesSource(changes, sessions.sessions))
     claude_code = ClaudeCode(History(), vault, sessions.sessions, sandboxes, events.hooks)
     await claude_code.start()
     await lifecycle.start(SessionEnding(sessions.store, events.events, settings.session_idle_minutes, runs.is_active))
@@ -120,6 +126,7 @@ async def build_chat(
         pool=pool,
         mcp_servers=mcp_servers,
         networks=networks,
+        changes=changes,
         inspection=SandboxInspection(agents, workspaces, networks, runs),
         claude_code=claude_code,
     )

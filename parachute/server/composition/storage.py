@@ -8,6 +8,7 @@ from pathlib import Path
 from parachute.automation.suggestions import store as suggestion_store
 from parachute.base.database import Database
 from parachute.base.unfinished import remove_unfinished
+from parachute.chat.changes import store as change_store
 from parachute.chat.network.store import create_host_decisions
 from parachute.chat.runs import store as run_store
 from parachute.chat.sessions import migrations
@@ -52,6 +53,7 @@ class Storage:
     events: Database
     suggestions: Database
     trust: Database
+    changes: Database
     replaced: frozenset[str]
 
 
@@ -71,7 +73,8 @@ async def open_storage(installation: Installation, lifecycle: Lifecycle) -> Stor
     suggestions = Database(vault.state / "suggestions.db", suggestion_store.ALL)
     trust_tables = (create_usage, *migrations.TRUST, create_workspaces, create_host_decisions)
     trust = Database(home.trust_database, trust_tables, page_size=_PAGE_SIZE)
-    databases = [sessions, runs, events, suggestions, trust]
+    changes = Database(home.changes_database, change_store.ALL)
+    databases = [sessions, runs, events, suggestions, trust, changes]
     recovery = Recovery(home.root)
     lifecycle.closing(recovery.close)
     for database in databases:
@@ -88,6 +91,7 @@ async def open_storage(installation: Installation, lifecycle: Lifecycle) -> Stor
         events=events,
         suggestions=suggestions,
         trust=trust,
+        changes=changes,
         replaced=frozenset(replaced),
     )
 
