@@ -15,17 +15,17 @@ from parachute.base.folders import Folder
 from parachute.chat.changes import git_files
 from parachute.chat.changes.answering import Word, apply_held, digest_of
 from parachute.chat.changes.applying import Places, apply
-from parachute.chat.changes.blobs import Blobs, TooLarge
+from parachute.chat.changes.blobs import Blobs
 from parachute.chat.changes.models import Applied, Entry, Held, State, Undone
-from parachute.chat.changes.present import look, status_of
+from parachute.chat.changes.present import status_of
 from parachute.chat.changes.pruning import prune
 from parachute.chat.changes.reading import Shown, difference_json
+from parachute.chat.changes.recovering import recover
 from parachute.chat.changes.refreshing import free, is_stale
 from parachute.chat.changes.scanning import Scan
 from parachute.chat.changes.store import ChangeStore
 from parachute.chat.changes.undoing import chosen, is_chosen, undo
 from parachute.chat.changes.views import Left, View
-from parachute.chat.changes.writing import remove_unfinished
 from parachute.config.settings.models import ChangesSettings
 from parachute.events.inbox.models import not_waiting
 
@@ -58,9 +58,7 @@ class Changes:
     async def start(self) -> None:
         """Find out what became of the changes that were being written when the server died."""
         await asyncio.to_thread(self._prepare)
-        entries = await self._store.unfinished()
-        for number in {each.number for each in entries}:
-            await self._recover(number, [each for each in entries if each.number == number])
+        await recover(self.places)
 
     async def begin(self, session: str, project: Path, upper: Path, *, is_reviewed: bool = False) -> int:
         """A turn begins, whose changes get the number that is returned; what the turn before has left is applied first."""
@@ -248,21 +246,6 @@ class Changes:
         held = [each for each in await self._store.held(view.session) if each.number in numbers]
         view.waiting = {each.path for each in held if not each.is_thrown}
         view.thrown = {each.path: each.after for each in held if each.is_thrown}
-
-    async def _recover(self, number: int, entries: Sequence[Entry]) -> None:
-        """Decide by what is there now which changes were written; what is neither as before nor as after belongs to the owner."""
-        found = await self._store.get(number)
-        assert found is not None
-        left: list[str] = []
-        with contextlib.suppress(OSError), Folder.open_unlinked(Path(found.project)) as project:
-            await asyncio.to_thread(remove_unfinished, project, [each.path for each in entries])
-            for each in entries:
-                with contextlib.suppress(OSError, TooLarge):
-                    present = await asyncio.to_thread(look, self.places.blobs, project, each.path, self.places.limit)
-                    present.drop()
-                    if present.state == each.replaced:
-                        left.append(each.path)
-        await self._store.finish(number, [each.path for each in entries if each.path not in left], left)
 
     def _prepare(self) -> None:
         private_folder(self._folder)

@@ -1,0 +1,54 @@
+"""Finding out what became of the changes that were being written when the server died."""
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from parachute.base.errors import ParachuteError
+from parachute.base.folders import Folder
+from parachute.chat.changes.applying import Places
+from parachute.chat.changes.models import Entry, State
+from parachute.chat.changes.ordering import in_order
+from parachute.chat.changes.planning import Change
+from parachute.chat.changes.present import look
+from parachute.chat.changes.undoing import change_to
+from parachute.chat.changes.writing import remove_unfinished, write
+
+_ANY_SIZE = 1 << 62
+
+
+async def recover(places: Places) -> None:
+    """Decide by what is there which changes were written, and take back what is half done; the rest belongs to the owner."""
+    entries = await places.store.unfinished()
+    for number in {each.number for each in entries}:
+        found = await places.store.get(number)
+        assert found is not None
+        mine = [each for each in entries if each.number == number]
+        left = await asyncio.to_thread(_left, places, Path(found.project), mine)
+        await places.store.finish(number, [each.path for each in mine if each.path not in left], left)
+
+
+def _left(places: Places, project: Path, entries: Sequence[Entry]) -> set[str]:
+    """The paths that are as they were before the step."""
+    left: set[str] = set()
+    back: list[Change] = []
+    with contextlib.suppress(OSError), Folder.open_unlinked(project) as folder:
+        remove_unfinished(folder, [each.path for each in entries])
+        for each in entries:
+            assert each.replaced is not None
+            with contextlib.suppress(OSError, ParachuteError):
+                present = look(places.blobs, folder, each.path, _ANY_SIZE)
+                if present.state == each.replaced:
+                    left.add(each.path)
+                elif present.state != each.after and _is_half_done(present.state, each.after):
+                    back.append(change_to(places.blobs, each.path, present, each.replaced))
+                    continue
+                present.drop()
+        left |= write(folder, in_order(back)).written.keys()
+    return left
+
+
+def _is_half_done(present: State, after: State) -> bool:
+    """What stood in the way has gone and nothing is there yet, or a folder has no permissions yet."""
+    return present.kind == "none" or (present.kind == after.kind == "folder" and present.mode == 0o700)
