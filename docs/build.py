@@ -20,6 +20,7 @@ GROUPS = {
         "module-chat",
         "workspaces",
         "inbox",
+        "undo",
         "network",
         "suggestions",
         "scheduled-agents",

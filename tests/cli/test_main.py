@@ -43,6 +43,8 @@ COMMANDS = (
     "mcp",
     "modules",
     "network",
+    "changes",
+    "undo",
     "events",
     "backup",
     "doctor",

@@ -71,8 +71,8 @@ class Blobs:
         """Stage what is in memory."""
         return Staged(hashlib.sha256(data).hexdigest(), len(data), data)
 
-    def keep(self, contents: Iterable[Staged]) -> None:
-        """Keep these for good: they are on the disk afterwards."""
+    def keep(self, contents: Iterable[Staged], *, synced: bool = True) -> None:
+        """Keep these for good; where `synced`, they are on the disk afterwards."""
         made = False
         for content in contents:
             if content.is_kept:
@@ -86,11 +86,12 @@ class Blobs:
                 content.path = self.folder / f"{_STAGED}{secrets.token_hex(8)}"
                 with _new(content.path) as file:
                     file.write(content.data or b"")
-            with content.path.open("rb") as file:
-                os.fsync(file.fileno())
+            if synced:
+                with content.path.open("rb") as file:
+                    os.fsync(file.fileno())
             content.path.replace(self.folder / content.hash)
             content.path, content.is_kept = self.folder / content.hash, True
-        if made:
+        if made and synced:
             sync_names(self.folder)
 
     def has(self, digest: str) -> bool:

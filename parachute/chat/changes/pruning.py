@@ -7,8 +7,11 @@ from parachute.base.clock import as_text
 from parachute.chat.changes.applying import Places
 
 
-async def prune(places: Places, days: float, limit: int) -> None:
-    """Keep the runs of so many days, in so many bytes, and what waits; the newest one stays, however large it is."""
+async def prune(places: Places, days: float, limit: int, snapshots: set[str]) -> None:
+    """Keep the runs of so many days, in so many bytes, and what waits; the newest one stays, however large it is.
+
+    `snapshots` are the contents that snapshots name: they stay, and count with the runs that name them.
+    """
     oldest = as_text(datetime.now(UTC) - timedelta(days=days))
     sizes, named = await asyncio.to_thread(places.blobs.sizes), await places.store.hashes()
     ended = dict(await places.store.ended_sets())
@@ -23,4 +26,4 @@ async def prune(places: Places, days: float, limit: int) -> None:
         else:
             counted |= more
     await places.store.remove(gone)
-    await asyncio.to_thread(places.blobs.remove_all_but, counted)
+    await asyncio.to_thread(places.blobs.remove_all_but, counted | snapshots)

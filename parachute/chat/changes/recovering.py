@@ -18,19 +18,26 @@ from parachute.chat.changes.writing import remove_unfinished, write
 _ANY_SIZE = 1 << 62
 
 
-async def recover(places: Places) -> None:
-    """Decide by what is there which changes were written, and take back what is half done; the rest belongs to the owner."""
+async def recover(places: Places) -> dict[tuple[str, str], dict[str, State]]:
+    """Decide by what is there which changes were written, and take back what is half done; the rest belongs to the owner.
+
+    What was taken back of runs, by session and project: it is newer than the turn, and still not the owner's.
+    """
+    found_back: dict[tuple[str, str], dict[str, State]] = {}
     entries = await places.store.unfinished()
     for number in {each.number for each in entries}:
         found = await places.store.get(number)
         assert found is not None
         mine = [each for each in entries if each.number == number]
-        left = await asyncio.to_thread(_left, places, Path(found.project), mine)
+        left, back = await asyncio.to_thread(_left, places, Path(found.project), mine)
+        if found.kind == "run":
+            found_back[found.session, found.project] = back
         await places.store.finish(number, [each.path for each in mine if each.path not in left], left)
+    return found_back
 
 
-def _left(places: Places, project: Path, entries: Sequence[Entry]) -> set[str]:
-    """The paths that are as they were before the step."""
+def _left(places: Places, project: Path, entries: Sequence[Entry]) -> tuple[set[str], dict[str, State]]:
+    """The paths that are as they were before the step, and those of them that were taken back."""
     left: set[str] = set()
     back: list[Change] = []
     with contextlib.suppress(OSError), Folder.open_unlinked(project) as folder:
@@ -45,8 +52,9 @@ def _left(places: Places, project: Path, entries: Sequence[Entry]) -> set[str]:
                     back.append(change_to(places.blobs, each.path, present, each.replaced))
                     continue
                 present.drop()
-        left |= write(folder, in_order(back)).written.keys()
-    return left
+        written = write(folder, in_order(back)).written
+        return left | written.keys(), {path: each.state for path, each in written.items()}
+    return left, {}
 
 
 def _is_half_done(present: State, after: State) -> bool:

@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import os
+import secrets
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -23,6 +25,7 @@ from parachute.chat.changes.reading import Shown, difference_json
 from parachute.chat.changes.recovering import recover
 from parachute.chat.changes.refreshing import free, is_stale
 from parachute.chat.changes.scanning import Scan
+from parachute.chat.changes.snapshots import Index, Snapshots, compared
 from parachute.chat.changes.store import ChangeStore
 from parachute.chat.changes.undoing import chosen, is_chosen, undo
 from parachute.chat.changes.views import Left, View
@@ -34,6 +37,7 @@ DIFFERENCE = 200_000
 
 _PRUNE_SECONDS = 3600.0
 _INDEX = 64 << 20
+_MARK = "user.parachute.view"
 _STEP_SECONDS = 0.001
 _MOST_STEPS = 30
 
@@ -51,22 +55,22 @@ class Changes:
             ChangeStore(database), Blobs(folder / "contents"), asyncio.Lock(), settings.file_megabytes << 20
         )
         self._store = self.places.store
+        self._snapshots = Snapshots(self.places.blobs, folder / "snapshots")
+        self._before: dict[str, tuple[int, Path, Index]] = {}
         self._views: dict[str, View] = {}
         self._locks: defaultdict[Path, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._taken_back: dict[tuple[str, str], dict[str, State]] = {}
         self._pruned = -_PRUNE_SECONDS
 
     async def start(self) -> None:
         """Find out what became of the changes that were being written when the server died."""
         await asyncio.to_thread(self._prepare)
-        await recover(self.places)
+        self._taken_back = await recover(self.places)
 
     async def begin(self, session: str, project: Path, upper: Path, *, is_reviewed: bool = False) -> int:
         """A turn begins, whose changes get the number that is returned; what the turn before has left is applied first."""
         async with self._locks[project]:
-            view = self._views.get(session)
-            if view is not None and (view.project, view.upper) != (project, upper):
-                view = None
-            earlier = view or await self._earlier(session, project, upper)
+            earlier = self._known_view(session, project, upper) or await self._earlier(session, project, upper)
             began = await self._moment()
             if earlier is not None and not earlier.has_ended:
                 await self._finished(earlier)
@@ -78,6 +82,7 @@ class Changes:
                 view.known, view.left = earlier.known, earlier.left
             await self._load_waiting(view)
             view.index = await asyncio.to_thread(self._index, project)
+            view.token = _marked(upper)
             self._views[session] = view
             return number
 
@@ -91,13 +96,37 @@ class Changes:
             self._changed()
         return applied
 
+    async def snapshot(self, session: str, directory: Path) -> int:
+        """A run begins that has the owner's own rights: what is in its folder is kept. The number of its changes; error: OSError."""
+        async with self._locks[directory]:
+            async with self.places.keeping:
+                taken = await asyncio.to_thread(self._snapshots.take, directory)
+            number = await self._store.begin(session, directory, "run", await self._moment(), note=taken.note)
+            self._before[session] = number, directory, taken.index
+            return number
+
+    async def record(self, session: str) -> Applied:
+        """The run has ended: note what has changed in its folder since; error: NotFound without a snapshot, OSError."""
+        if (before := self._before.pop(session, None)) is None:
+            raise NotFound("There is no snapshot from before this run.", key="no_snapshot")
+        number, directory, earlier = before
+        async with self._locks[directory]:
+            async with self.places.keeping:
+                taken = await asyncio.to_thread(self._snapshots.take, directory)
+                entries = await asyncio.to_thread(compared, self.places.blobs, number, earlier, taken.index)
+                await self._store.start(entries)
+            await self._store.finish(number, [each.path for each in entries], ())
+            await self._store.end(number)
+            await self._prune()
+        return Applied(number, len(entries), 0)
+
     async def is_stale(self, session: str, project: Path, upper: Path) -> bool:
         """Return whether a view lays something over files that the owner has changed since it was applied.
 
         What the view never wrote to, a new mount shows in any case. Error: OSError.
         """
-        view = self._views.get(session)
-        if view is None or (view.project, view.upper) != (project, upper):
+        view = self._known_view(session, project, upper)
+        if view is None:
             return await asyncio.to_thread(lambda: upper.is_dir() and any(upper.iterdir()))
         async with self._locks[project]:
             return not view.has_ended or await asyncio.to_thread(is_stale, view)
@@ -108,9 +137,7 @@ class Changes:
         Error: Unavailable if what a turn has left cannot be applied, OSError.
         """
         async with self._locks[project]:
-            view = self._views.get(session)
-            if view is None or (view.project, view.upper) != (project, upper):
-                view = await self._earlier(session, project, upper)
+            view = self._known_view(session, project, upper) or await self._earlier(session, project, upper)
             if view is None:
                 return  # no turn has ever begun in it
             if not view.has_ended:
@@ -122,6 +149,7 @@ class Changes:
             view.thrown = {}
             view.known = {path: seen for path, seen in view.known.items() if path in view.waiting}
             view.left = {}
+            view.token = _marked(upper)
             self._views[session] = view
 
     async def changes(self, session: str) -> Sequence[Shown]:
@@ -131,7 +159,7 @@ class Changes:
         for each in await self._store.of_session(session):
             entries = await self._store.entries(each.number)
             found.append(Shown(each, tuple(entries), tuple(one for one in waiting if one.number == each.number)))
-        return [each for each in found if each.entries or each.held or each.found.note]
+        return [each for each in found if each.entries or each.held]
 
     async def waiting(self) -> Sequence[Shown]:
         """Every run of which something waits, without what was written."""
@@ -156,9 +184,9 @@ class Changes:
 
         Errors: NotFound, Conflict during a turn, OSError.
         """
+        self._check_quiet(session)
         target = await chosen(self.places, session, number)
         async with self._locks[Path(target.project)]:
-            self._check_quiet(session)
             return await undo(self.places, target, await self._moment(), paths)
 
     async def answer(
@@ -193,9 +221,16 @@ class Changes:
         self._changed()
         return [each.path for each in held]
 
+    def _known_view(self, session: str, project: Path, upper: Path) -> View | None:
+        """What is known of a view; None for another one, also of the same name: what it never had would seem deleted in it."""
+        view = self._views.get(session)
+        if view is None or (view.project, view.upper) != (project, upper) or view.token != _mark(upper):
+            return None
+        return view
+
     def _check_quiet(self, session: str) -> None:
         view = self._views.get(session)
-        if view is not None and view.is_active:
+        if session in self._before or (view is not None and view.is_active):
             raise Conflict("This conversation is at work.", "Wait for its answer, or stop it.", key="run_active")
 
     async def held(self, session: str | None = None) -> Sequence[Held]:
@@ -205,6 +240,7 @@ class Changes:
     async def forget(self, session: str) -> None:
         """Forget a session that is deleted: what it changed stays as it is, and what waited is gone."""
         self._views.pop(session, None)
+        self._before.pop(session, None)
         await self._store.forget_session(session)
         self._changed()
 
@@ -236,6 +272,8 @@ class Changes:
         view = View(session, project, upper, last.number, last.began_ns, last.is_reviewed)
         latest = await self._store.latest(session, project)
         await asyncio.to_thread(_find_left, view, latest, has_ended=last.ended_at is not None)
+        taken_back = self._taken_back.pop((session, str(project)), {})
+        view.left |= {path: Left(state) for path, state in taken_back.items()}
         await self._load_waiting(view)
         return view
 
@@ -278,7 +316,24 @@ class Changes:
             return
         self._pruned = time.monotonic()
         async with self.places.keeping:
-            await prune(self.places, self._settings.keep_days, self._settings.keep_megabytes << 20)
+            named = await asyncio.to_thread(self._snapshots.hashes)
+            await prune(self.places, self._settings.keep_days, self._settings.keep_megabytes << 20, named)
+
+
+def _mark(upper: Path) -> bytes | None:
+    with contextlib.suppress(OSError):
+        return os.getxattr(upper, _MARK)
+    return None
+
+
+def _marked(upper: Path) -> bytes:
+    """Mark the upper layer of a view, so that another one in its place is noticed."""
+    mark = _mark(upper) or secrets.token_bytes(16)
+    with contextlib.suppress(
+        OSError
+    ):  # it is gone, or the disk knows no attributes: then nothing is known of it the next time
+        os.setxattr(upper, _MARK, mark)
+    return mark
 
 
 def _find_left(view: View, latest: dict[str, State], *, has_ended: bool) -> None:

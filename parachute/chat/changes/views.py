@@ -26,6 +26,7 @@ class View:
     number: int
     began_ns: int
     is_reviewed: bool
+    token: bytes = b""
     index: str | None = None
     """What the owner's git index says when the turn begins: git writes it anew each time somebody asks for the status."""
     known: dict[str, Seen] = field(default_factory=dict)

@@ -1,6 +1,7 @@
 """Writing planned changes into the owner's folder: what is there must still be what was planned for."""
 
 import errno
+import hashlib
 import os
 import stat
 from collections.abc import Iterator, Sequence
@@ -78,8 +79,12 @@ def _write(project: Folder, change: Change) -> None:
     path, before, after = change.path, change.before.state, change.after
     if after.kind == "file":
         with project.replacement(path, 0o600) as new:
+            digest = hashlib.sha256()
             for chunk in change.content.chunks() if change.content else ():
+                digest.update(chunk)
                 new.write(chunk)
+            if digest.hexdigest() != after.hash:
+                raise Meanwhile  # a power cut, or a broken disk, has changed what was kept
             new.dress(after.mode, after.modified_ns)
             new.sync()
             _make_way(project, change)

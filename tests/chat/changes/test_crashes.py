@@ -53,10 +53,12 @@ def crashed(folder: Path, what: str, step: int) -> bool:
 
 
 async def test_a_server_that_dies_while_it_applies(tmp_path: Path) -> None:
-    before, after = await asyncio.to_thread(prepared, tmp_path / "template")
+    folder = tmp_path / "folder"
+    before, after = await asyncio.to_thread(prepared, folder)
+    folder.rename(tmp_path / "template")
     step = 1
     while True:
-        folder = copied(tmp_path / "template", tmp_path / str(step))
+        copied(tmp_path / "template", folder)
         is_killed = await asyncio.to_thread(crashed, folder, "apply", step)
         async with World(folder) as world:
             await world.begin()
@@ -69,19 +71,21 @@ async def test_a_server_that_dies_while_it_applies(tmp_path: Path) -> None:
         shutil.rmtree(folder)
         if not is_killed:
             break
-        step += 1
+        step += 2
     assert step > 30
 
 
 async def test_a_server_that_dies_while_it_undoes(tmp_path: Path) -> None:
-    before, after = await asyncio.to_thread(prepared, tmp_path / "template")
-    async with World(tmp_path / "template") as world:
+    folder = tmp_path / "folder"
+    before, after = await asyncio.to_thread(prepared, folder)
+    async with World(folder) as world:
         await world.begin()
         await world.apply()
         assert listed(world.project) == after
-    step = 1
+    folder.rename(tmp_path / "template")
+    step = 2
     while True:
-        folder = copied(tmp_path / "template", tmp_path / str(step))
+        copied(tmp_path / "template", folder)
         is_killed = await asyncio.to_thread(crashed, folder, "undo", step)
         async with World(folder) as world:
             if is_killed:
@@ -91,7 +95,7 @@ async def test_a_server_that_dies_while_it_undoes(tmp_path: Path) -> None:
         shutil.rmtree(folder)
         if not is_killed:
             break
-        step += 2
+        step += 3
     assert step > 20
 
 

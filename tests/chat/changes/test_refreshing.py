@@ -79,6 +79,13 @@ async def test_what_was_thrown_away_is_gone_from_the_view(world: World) -> None:
         assert sorted(tree(view)) == [".exrc", "a", "b"]
 
 
+async def test_another_view_in_its_place_deletes_nothing(world: World) -> None:
+    await world.turn("echo 1 > a; mkdir b; echo 1 > b/c")
+    world.view.rename(world.folder / "earlier")
+    assert (await world.turn("echo 1 > d")).written == 1
+    assert sorted(listed(world.project)) == ["a", "b", "b/c", "d"]
+
+
 async def test_an_undone_run_is_gone_from_the_view(world: World) -> None:
     world.write("a")
     await world.turn("echo agent > a; echo 1 > b")
