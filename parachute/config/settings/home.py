@@ -69,6 +69,11 @@ class Home:
         return private_folder(self.root / "sandboxes")
 
     @property
+    def views(self) -> Path:
+        """What sandboxed agents wrote to their projects, a folder per session, until it is applied."""
+        return private_folder(self.root / "views")
+
+    @property
     def sandbox_worked(self) -> Path:
         """Is there as soon as a sandbox has worked on this computer."""
         return self.root / "sandbox-worked"

@@ -13,7 +13,7 @@ from parachute.config.settings.models import Settings
 from parachute.config.vault.service import Vault
 from parachute.llm.gateway.endpoint import SOCKET_NAME, ModelEndpoint
 from parachute.sandbox.egress.models import NO_NETWORK, Network
-from parachute.sandbox.engines import containers
+from parachute.sandbox.engines import containers, podman
 from parachute.sandbox.engines.advice import advice
 from parachute.sandbox.engines.engines import Choice, Engines, trial
 from parachute.sandbox.engines.execution import Execution
@@ -22,6 +22,7 @@ from parachute.sandbox.engines.models import Mount, Specification, Subject, enco
 from parachute.sandbox.engines.open_sandboxes import OpenSandboxes
 from parachute.sandbox.engines.protected import check_repositories
 from parachute.sandbox.engines.vault_mounts import vault_mounts
+from parachute.sandbox.engines.views import View
 from parachute.sandbox.layout import (
     ATTACHMENTS,
     CONFIGURATION,
@@ -85,11 +86,13 @@ class Sandboxes:
         *,
         by_owner: bool = False,
         network: Network = NO_NETWORK,
+        view: Path | None = None,
     ) -> Execution:
         """The execution of a session; error: Unavailable where a sandbox is needed and there is none.
 
         `by_owner`: it is asked for by somebody who may have the session run directly, too. One that does has no limits. With a
-        `network` the endpoint's folder has the socket of an egress listener.
+        `network` the endpoint's folder has the socket of an egress listener. With a `view`, a folder for its files, the agent works
+        on a copy of the directory where this machine has such views.
         """
         if level == "direct":
             return await self._direct(directory, endpoint, ())
@@ -112,7 +115,18 @@ class Sandboxes:
                 f"{choice.reason} This conversation runs directly on this computer, with your own rights. {choice.hint}",
             )
             return await self._direct(directory, endpoint, (warning,))
-        return await self._sandboxed(session, directory, endpoint, limits, network)
+        if view is not None and not await self._can_view(choice, directory, view):
+            view = None
+        return await self._sandboxed(session, directory, endpoint, limits, network, view)
+
+    async def _can_view(self, choice: Choice, directory: Path | None, view: Path) -> bool:
+        if choice.engine == "podman" and not podman.can_be_viewed(directory, view):
+            return False
+        return await self.no_views() is None
+
+    async def no_views(self) -> str | None:
+        """The reason why agents cannot work on copy-on-write views here, or None."""
+        return await self._engines.no_views()
 
     async def confine(
         self, session: str, endpoint: ModelEndpoint, mounts: Sequence[Mount], *, egress: bool, limits: Limits
@@ -212,7 +226,13 @@ class Sandboxes:
         return folder
 
     async def _sandboxed(
-        self, session: Subject, directory: Path | None, endpoint: ModelEndpoint, limits: Limits, network: Network
+        self,
+        session: Subject,
+        directory: Path | None,
+        endpoint: ModelEndpoint,
+        limits: Limits,
+        network: Network,
+        view: Path | None,
     ) -> Execution:
         vault = self._vault.root.resolve()
         found = await asyncio.to_thread(vault_mounts, self._vault, self._home.root)
@@ -227,7 +247,8 @@ class Sandboxes:
                 inside = f"{VAULT}/{directory.relative_to(vault)}"
             if encoded_directory(inside) is None:
                 inside = PROJECT
-            mounts[inside] = Mount(str(directory), inside, writable=True)
+            kept = str(View(view).make().folder) if view else ""
+            mounts[inside] = Mount(str(directory), inside, writable=True, view=kept)
             roots[inside] = directory
             writable.append(inside)
         attachments = self._vault.private_folder(".parachute", "attachments", session.id)
@@ -235,7 +256,8 @@ class Sandboxes:
         specification = self._specification(session.id, endpoint, inside, mounts.values())
         specification = replace(specification, egress=network.mode != "off", **limits.chosen())
         await self.opened.open(specification)
-        return replace(self._execution(specification, roots, tuple(writable)), limits=limits, network=network)
+        execution = self._execution(specification, roots, tuple(writable))
+        return replace(execution, limits=limits, network=network, has_view=specification.has_view)
 
     def _specification(
         self, session: str, endpoint: ModelEndpoint, inside: str, mounts: Iterable[Mount]

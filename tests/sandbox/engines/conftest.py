@@ -115,18 +115,22 @@ class SandboxFactory:
         folder.mkdir(parents=True, exist_ok=True)
         return ModelEndpoint(session, folder, CredentialKind.API_KEY, "token")
 
-    async def prepare(self, directory: Path | None = None, session: str | None = None) -> Execution:
+    async def prepare(
+        self, directory: Path | None = None, session: str | None = None, view: Path | None = None
+    ) -> Execution:
         """Decide and prepare where a session runs."""
         row = Session(
             session or str(uuid.uuid4()), created_at="2026-01-01T00:00:00Z", updated_at="2026-01-01T00:00:00Z"
         )
         folder = self.service.check_directory(directory) if directory else None
-        return await self.service.prepare(row, "sandboxed", folder, self.endpoint(row.id))
+        return await self.service.prepare(row, "sandboxed", folder, self.endpoint(row.id), view=view)
 
-    async def make(self, directory: Path | None = None, session: str | None = None) -> Sandbox:
+    async def make(
+        self, directory: Path | None = None, session: str | None = None, view: Path | None = None
+    ) -> Sandbox:
         """A sandbox for a session."""
         identifier = session or str(uuid.uuid4())
-        execution = await self.prepare(directory, identifier)
+        execution = await self.prepare(directory, identifier, view)
         return Sandbox(execution.agent_socket, execution.directory, self.launcher, f"sandbox@{identifier}")
 
 
