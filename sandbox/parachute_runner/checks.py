@@ -13,7 +13,7 @@ class Differs(Exception):
 def mounted(expected: Iterable[str]) -> None:
     """See that each `rw|ro|view:DEVICE:INODE:TARGET` is that very file or folder, reached without a link; error: Differs.
 
-    The device of a view is its own.
+    A copy-on-write view of it has a device of its own, and often other numbers.
 
     Engines look at a path again when they mount it: by then another agent may have put something else in its place. Nothing
     that lies below a read-only target may be writable either, unless it is a target itself.
@@ -23,7 +23,7 @@ def mounted(expected: Iterable[str]) -> None:
     for text in expected:
         access, device, inode, target = text.split(":", 3)
         found = identity(target)
-        if found[1] != int(inode) or (found[0] == int(device)) == (access == "view"):
+        if found[0] == int(device) if access == "view" else found != (int(device), int(inode)):
             raise Differs(f"{target} is not what was to be mounted there")
         below = f"{target}/"
         if access != "ro":

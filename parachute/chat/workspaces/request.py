@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from parachute.base.errors import InvalidInput
 from parachute.chat.workspaces.models import EVERY_HOST_ASKS, Capabilities, Workspace, choice_of
+from parachute.config.settings.models import Apply
 from parachute.sandbox.egress.hosts import AllowedHosts
 from parachute.sandbox.egress.models import Mode, Network
 from parachute.sandbox.engines.limits import Limits
@@ -76,6 +77,7 @@ class Changes(_Strict):
     cpus: float | None = Field(default=None, ge=0.1, le=512, allow_inf_nan=False)
     processes: int | None = Field(default=None, ge=160, le=4096)
     network: NetworkChoice | None = None
+    apply: Apply | None = None
 
     def level(self) -> TrustLevel | None:
         """The trust level that is asked for, if any; error: InvalidInput for an unknown word."""
@@ -102,6 +104,8 @@ class Changes(_Strict):
             values["model"] = self.model or None
         if "capabilities" in sent:
             values["capabilities"] = (self.capabilities or CapabilityChoices()).chosen()
+        if "apply" in sent:
+            values["apply"] = self.apply
         return values
 
     def applied(self, before: Workspace, directory: str | None) -> Workspace:

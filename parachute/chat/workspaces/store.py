@@ -71,6 +71,7 @@ def _workspace(document: dict[str, Any]) -> Workspace:
         capabilities=Capabilities(**choices),
         limits=Limits(document["memory_megabytes"], document["cpus"], document["processes"]),
         network=_network(document.get("network")),
+        apply=document.get("apply"),
         declared=document.get("declared", False),
     )
 

@@ -209,11 +209,19 @@ class NetworkSettings(BaseModel):
     )
 
 
+Apply = Literal["auto", "review", "live"]
+"""How what a sandboxed agent writes gets into its project."""
+
+
 class ChangesSettings(BaseModel):
-    """What runs changed, and what is kept to take it back."""
+    """What runs change, and what is kept to take it back."""
 
     model_config = ConfigDict(extra="forbid")
 
+    apply: Apply = Field(
+        default="auto",
+        description="How work of sandboxed agents gets into a project: auto, review (it waits for you), or live (they write there).",
+    )
     keep_days: int = Field(default=30, ge=1, le=3650, description="A run can be undone for so many days.")
     keep_megabytes: int = Field(
         default=5120, ge=64, description="What is kept for undo takes no more than this; the oldest runs go first."

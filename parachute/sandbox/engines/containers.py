@@ -54,7 +54,7 @@ def no_views(trial: Specification, folder: Path) -> str | None:
     if not podman.can_be_viewed(view.folder):
         return f"Podman cannot mount a view in {folder}, for the signs in its name."
     given = podman.mounted(Mount(str(below), PROJECT, writable=True, view=str(view.folder)))
-    program = ["sh", "-c", f"echo written > {PROJECT}/file && stat --format=%i {PROJECT}"]
+    program = ["sh", "-c", f"echo written > {PROJECT}/file && stat --file-system --format=%T {PROJECT}"]
     command = ("podman", "run", *podman.isolation(trial, log="none"), *given, trial.image, *program)
     try:
         done = subprocess.run(
@@ -62,9 +62,9 @@ def no_views(trial: Specification, folder: Path) -> str | None:
         )
         said = done.stderr.strip().splitlines() or [""]
         if done.returncode != 0:
-            return f"Podman cannot mount a copy-on-write view: {said[-1][:200]}."
+            return f"Podman cannot mount a copy-on-write view: {said[-1][-200:]}."
         kept = (view.upper / "file").is_file() and not (below / "file").exists()
-        if not kept or done.stdout.strip() != str(view.upper.stat().st_ino):
+        if not kept or done.stdout.strip() != "overlayfs":
             return "Podman mounts views by a program of its own (fuse-overlayfs), and not by the kernel."
         return None
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -30,8 +30,7 @@ def command(specification: Specification, opened: Mapping[str, int]) -> list[str
     for each in (specification.transcripts_mount, *specification.mounts):
         if each.target in opened:
             arguments += mounted(each)
-            # The root of a view has the number of its upper folder, on a device of its own.
-            found = View(Path(each.view)).upper.stat() if each.view else os.fstat(opened[each.target])
+            found = os.fstat(opened[each.target])
             access = "view" if each.view else "rw" if each.writable else "ro"
             runner += ["--mounted", f"{access}:{found.st_dev}:{found.st_ino}:{each.target}"]
     program = specification.agent_command(INTERPRETER)

@@ -120,9 +120,11 @@ class Sandboxes:
         return await self._sandboxed(session, directory, endpoint, limits, network, view)
 
     async def _can_view(self, choice: Choice, directory: Path | None, view: Path) -> bool:
-        if choice.engine == "podman" and not podman.can_be_viewed(directory, view):
+        # Podman looks at a path again, and from within a view nobody can tell what it took.
+        in_podman = choice.engine == "podman"
+        if directory is None or (in_podman and self.opened.writes_above(directory)):
             return False
-        return await self.no_views() is None
+        return (not in_podman or podman.can_be_viewed(directory, view)) and await self.no_views() is None
 
     async def no_views(self) -> str | None:
         """The reason why agents cannot work on copy-on-write views here, or None."""

@@ -52,9 +52,9 @@ class View:
         import shutil  # not for the launcher, which somebody waits for
 
         if self.work.is_dir():
-            # The kernel leaves a folder there that nobody may read.
+            # The kernel leaves an empty folder there, which nobody may read and Podman's root may own.
             for left in self.work.iterdir():
-                left.chmod(0o700)
+                left.rmdir()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

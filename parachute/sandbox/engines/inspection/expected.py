@@ -5,7 +5,6 @@ from pathlib import Path
 
 from parachute.sandbox.engines import bubblewrap, podman
 from parachute.sandbox.engines.models import Mount, Specification
-from parachute.sandbox.engines.views import View
 from parachute.sandbox.layout import is_in
 
 SYSTEM = ("/", "/usr", "/etc")
@@ -26,17 +25,17 @@ def mounts(specification: Specification) -> tuple[Mount, ...]:
 
 
 def is_identical(mount: Mount, found: list[int] | None) -> bool:
-    """True if a device and an inode are those of what is to be mounted; the device of a view is its own."""
+    """True if a device and an inode are those of what is to be mounted; a view has a device of its own, and often other numbers."""
     asked = identity(mount)
-    if mount.view and found and asked:
-        return found[0] != asked[0] and found[1] == asked[1]
+    if mount.view and asked and found:
+        return found[0] not in (asked[0], Path(mount.view).stat().st_dev)
     return found == asked
 
 
 def identity(mount: Mount) -> list[int] | None:
-    """Device and inode of what is to be mounted, those of its upper folder for a view; None where it is gone."""
+    """Device and inode of what is to be mounted, None where it is gone."""
     try:
-        found = (View(Path(mount.view)).upper if mount.view else Path(mount.source)).stat()
+        found = Path(mount.source).stat()
     except OSError:
         return None
     return [found.st_dev, found.st_ino]
