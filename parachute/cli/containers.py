@@ -13,7 +13,7 @@ from parachute.config.settings.home import Home
 from parachute.config.settings.store import load
 from parachute.config.vault.service import Vault
 from parachute.sandbox.engines import containers, podman
-from parachute.sandbox.engines.engines import Engines, trial
+from parachute.sandbox.engines.engines import Choice, Engines, trial
 from parachute.sandbox.engines.models import Specification
 from parachute.sandbox.engines.vault_mounts import vault_mounts
 from parachute.sandbox.image import building, recipe
@@ -44,7 +44,7 @@ def print_status(as_json: bool) -> None:
     """Print which engine is used, and from which image."""
     home = Home.find()
     chosen = load(home).sandbox
-    choice = asyncio.run(Engines(home, chosen).choose())
+    choice, no_views = asyncio.run(_look(Engines(home, chosen)))
     image = containers.image_of(home)
     if as_json:
         print_json(
@@ -55,6 +55,7 @@ def print_status(as_json: bool) -> None:
                 "image": image and {**asdict(image), "is_current": not recipe.is_older(image.recipe)},
                 "podman": containers.version(),
                 "limits": chosen.limits,
+                "views": {"available": no_views is None, "reason": no_views},
             }
         )
         return
@@ -71,9 +72,17 @@ def print_status(as_json: bool) -> None:
     if choice.engine == "podman":
         each = f"{chosen.memory_megabytes} MB, {counted(chosen.cpus, 'processor')}, {chosen.processes} processes each"
         facts.append(("Limits", each if chosen.limits == "enforced" else "unavailable, as the settings say"))
+    if choice.engine:
+        facts.append(("Projects", f"agents write to them directly: {no_views}" if no_views else "agents work on views"))
     print_facts(facts)
     if choice.hint:
         print_facts([("Next", choice.hint)])
+
+
+async def _look(engines: Engines) -> tuple[Choice, str | None]:
+    """The engine, and why agents cannot work on views of projects."""
+    choice = await engines.choose()
+    return choice, await engines.no_views() if choice.engine else choice.reason
 
 
 def become_shell() -> NoReturn:

@@ -11,6 +11,7 @@ from parachute.base.errors import ParachuteError
 from parachute.chat.agent_processes.client import AgentClient, AgentEnded
 from parachute.chat.agent_processes.pool import AgentPool
 from parachute.chat.runs import attachments, events, failures
+from parachute.chat.runs.applying import Applying, warnings
 from parachute.chat.runs.conversation import Conversation
 from parachute.chat.runs.history import History
 from parachute.chat.runs.interaction import Interaction
@@ -22,6 +23,7 @@ from parachute.chat.runs.run import Run
 from parachute.chat.sessions.models import Session
 from parachute.events.bus.service import CONTEXT_LIMIT, SESSION_MESSAGE, Events
 from parachute.events.inbox.service import Inbox
+from parachute.sandbox.engines.views import View
 from parachute.security.audit.service import Audit
 from parachute.security.permissions.policy import Policy
 
@@ -54,6 +56,7 @@ class Turn:
     def __init__(self, services: TurnServices, run: Run, decoded: list[tuple[Attachment, bytes]]) -> None:
         self._preparation = services.preparation
         self._pool = services.pool
+        self._changes = services.agents.changes
         self._events = services.events
         self._audit = services.audit
         self._inbox = services.inbox
@@ -72,10 +75,11 @@ class Turn:
         if before is None:
             return
         preparation, knowledge = await self._preparation.prepare_run(run, resume=known)
+        applying = await self._begin_changes(preparation)
         content = await self._content(f"{before}{run.request.message}", preparation)
         interaction = self._interaction(preparation)
         interaction.know(knowledge.text)
-        conversation = Conversation(run, interaction)
+        conversation = Conversation(run, interaction, applying.soon if applying else None)
         gateway.take_problem(run.session.id)  # of an earlier turn
         gateway.resume(run.session.id)
         client, first = await self._send(preparation, content, interaction, kept=kept, known=known)
@@ -89,6 +93,8 @@ class Turn:
             run.answered, run.client = True, None
             # Who stops an agent stops what it has started, too: that ends with its process only.
             self._pool.release(client, keep=keep and run.profile is None and not run.stopping)
+            if applying is not None:
+                await self._end_changes(applying)
             # What was said until now belongs to the session, however the turn ended.
             stored = await self._record(conversation, preparation, resumable=keep and not run.stopping)
         await self._end(result, stored, conversation.model)
@@ -103,11 +109,28 @@ class Turn:
             and await self._services.sessions.level(session) == "sandboxed"
             and await self._services.sandboxes.reason_unavailable() is None
         )
-        if self._pool.has(session.id) and not moves_into_sandbox:
+        # A view is mounted as it is; only a new one shows what the owner changed since in a file that the agent has changed.
+        is_stale = await self._changes.is_stale(session.id)
+        if self._pool.has(session.id) and not moves_into_sandbox and not is_stale:
             return True
         # One that still ends is writing the transcript that is read next.
         await self._pool.discard(session.id)
+        if is_stale:
+            await self._services.sandboxes.opened.close(session.id)
         return False
+
+    async def _begin_changes(self, preparation: Preparation) -> Applying | None:
+        execution, session = preparation.execution, self._run.session.id
+        if execution.view is None:
+            return None
+        project = execution.roots[execution.directory]
+        upper = View(execution.view).upper
+        await self._changes.begin(session, project, upper, is_reviewed=preparation.is_reviewed)
+        return Applying(self._changes, session)
+
+    async def _end_changes(self, applying: Applying) -> None:
+        for warning in warnings(await applying.finish()):
+            self._run.log.append(warning)
 
     async def _content(self, text: str, preparation: Preparation) -> str | list[dict[str, Any]]:
         if not self._decoded:

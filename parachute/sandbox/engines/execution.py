@@ -14,7 +14,7 @@ class Execution:
     """The decision where a session runs; everything later (prompt, policy, what the app shows) follows this.
 
     `directory` is the working directory as the agent sees it, `roots` maps what it sees to folders of this machine;
-    `targets` are the paths at which its sandbox has something of its own. `has_view`: it writes to a view of its directory.
+    `targets` are the paths at which its sandbox has something of its own. Its writes to the directory go to the `view`.
     """
 
     mode: Literal["sandboxed", "direct"]
@@ -29,4 +29,4 @@ class Execution:
     limits: Limits = NO_LIMITS
     targets: tuple[str, ...] = ()
     network: Network = NO_NETWORK
-    has_view: bool = False
+    view: Path | None = None

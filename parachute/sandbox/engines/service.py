@@ -242,7 +242,9 @@ class Sandboxes:
         roots = {mount.target: Path(mount.source) for mount in found}
         inside = scratch(session.id)
         writable = [inside, TEMPORARY]
-        if directory is not None and directory != self._vault.root:
+        if directory is None or directory == self._vault.root:
+            view = None
+        else:
             self._check_writable(directory)
             inside = PROJECT
             if directory.is_relative_to(vault):
@@ -259,7 +261,7 @@ class Sandboxes:
         specification = replace(specification, egress=network.mode != "off", **limits.chosen())
         await self.opened.open(specification)
         execution = self._execution(specification, roots, tuple(writable))
-        return replace(execution, limits=limits, network=network, has_view=specification.has_view)
+        return replace(execution, limits=limits, network=network, view=view)
 
     def _specification(
         self, session: str, endpoint: ModelEndpoint, inside: str, mounts: Iterable[Mount]

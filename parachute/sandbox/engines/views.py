@@ -26,6 +26,13 @@ class View:
 
     folder: Path
 
+    @classmethod
+    def of(cls, views: Path, session: str, directory: Path) -> "View":
+        """The view of a session on a directory, below the folder of all views."""
+        import hashlib  # it loads a large library, and the launcher needs no such name
+
+        return cls(views / session / hashlib.sha256(os.fsencode(directory)).hexdigest()[:12])
+
     @property
     def upper(self) -> Path:
         """What differs from the folder below."""
@@ -43,7 +50,7 @@ class View:
 
     def make(self) -> "View":
         """Make the folders that are missing."""
-        for folder in (self.folder, self.upper, self.work, self.mounted):
+        for folder in (self.folder.parent, self.folder, self.upper, self.work, self.mounted):
             private_folder(folder)
         return self
 

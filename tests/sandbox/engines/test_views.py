@@ -107,7 +107,7 @@ async def test_a_view_is_what_the_sandbox_was_asked_to_be(sandboxes: SandboxFact
 
 async def test_a_link_in_the_place_of_a_project_gets_no_view(sandboxes: SandboxFactory, project: Path) -> None:
     execution = await sandboxes.prepare(project, view=view(sandboxes).folder)
-    assert execution.has_view
+    assert execution.view == view(sandboxes).folder
     project.rename(project.with_name("moved"))
     project.symlink_to(sandboxes.launcher.home.root)
     with pytest.raises(InvalidInput):
