@@ -200,8 +200,6 @@ async def project_view(services: AgentServices, session: Session, apply: Apply, 
     """The folder for the view of a project, without what the owner's folder has by now; None where agents write to it live."""
     if directory is None or apply == "live":
         return None
-    if not services.sandboxes.opened.is_open(session.id):
-        await services.changes.refresh(session.id)
     return View.of(services.home.views, session.id, directory).folder
 
 

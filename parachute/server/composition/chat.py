@@ -9,6 +9,7 @@ from parachute.chat.changes.inbox import ChangesSource
 from parachute.chat.changes.service import Changes
 from parachute.chat.claude_code_import.history import History
 from parachute.chat.claude_code_import.service import ClaudeCode
+from parachute.chat.changes.service import Changes
 from parachute.chat.knowledge.service import KnowledgeService
 from parachute.chat.mcp_servers.inbox import McpServersSource
 from parachute.chat.mcp_servers.service import McpServers
@@ -102,7 +103,9 @@ async def build_chat(
     mcp_servers = await lifecycle.start(McpServers(home, settings, sandbox.egress, tools))
     await lifecycle.start(pool)
     prompts = Prompts(vault, modules.prompts.kind, modules.approved_prompts.is_approved)
-    agents = AgentServices(home, settings, vault, sessions.sessions, llm.gateway, sandboxes, prompts, tools)
+    changes = Changes(settings.changes, home.root / "changes", storage.changes, events.inbox.changed)
+    await changes.start()
+    agents = AgentServices(home, settings, vault, sessions.sessions, llm.gateway, sandboxes, prompts, tools, changes)
     decisions = HostDecisions(storage.trust)
     await decisions.load()
     networks = Networks(settings.network, sandbox.egress, decisions, events.inbox.changed)

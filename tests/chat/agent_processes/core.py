@@ -9,6 +9,8 @@ from parachute.base.database import Database
 from parachute.chat.agent_processes.models import ModuleTools
 from parachute.chat.agent_processes.options import prepare_files
 from parachute.chat.agent_processes.pool import AgentPool
+from parachute.chat.changes import store as change_store
+from parachute.chat.changes.service import Changes
 from parachute.chat.knowledge.service import KnowledgeService
 from parachute.chat.mcp_servers.service import McpServers
 from parachute.chat.network.inbox import HostsSource
@@ -142,12 +144,13 @@ async def core(
             Database(vault.state / "sessions.db", migrations.ALL),
             Database(vault.state / "runs.db", run_store.ALL),
             Database(vault.state / "events.db", event_store.ALL),
+            Database(home.root / "changes.db", change_store.ALL),
             Database(home.trust_database, (create_usage, *migrations.TRUST, create_workspaces, create_host_decisions)),
         )
         for database in databases:
             stack.push_async_callback(database.close)
             await database.open()
-        session_rows, run_rows, event_rows, trust = databases
+        session_rows, run_rows, event_rows, change_rows, trust = databases
         events = Events(audit, event_store.EventStore(event_rows))
         await events.start()
         hooks = Hooks(home, vault.root, audit)
@@ -166,14 +169,16 @@ async def core(
         pool = AgentPool(settings.agents, prepare_files(home), tools, TotalMemory(home, settings.sandbox))
         pool.start()
         stack.push_async_callback(pool.close)
-        agents = AgentServices(home, settings, vault, sessions, gateway, sandboxes, Prompts(vault), tools)
+        inbox = Inbox(audit)
+        changes = Changes(settings.changes, home.root / "changes", change_rows, inbox.changed)
+        await changes.start()
+        agents = AgentServices(home, settings, vault, sessions, gateway, sandboxes, Prompts(vault), tools, changes)
         interfaces = Interfaces(Hosts(home, Modules(home, vault.root), events, Egress(audit)))
         knowledge = KnowledgeService(interfaces, sandboxes.check_directory, vault.root)
         workspaces = Workspaces(vault, workspace_store, sessions, sandboxes.check_directory)
         internet = internet or Internet()
         egress = Egress(audit, resolve=internet.resolve, connect=internet.connect)
         stack.push_async_callback(egress.close_all)
-        inbox = Inbox(audit)
         networks = Networks(settings.network, egress, HostDecisions(trust), inbox.changed)
         inbox.add(HostsSource(networks))
         preparation = PersonPreparation(agents, workspaces, knowledge, networks, mcp_servers)
