@@ -9,9 +9,16 @@ from parachute.chat.changes.present import status_of
 from parachute.chat.changes.views import View
 
 
+def look_below(view: View) -> None:
+    """Look whether somebody else has changed the folders below a view; it waits for the disk."""
+    with suppress(OSError), Folder.open_unlinked(view.project) as project, Folder.open(view.upper) as upper:
+        view.is_outdated |= view.below.look(project, upper)
+
+
 def is_stale(view: View) -> bool:
-    """Return whether the owner has other files now than those which the view lays over them; it waits for the disk."""
-    if view.thrown:
+    """Return whether a new view would show other files of the owner's than the one that is mounted; it waits for the disk."""
+    look_below(view)
+    if view.thrown or view.is_outdated:
         return True
     with Folder.open_unlinked(view.project) as project, Folder.open(view.upper) as upper:
         for path, left in view.left.items():
@@ -21,10 +28,6 @@ def is_stale(view: View) -> bool:
             is_changed = (signature_of(status) if status else None) != left.signature
             if is_changed and status_of(upper, path) is not None:
                 return True
-        for path in [key[:-1] for key in view.known if key.endswith("/")]:
-            with suppress(OSError), project.folder(path) as below, upper.folder(path) as above:
-                if {each.name for each in below.entries()} - {each.name for each in above.entries()}:
-                    return True
     return False
 
 

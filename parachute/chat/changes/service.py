@@ -18,12 +18,13 @@ from parachute.chat.changes import git_files
 from parachute.chat.changes.answering import Word, apply_held, digest_of
 from parachute.chat.changes.applying import Places, apply
 from parachute.chat.changes.blobs import Blobs
+from parachute.chat.changes.folders_below import FoldersBelow
 from parachute.chat.changes.models import Applied, Entry, Held, State, Undone
 from parachute.chat.changes.present import status_of
 from parachute.chat.changes.pruning import prune
 from parachute.chat.changes.reading import Shown, difference_json
 from parachute.chat.changes.recovering import recover
-from parachute.chat.changes.refreshing import free, is_stale
+from parachute.chat.changes.refreshing import free, is_stale, look_below
 from parachute.chat.changes.scanning import Scan
 from parachute.chat.changes.snapshots import Index, Snapshots, compared
 from parachute.chat.changes.store import ChangeStore
@@ -79,10 +80,11 @@ class Changes:
             number = await self._store.begin(session, project, "run", began, is_reviewed=is_reviewed)
             view = View(session, project, upper, number, began, is_reviewed)
             if earlier is not None:
-                view.known, view.left = earlier.known, earlier.left
+                view.known, view.left, view.below = earlier.known, earlier.left, earlier.below
             await self._load_waiting(view)
             view.index = await asyncio.to_thread(self._index, project)
             view.token = _marked(upper)
+            await asyncio.to_thread(look_below, view)
             self._views[session] = view
             return number
 
@@ -120,15 +122,11 @@ class Changes:
             await self._prune()
         return Applied(number, len(entries), 0)
 
-    async def is_stale(self, session: str, project: Path, upper: Path) -> bool:
-        """Return whether a view lays something over files that the owner has changed since it was applied.
-
-        What the view never wrote to, a new mount shows in any case. Error: OSError.
-        """
-        view = self._known_view(session, project, upper)
-        if view is None:
-            return await asyncio.to_thread(lambda: upper.is_dir() and any(upper.iterdir()))
-        async with self._locks[project]:
+    async def is_stale(self, session: str) -> bool:
+        """Return whether the view of a session, if it has one, would not show what the owner has done since its last turn."""
+        if (view := self._views.get(session)) is None:
+            return False
+        async with self._locks[view.project]:
             return not view.has_ended or await asyncio.to_thread(is_stale, view)
 
     async def refresh(self, session: str, project: Path, upper: Path) -> None:
@@ -150,6 +148,7 @@ class Changes:
             view.known = {path: seen for path, seen in view.known.items() if path in view.waiting}
             view.left = {}
             view.token = _marked(upper)
+            view.below, view.is_outdated = FoldersBelow(), False
             self._views[session] = view
 
     async def changes(self, session: str) -> Sequence[Shown]:
@@ -259,6 +258,7 @@ class Changes:
         view.is_active = False
         if applied.problem is None:
             view.has_ended = True
+            await asyncio.to_thread(look_below, view)
             await self._store.end(view.number)
             await self._prune()
         return applied

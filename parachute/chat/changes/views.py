@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from parachute.base.signatures import Signature
+from parachute.chat.changes.folders_below import FoldersBelow
 from parachute.chat.changes.models import State
 from parachute.chat.changes.scanning import Seen
 
@@ -33,5 +34,8 @@ class View:
     left: dict[str, Left] = field(default_factory=dict)
     waiting: set[str] = field(default_factory=set)
     thrown: dict[str, State] = field(default_factory=dict)
+    below: FoldersBelow = field(default_factory=FoldersBelow)
+    is_outdated: bool = False
+    """The kernel may go on showing what the owner has replaced or removed since."""
     has_ended: bool = False
     is_active: bool = True

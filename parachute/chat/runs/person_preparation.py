@@ -200,7 +200,10 @@ async def project_view(services: AgentServices, session: Session, apply: Apply, 
     """The folder for the view of a project, without what the owner's folder has by now; None where agents write to it live."""
     if directory is None or apply == "live":
         return None
-    return View.of(services.home.views, session.id, directory).folder
+    view = View.of(services.home.views, session.id, directory)
+    if not services.sandboxes.opened.has_view(session.id, view.folder):
+        await services.changes.refresh(session.id, directory, view.upper)
+    return view.folder
 
 
 def _metadata(prompt: Prompt, knowledge: Knowledge, trust_mode: bool) -> PromptMetadata:

@@ -110,7 +110,7 @@ class Turn:
             and await self._services.sandboxes.reason_unavailable() is None
         )
         # A view is mounted as it is; only a new one shows what the owner changed since in a file that the agent has changed.
-        is_stale = False  # TODO
+        is_stale = await self._changes.is_stale(session.id)
         if self._pool.has(session.id) and not moves_into_sandbox and not is_stale:
             return True
         # One that still ends is writing the transcript that is read next.

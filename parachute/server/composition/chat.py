@@ -9,7 +9,6 @@ from parachute.chat.changes.inbox import ChangesSource
 from parachute.chat.changes.service import Changes
 from parachute.chat.claude_code_import.history import History
 from parachute.chat.claude_code_import.service import ClaudeCode
-from parachute.chat.changes.service import Changes
 from parachute.chat.knowledge.service import KnowledgeService
 from parachute.chat.mcp_servers.inbox import McpServersSource
 from parachute.chat.mcp_servers.service import McpServers
@@ -103,14 +102,12 @@ async def build_chat(
     mcp_servers = await lifecycle.start(McpServers(home, settings, sandbox.egress, tools))
     await lifecycle.start(pool)
     prompts = Prompts(vault, modules.prompts.kind, modules.approved_prompts.is_approved)
-    changes = Changes(settings.changes, home.root / "changes", storage.changes, events.inbox.changed)
+    changes = Changes(settings.changes, home.changes, storage.changes, events.inbox.changed)
     await changes.start()
     agents = AgentServices(home, settings, vault, sessions.sessions, llm.gateway, sandboxes, prompts, tools, changes)
     decisions = HostDecisions(storage.trust)
     await decisions.load()
     networks = Networks(settings.network, sandbox.egress, decisions, events.inbox.changed)
-    changes = Changes(settings.changes, home.changes, storage.changes, events.inbox.changed)
-    await changes.start()
     preparation = PersonPreparation(agents, workspaces, knowledge, networks, mcp_servers)
     prewarming = Prewarming(agents, preparation, pool, knowledge)
     admission = Admission(agents, workspaces, events.hooks)

@@ -144,7 +144,7 @@ async def core(
             Database(vault.state / "sessions.db", migrations.ALL),
             Database(vault.state / "runs.db", run_store.ALL),
             Database(vault.state / "events.db", event_store.ALL),
-            Database(home.root / "changes.db", change_store.ALL),
+            Database(home.changes_database, change_store.ALL),
             Database(home.trust_database, (create_usage, *migrations.TRUST, create_workspaces, create_host_decisions)),
         )
         for database in databases:
@@ -170,7 +170,7 @@ async def core(
         pool.start()
         stack.push_async_callback(pool.close)
         inbox = Inbox(audit)
-        changes = Changes(settings.changes, home.root / "changes", change_rows, inbox.changed)
+        changes = Changes(settings.changes, home.changes, change_rows, inbox.changed)
         await changes.start()
         agents = AgentServices(home, settings, vault, sessions, gateway, sandboxes, Prompts(vault), tools, changes)
         interfaces = Interfaces(Hosts(home, Modules(home, vault.root), events, Egress(audit)))
