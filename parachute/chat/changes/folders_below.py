@@ -5,6 +5,7 @@ through it (Documentation/filesystems/overlayfs.rst, "Changes to underlying file
 """
 
 import os
+from collections.abc import Callable, Container
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -27,22 +28,26 @@ class FoldersBelow:
     _folders: dict[str, _Seen] = field(default_factory=dict)
     _entries: int = 0
 
-    def look(self, project: Folder, upper: Folder) -> bool:
+    def look(self, project: Folder, upper: Folder, written: Container[str] = ()) -> bool:
         """Return whether somebody else has changed a folder since the last look; it waits for the disk.
 
-        What is in the upper folder of the view, deletions too, is what its agent did.
+        What was `written` to the project, and what is in the upper folder of the view, is what its agent did.
         """
+
+        def is_ours(path: str) -> bool:
+            return path in written or _is_in(upper, path)
+
         if not self._folders:
-            self._add(project, upper, "")
+            self._add(project, is_ours, "")
             return False
         is_changed = False
         for path in list(self._folders):
             # One below a folder that has gone is forgotten by now.
             if path in self._folders:
-                is_changed |= self._look_again(project, upper, path)
+                is_changed |= self._look_again(project, is_ours, path)
         return is_changed
 
-    def _look_again(self, project: Folder, upper: Folder, path: str) -> bool:
+    def _look_again(self, project: Folder, is_ours: Callable[[str], bool], path: str) -> bool:
         seen = self._folders[path]
         try:
             # A link on the way there has replaced a folder, and changed the one above it.
@@ -51,27 +56,27 @@ class FoldersBelow:
             now = _listed(project, path)
         except OSError:
             self._forget(path)
-            return not _is_in(upper, path)
+            return not is_ours(path)
         is_known = self._entries <= _MOST
         self._replace(path, now)
         changed = [
             name for name in seen.inodes.keys() | now.inodes.keys() if seen.inodes.get(name) != now.inodes.get(name)
         ]
-        is_changed = not is_known or any(not _is_in(upper, _joined(path, name)) for name in changed)
+        is_changed = not is_known or not all(is_ours(_joined(path, name)) for name in changed)
         for name in changed:
             self._forget(_joined(path, name))
-            is_changed |= self._add(project, upper, _joined(path, name))
+            is_changed |= self._add(project, is_ours, _joined(path, name))
         return is_changed
 
-    def _add(self, project: Folder, upper: Folder, path: str) -> bool:
-        """Remember a folder, if it is one, and those below it; return whether one has what is not in the upper folder."""
+    def _add(self, project: Folder, is_ours: Callable[[str], bool], path: str) -> bool:
+        """Remember a folder, if it is one, and those below it; return whether one has something of the owner's."""
         is_owners, waiting = False, [path]
         while waiting:
             folder = waiting.pop()
             with suppress(OSError):
                 self._replace(folder, _listed(project, folder, waiting))
                 names = (_joined(folder, name) for name in self._folders[folder].inodes)
-                is_owners = is_owners or not all(_is_in(upper, name) for name in names)
+                is_owners = is_owners or not all(is_ours(name) for name in names)
         return is_owners
 
     def _replace(self, path: str, now: _Seen) -> None:

@@ -45,7 +45,7 @@ async def does(made: Core, api: MessagesAPI, project: Path, script: str, session
     api.script(tool_use("Bash", {"command": script}), text("Done."))
     answer = await made.answered("Work.", session, working_directory=str(project))
     assert answer.end["type"] == "done", answer.events
-    assert not answer.result[0], answer.result
+    assert not answer.result[0], answer.events
     return answer
 
 
@@ -89,12 +89,21 @@ async def test_commits_are_the_owner_s_too_and_settings_wait(made: Core, api: Me
 
 
 async def test_the_owner_s_changes_between_turns_are_seen_and_kept(made: Core, api: MessagesAPI, project: Path) -> None:
-    first = await does(made, api, project, "echo by the agent > plan; cat plan")
-    (project / "plan").write_text("by the owner")
+    (project / "gone").write_text("here")
+    look = "cat plan src/main.c gone; test -e other || echo no other"
+    first = await does(made, api, project, f"echo by the agent > plan; {look}")
+    assert first.result[1] == "by the agent\nint main;hereno other"
+    # As an editor saves, which the kernel would not show in a view that has the file already.
+    (project / "src/new").write_text("int saved;")
+    (project / "src/new").rename(project / "src/main.c")
+    (project / "gone").unlink()
     (project / "other").write_text("new")
-    second = await does(made, api, project, "cat plan other; echo again >> plan", first.session)
-    assert second.result[1] == "by the ownernew"
-    assert (project / "plan").read_text() == "by the owneragain\n"
+    second = await does(made, api, project, f"{look} 2>&1; rm src/main.c", first.session)
+    assert second.result[1] == "by the agent\nint saved;cat: gone: No such file or directory"
+    (project / "plan").write_text("by the owner\n")
+    third = await does(made, api, project, "cat plan; echo again >> plan", first.session)
+    assert third.result[1] == "by the owner"
+    assert (project / "plan").read_text() == "by the owner\nagain\n"
 
 
 async def test_a_file_that_both_change_is_kept_twice(made: Core, api: MessagesAPI, project: Path) -> None:
