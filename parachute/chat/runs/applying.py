@@ -1,10 +1,36 @@
-"""Applying what the agent of a turn writes to its view: after tool calls, so that the owner sees the work, and at the end."""
+"""Changes of one turn: applied from its view after tool calls, so that the owner sees the work, or recorded by a snapshot."""
 
 import asyncio
+from typing import Protocol
 
 from parachute.chat.changes.models import Applied
 from parachute.chat.changes.service import Changes
 from parachute.chat.runs.events import RunWarning
+
+
+class TurnChanges(Protocol):
+    """Changes of one turn."""
+
+    def soon(self) -> None:
+        """A tool has done something."""
+
+    async def finish(self) -> Applied:
+        """The turn has ended; errors: OSError."""
+
+
+class Recording:
+    """A turn with the owner's own rights, in whose folder a snapshot shows afterwards what has changed."""
+
+    def __init__(self, changes: Changes, session: str) -> None:
+        self._changes = changes
+        self._session = session
+
+    def soon(self) -> None:
+        """Nothing: the agent writes to the owner's folder itself."""
+
+    async def finish(self) -> Applied:
+        """Record what has changed."""
+        return await self._changes.record(self._session)
 
 
 class Applying:

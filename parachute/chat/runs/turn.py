@@ -5,13 +5,15 @@ import contextlib
 import dataclasses
 import logging
 import time
+from pathlib import Path
 from typing import Any
 
 from parachute.base.errors import ParachuteError
 from parachute.chat.agent_processes.client import AgentClient, AgentEnded
 from parachute.chat.agent_processes.pool import AgentPool
+from parachute.chat.changes.models import Applied
 from parachute.chat.runs import attachments, events, failures
-from parachute.chat.runs.applying import Applying, warnings
+from parachute.chat.runs.applying import Applying, Recording, TurnChanges, warnings
 from parachute.chat.runs.conversation import Conversation
 from parachute.chat.runs.history import History
 from parachute.chat.runs.interaction import Interaction
@@ -75,11 +77,11 @@ class Turn:
         if before is None:
             return
         preparation, knowledge = await self._preparation.prepare_run(run, resume=known)
-        applying = await self._begin_changes(preparation)
+        changes = await self._begin_changes(preparation)
         content = await self._content(f"{before}{run.request.message}", preparation)
         interaction = self._interaction(preparation)
         interaction.know(knowledge.text)
-        conversation = Conversation(run, interaction, applying.soon if applying else None)
+        conversation = Conversation(run, interaction, changes.soon if changes else None)
         gateway.take_problem(run.session.id)  # of an earlier turn
         gateway.resume(run.session.id)
         client, first = await self._send(preparation, content, interaction, kept=kept, known=known)
@@ -93,8 +95,8 @@ class Turn:
             run.answered, run.client = True, None
             # Who stops an agent stops what it has started, too: that ends with its process only.
             self._pool.release(client, keep=keep and run.profile is None and not run.stopping)
-            if applying is not None:
-                await self._end_changes(applying)
+            if changes is not None:
+                await self._end_changes(changes)
             # What was said until now belongs to the session, however the turn ended.
             stored = await self._record(conversation, preparation, resumable=keep and not run.stopping)
         await self._end(result, stored, conversation.model)
@@ -119,17 +121,30 @@ class Turn:
             await self._services.sandboxes.opened.close(session.id)
         return False
 
-    async def _begin_changes(self, preparation: Preparation) -> Applying | None:
+    async def _begin_changes(self, preparation: Preparation) -> TurnChanges | None:
+        """Begin to keep what the turn changes in its project, so that it can be undone; None without a project."""
         execution, session = preparation.execution, self._run.session.id
-        if execution.view is None:
+        if execution.view is not None:
+            project, upper = execution.roots[execution.directory], View(execution.view).upper
+            await self._changes.begin(session, project, upper, is_reviewed=preparation.is_reviewed)
+            return Applying(self._changes, session)
+        directory = Path(execution.directory)
+        if execution.mode != "direct" or self._run.profile is not None or directory == self._services.vault.root:
             return None
-        project = execution.roots[execution.directory]
-        upper = View(execution.view).upper
-        await self._changes.begin(session, project, upper, is_reviewed=preparation.is_reviewed)
-        return Applying(self._changes, session)
+        try:
+            await self._changes.snapshot(session, directory)
+        except OSError as error:
+            self._run.log.append(events.RunWarning("No undo", f"{directory} cannot be read whole: {error.strerror}."))
+            return None
+        return Recording(self._changes, session)
 
-    async def _end_changes(self, applying: Applying) -> None:
-        for warning in warnings(await applying.finish()):
+    async def _end_changes(self, changes: TurnChanges) -> None:
+        try:
+            applied = await changes.finish()
+        except (OSError, ParachuteError) as error:
+            log.warning("The changes of session %s could not be kept: %s", self._run.session.id, error)
+            applied = Applied(0, 0, 0, str(error))
+        for warning in warnings(applied):
             self._run.log.append(warning)
 
     async def _content(self, text: str, preparation: Preparation) -> str | list[dict[str, Any]]:

@@ -175,12 +175,12 @@ class Sandboxes:
     def check_project(self, directory: Path) -> Path:
         """The same for a folder that somebody chooses for sandboxed agents, which write there; waits for the disk.
 
-        Error: InvalidInput also where programs of the user would obey too much of what an agent writes.
+        Error: InvalidInput also where agents write themselves, and programs of the user would obey too much of it.
         """
         real = self.check_directory(directory)
         if real != self._vault.root:
             self._check_writable(real)
-            if real.is_dir():
+            if real.is_dir() and self._settings.changes.apply == "live":
                 check_repositories(real)
         return real
 

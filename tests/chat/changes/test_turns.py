@@ -136,6 +136,16 @@ async def test_undo_brings_the_project_back(made: Core, api: MessagesAPI, projec
     assert second.result[1] == "beforeplan\nsrc"
 
 
+async def test_a_direct_run_is_undone_by_a_snapshot(made: Core, api: MessagesAPI, project: Path) -> None:
+    before = listing(project)
+    api.script(tool_use("Bash", {"command": "echo after > plan; rm -r src"}), text("Done."))
+    answer = await made.answered("Work.", working_directory=str(project), trust_level="direct")
+    assert answer.end["type"] == "done", answer.events
+    assert (project / "plan").read_text() == "after\n"
+    await made.services.changes.undo(answer.session)
+    assert listing(project) == before
+
+
 def listing(project: Path) -> dict[str, tuple[int, bytes]]:
     """Every file, folder and link of a project with its mode and content."""
     found = {}
