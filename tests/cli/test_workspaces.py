@@ -29,6 +29,7 @@ def workspace(slug: str = "garden", **changes: Any) -> dict[str, Any]:
         "cpus": 1.5,
         "processes": None,
         "network": {"mode": "ask", "hosts": ["example.org"]},
+        "apply": None,
         "created_at": "2026-01-02T03:04:05.000Z",
         "updated_at": "2026-01-02T03:04:05.000Z",
         **changes,

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from parachute.chat.sessions.models import Session
-from parachute.config.settings.models import SandboxSettings, Settings
+from parachute.config.settings.models import ChangesSettings, SandboxSettings, Settings
 from parachute.config.vault.service import Vault
 from parachute.llm.gateway.endpoint import ModelEndpoint
 from parachute.llm.gateway.models import CredentialKind
@@ -106,7 +106,9 @@ class SandboxFactory:
     def make_service(self, **settings_of_sandboxes: Any) -> Sandboxes:
         """The server's side."""
         sandbox = SandboxSettings(scratch_megabytes=16, **settings_of_sandboxes)
-        settings = Settings(vault=self.vault.root, project_folders=[Path("/tmp")], sandbox=sandbox)
+        # Without a view asked for, agents write to their project themselves.
+        changes = ChangesSettings(apply="live")
+        settings = Settings(vault=self.vault.root, project_folders=[Path("/tmp")], sandbox=sandbox, changes=changes)
         return Sandboxes(self.launcher.home, settings, self.vault, self.program)
 
     def endpoint(self, session: str) -> ModelEndpoint:
