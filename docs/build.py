@@ -21,6 +21,7 @@ GROUPS = {
         "workspaces",
         "tools",
         "inbox",
+        "undo",
         "network",
         "git",
         "suggestions",

@@ -124,6 +124,11 @@ class Folder:
         with self._parent(path) as (folder, name):
             os.symlink(text, name, dir_fd=folder)
 
+    def make_folder(self, path: Relative, mode: int = 0o700) -> None:
+        """Make one folder; error: FileExistsError where there is anything, a folder too."""
+        with self._parent(path) as (folder, name):
+            os.mkdir(name, mode, dir_fd=folder)
+
     def entries(self) -> Iterator[os.DirEntry[str]]:
         """The entries of this folder, in no order; call each `stat` with `follow_symlinks=False`, while the folder is open."""
         with os.scandir(self._descriptor) as found:

@@ -51,6 +51,12 @@ class Replacement:
         """Add to the new file."""
         self._file.write(data)
 
+    def dress(self, mode: int, modified_ns: int) -> None:
+        """Give it these permissions, whatever the umask is, and this time of its content."""
+        self._file.flush()
+        os.fchmod(self._file.fileno(), mode)
+        os.utime(self._file.fileno(), ns=(modified_ns, modified_ns))
+
     def sync(self) -> None:
         """Wait until what was written is on the disk."""
         self._file.flush()

@@ -12,7 +12,7 @@ from parachute.config.settings.home import Home
 from parachute.config.settings.store import load
 from parachute.config.vault.service import Vault
 from parachute.sandbox.engines import containers, podman
-from parachute.sandbox.engines.engines import Engines, trial
+from parachute.sandbox.engines.engines import Choice, Engines, trial
 from parachute.sandbox.engines.models import Specification
 from parachute.sandbox.engines.vault_mounts import vault_mounts
 from parachute.sandbox.image import building, contents, recipe
@@ -46,7 +46,7 @@ def print_status(as_json: bool) -> None:
     """Print which engine is used, and from which image."""
     home = Home.find()
     chosen = load(home).sandbox
-    choice = asyncio.run(Engines(home, chosen).choose())
+    choice, no_views = asyncio.run(_look(Engines(home, chosen)))
     image = containers.image_of(home)
     missing = contents.missing() if choice.engine == "bubblewrap" else []
     install = contents.installing(missing) if missing else None
@@ -62,6 +62,7 @@ def print_status(as_json: bool) -> None:
                 "limits": chosen.limits,
                 "missing_programs": [program.name for program in missing],
                 "install": install,
+                "views": {"available": no_views is None, "reason": no_views},
             }
         )
         return
@@ -84,6 +85,8 @@ def print_status(as_json: bool) -> None:
     if missing:
         names = ", ".join(program.name for program in missing)
         facts.append(("Missing", f"{names}: agents under bubblewrap have the programs of this machine"))
+    if choice.engine:
+        facts.append(("Projects", f"agents write to them directly: {no_views}" if no_views else "agents work on views"))
     print_facts(facts)
     if install:
         print_facts([("Next", install)])
@@ -98,6 +101,12 @@ def _print_contents(image: Image) -> None:
         rows = [(each["name"], each["version"], size) for each, size in zip(found, sizes, strict=True)]
         print_table(["Program", "Version", "MB it alone needs"], rows)
     print(f"The image takes {image.bytes >> 20} MB.")
+
+
+async def _look(engines: Engines) -> tuple[Choice, str | None]:
+    """The engine, and why agents cannot work on views of projects."""
+    choice = await engines.choose()
+    return choice, await engines.no_views() if choice.engine else choice.reason
 
 
 def become_shell() -> NoReturn:

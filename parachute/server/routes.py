@@ -4,6 +4,7 @@ from parachute.automation.module_agents.api import router as module_prompts
 from parachute.automation.scheduled_agents.api import router as scheduled_agents
 from parachute.automation.suggestions.api import router as suggestions
 from parachute.automation.triage.api import router as orchestrator
+from parachute.chat.changes.api import router as changes
 from parachute.chat.claude_code_import.api import router as claude_code
 from parachute.chat.mcp_servers.api import router as mcp_servers
 from parachute.chat.network.api import router as network
@@ -28,6 +29,7 @@ from parachute.server.status.supervisor_api import router as supervisor
 ROUTERS = (
     runs,
     sessions,
+    changes,
     workspaces,
     mcp_servers,
     network,

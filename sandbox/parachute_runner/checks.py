@@ -11,7 +11,9 @@ class Differs(Exception):
 
 
 def mounted(expected: Iterable[str]) -> None:
-    """See that each `rw|ro:DEVICE:INODE:TARGET` is that very file or folder, reached without a link; error: Differs.
+    """See that each `rw|ro|view:DEVICE:INODE:TARGET` is that very file or folder, reached without a link; error: Differs.
+
+    A copy-on-write view of it has a device of its own, and often other numbers.
 
     Engines look at a path again when they mount it: by then another agent may have put something else in its place. Nothing
     that lies below a read-only target may be writable either, unless it is a target itself.
@@ -20,10 +22,11 @@ def mounted(expected: Iterable[str]) -> None:
     targets = {text.split(":", 3)[3] for text in expected}
     for text in expected:
         access, device, inode, target = text.split(":", 3)
-        if identity(target) != (int(device), int(inode)):
+        found = identity(target)
+        if found[0] == int(device) if access == "view" else found != (int(device), int(inode)):
             raise Differs(f"{target} is not what was to be mounted there")
         below = f"{target}/"
-        if access == "rw":
+        if access != "ro":
             if not places.get(target, False):
                 raise Differs(f"{target} cannot be written")
             continue

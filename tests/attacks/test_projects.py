@@ -47,6 +47,16 @@ async def test_a_folder_with_other_repositories_is_no_project(sandboxes: Sandbox
 
 
 @needs_bubblewrap
+@pytest.mark.parametrize("script", REPOSITORIES.values(), ids=REPOSITORIES)
+async def test_a_view_of_one_can_be_worked_on(sandboxes: SandboxFactory, script: str) -> None:
+    project = made(sandboxes, script)
+    before = sorted(path.relative_to(project) for path in project.rglob("*"))
+    sandbox = await sandboxes.make(project, view=sandboxes.launcher.home.views / "one")
+    assert sandbox.run("sh", "-c", "touch here; rm -rf lib").returncode == 0
+    assert sorted(path.relative_to(project) for path in project.rglob("*")) == before
+
+
+@needs_bubblewrap
 async def test_a_repository_is_a_project(sandboxes: SandboxFactory) -> None:
     project = made(sandboxes, "git init -q . && mkdir -p sub/.git .git/modules")
     assert sandboxes.service.check_project(project) == project

@@ -45,6 +45,8 @@ COMMANDS = (
     "modules",
     "network",
     "git",
+    "changes",
+    "undo",
     "events",
     "backup",
     "doctor",

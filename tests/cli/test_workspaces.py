@@ -30,6 +30,7 @@ def workspace(slug: str = "garden", **changes: Any) -> dict[str, Any]:
         "processes": None,
         "network": {"mode": "ask", "hosts": ["example.org"]},
         "git": [{"repository": "example.org/owner/hull", "access": "push"}],
+        "apply": None,
         "created_at": "2026-01-02T03:04:05.000Z",
         "updated_at": "2026-01-02T03:04:05.000Z",
         **changes,

@@ -50,6 +50,7 @@ class AgentClient:
         self.last_used = time.monotonic()
         self.ended = False
         self._handler: TurnHandler | None = None
+        self._allowed: set[str] = set()
         self._server = ToolServer(specification.session, specification.module_tools, tools)
         self._files = files
         self._prompt = files.prompts / f"{specification.session}-{uuid.uuid4().hex}.md"
@@ -195,6 +196,8 @@ class AgentClient:
             return _hook_answer("deny", decision.reason)
         if handler is self._handler:
             self._server.permit(hook_input["tool_name"])
+            if call is not None and self.specification.execution.view is not None:
+                self._allowed.add(call)
         return _hook_answer("allow", decision.reason, waited_for(hook_input["tool_name"], hook_input["tool_input"]))
 
     async def _prompt_submit(self, hook_input: Any, call: str | None, context: Any) -> dict[str, Any]:
@@ -212,6 +215,10 @@ class AgentClient:
     async def _can_use_tool(self, tool: str, tool_input: dict[str, Any], context: Any) -> Any:
         from claude_agent_sdk import PermissionResultAllow, PermissionResultDeny
 
+        if context.tool_use_id in self._allowed:
+            # The program asks all the same about what editors and git obey. In a view it waits for the owner, who then sees it.
+            self._allowed.discard(context.tool_use_id)
+            return PermissionResultAllow(updated_input=tool_input)
         if tool != "AskUserQuestion" or self.handler is None:
             return PermissionResultDeny(message=f"{tool} was not allowed.")
         questions = tool_input.get("questions")

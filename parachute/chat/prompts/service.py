@@ -227,6 +227,12 @@ def _place(execution: Execution) -> str:
     parts = [_network(execution.network)]
     if layout.is_in(execution.directory, layout.SCRATCH):
         parts.append("Your working directory is your private scratch space.")
+    elif execution.view is not None:
+        parts.append(
+            f"Your project directory is {execution.directory}, a copy of the owner's: what you write there is brought to theirs "
+            "after each step. Configuration of git, editors, shells and agents, hooks and new repositories wait for the owner, "
+            "as does what they changed meanwhile; commits do not."
+        )
     else:
         parts.append(
             f"Your project directory is {execution.directory}. Hooks and configuration of git, and settings of editors and "

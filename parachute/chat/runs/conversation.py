@@ -1,6 +1,7 @@
 """The agent's messages as the app's events."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from parachute.chat.runs import events
@@ -15,10 +16,14 @@ _CONTEXT_TOKENS = ("input_tokens", "cache_read_input_tokens", "cache_creation_in
 
 
 class Conversation:
-    """Writes the messages of one run into its log; `text` collects what the agent said to the person."""
+    """Writes the messages of one run into its log; `text` collects what the agent said to the person.
 
-    def __init__(self, run: Run, interaction: Interaction) -> None:
+    `tool_done` is called when a tool of the agent or of a helper of it has done something.
+    """
+
+    def __init__(self, run: Run, interaction: Interaction, tool_done: Callable[[], None] | None = None) -> None:
         self._run = run
+        self._tool_done = tool_done
         self._interaction = interaction
         self._streamed: set[str] = set()
         self._streaming: str | None = None
@@ -43,6 +48,8 @@ class Conversation:
         """Add a message other than the result."""
         from claude_agent_sdk import AssistantMessage, StreamEvent, SystemMessage, UserMessage
 
+        if self._tool_done is not None and isinstance(message, UserMessage):
+            self._tool_done()
         if getattr(message, "parent_tool_use_id", None):
             return  # a helper of the agent talks to the agent, not to the person
         if isinstance(message, StreamEvent):

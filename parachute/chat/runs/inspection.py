@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from parachute.base.errors import Conflict
 from parachute.chat.network.service import Networks
-from parachute.chat.runs.person_preparation import project_folder
+from parachute.chat.runs.person_preparation import apply_of, project_folder, project_view
 from parachute.chat.runs.preparation import AgentServices
 from parachute.chat.runs.service import Runs
 from parachute.chat.sessions.models import Session
@@ -62,8 +62,9 @@ class SandboxInspection:
             folder = await project_folder(services, session, workspace)
             limits = workspace.limits if workspace else NO_LIMITS
             network = await self._networks.open(session, workspace, endpoint.folder)
+            view = await project_view(services, session, apply_of(services, workspace), folder.path)
             execution = await services.sandboxes.prepare(
-                session, "sandboxed", folder.path, endpoint, limits, network=network
+                session, "sandboxed", folder.path, endpoint, limits, network=network, view=view
             )
             return execution.mode == "sandboxed"
         finally:

@@ -21,10 +21,12 @@ from parachute.chat.runs.run import Run
 from parachute.chat.sessions.models import Session
 from parachute.chat.workspaces.models import Capabilities, Workspace, choice_of
 from parachute.chat.workspaces.service import Workspaces
+from parachute.config.settings.models import Apply
 from parachute.core.decorators import SUGGEST_TOOL
 from parachute.events.hooks.context import joined
 from parachute.sandbox.egress.models import NO_NETWORK
 from parachute.sandbox.engines.limits import NO_LIMITS
+from parachute.sandbox.engines.views import View
 
 PRESET_CHARACTERS = 4_800
 """The program's own prompt for coding, about."""
@@ -103,8 +105,10 @@ class PersonPreparation:
         network = NO_NETWORK
         if level != "direct" and not provider.is_offline:
             network = await self._networks.open(session, workspace, endpoint.folder)
+        apply = apply_of(services, workspace)
+        view = None if level == "direct" else await project_view(services, session, apply, directory)
         execution = await services.sandboxes.prepare(
-            session, level, directory, endpoint, limits, by_owner=by_owner, network=network
+            session, level, directory, endpoint, limits, by_owner=by_owner, network=network, view=view
         )
         # It starts while the prompt and the tools are composed.
         services.sandboxes.opened.wake(session.id)
@@ -135,7 +139,8 @@ class PersonPreparation:
             session, resume, endpoint, execution, provider, prompt, PERSONS_TOOLS, module_tools, commands, allowed_tools
         )
         model = workspace.model if workspace else None
-        return await compose(services, replace(plan, is_persons=True, model=model))
+        preparation = await compose(services, replace(plan, is_persons=True, model=model))
+        return replace(preparation, is_reviewed=apply == "review")
 
     async def close(self, session: str) -> None:
         """Give back what `prepare` opened for a session, before its model endpoint is closed."""
@@ -200,6 +205,21 @@ async def project_folder(services: AgentServices, session: Session, workspace: W
     if not await asyncio.to_thread(path.is_dir):
         return ProjectFolder(problem=f"{path} does not exist any more; working without a project folder.")
     return ProjectFolder(services.sandboxes.check_directory(path))
+
+
+def apply_of(services: AgentServices, workspace: Workspace | None) -> Apply:
+    """How what agents of a workspace write gets into its folder."""
+    return (workspace and workspace.apply) or services.settings.changes.apply
+
+
+async def project_view(services: AgentServices, session: Session, apply: Apply, directory: Path | None) -> Path | None:
+    """The folder for the view of a project, without what the owner's folder has by now; None where agents write to it live."""
+    if directory is None or apply == "live":
+        return None
+    view = View.of(services.home.views, session.id, directory)
+    if not services.sandboxes.opened.has_view(session.id, view.folder):
+        await services.changes.refresh(session.id, directory, view.upper)
+    return view.folder
 
 
 def _metadata(prompt: Prompt, knowledge: Knowledge, trust_mode: bool) -> PromptMetadata:

@@ -11,6 +11,7 @@ from parachute.base.errors import InvalidInput
 from parachute.chat.agent_processes.models import AgentSpecification, ModuleTools, OwnTool
 from parachute.chat.agent_processes.program_tools import offered
 from parachute.chat.agent_processes.tools import shown_names
+from parachute.chat.changes.service import Changes
 from parachute.chat.prompts.service import Prompt, Prompts
 from parachute.chat.sessions.models import Session
 from parachute.chat.sessions.service import Sessions
@@ -48,6 +49,7 @@ class AgentServices:
     sandboxes: Sandboxes
     prompts: Prompts
     tools: ModuleTools
+    changes: Changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +77,14 @@ class TurnPlan:
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """A turn that is ready to begin."""
+    """A turn that is ready to begin; `is_reviewed`: what it writes to a view waits for the owner."""
 
     execution: Execution
     prompt: Prompt
     policy: Policy
     specification: AgentSpecification
     provider: Provider
+    is_reviewed: bool = False
 
 
 async def compose(services: AgentServices, plan: TurnPlan) -> Preparation:

@@ -223,6 +223,7 @@ class Runs:
                     await asyncio.wait({run.task}, timeout=_END_SECONDS)
             await self._pool.discard(session)
             await self._close_sandbox(session)
+            await self._services.changes.forget(session)
             self._ended.pop(session, None)
             await self._store.forget(session)
             await self._services.sessions.delete(session)

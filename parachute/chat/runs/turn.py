@@ -6,13 +6,16 @@ import dataclasses
 import logging
 import time
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from parachute.base.errors import ParachuteError
 from parachute.chat.agent_processes.client import AgentClient, AgentEnded
 from parachute.chat.agent_processes.options import COMPACTION_SECONDS
 from parachute.chat.agent_processes.pool import AgentPool
+from parachute.chat.changes.models import Applied
 from parachute.chat.runs import attachments, events, failures
+from parachute.chat.runs.applying import Applying, Recording, TurnChanges, warnings
 from parachute.chat.runs.conversation import Conversation
 from parachute.chat.runs.history import History
 from parachute.chat.runs.interaction import Interaction
@@ -24,6 +27,7 @@ from parachute.chat.runs.run import Run
 from parachute.chat.sessions.models import Session
 from parachute.events.bus.service import CONTEXT_LIMIT, SESSION_MESSAGE, Events
 from parachute.events.inbox.service import Inbox
+from parachute.sandbox.engines.views import View
 from parachute.security.audit.service import Audit
 from parachute.security.permissions.policy import Policy
 
@@ -58,6 +62,7 @@ class Turn:
     def __init__(self, services: TurnServices, run: Run, decoded: list[tuple[Attachment, bytes]]) -> None:
         self._preparation = services.preparation
         self._pool = services.pool
+        self._changes = services.agents.changes
         self._events = services.events
         self._audit = services.audit
         self._inbox = services.inbox
@@ -78,10 +83,11 @@ class Turn:
         if before is None:
             return
         preparation, knowledge = await self._preparation.prepare_run(run, resume=known)
+        changes = await self._begin_changes(preparation)
         content = await self._content(f"{before}{run.request.message}", preparation)
         interaction = self._interaction(preparation)
         interaction.know(knowledge.text)
-        conversation = Conversation(run, interaction)
+        conversation = Conversation(run, interaction, changes.soon if changes else None)
         interaction.before_compaction = partial(self._before_compaction, conversation)
         gateway.take_problem(run.session.id)  # of an earlier turn
         gateway.resume(run.session.id)
@@ -96,6 +102,8 @@ class Turn:
             run.answered, run.client = True, None
             # Who stops an agent stops what it has started, too: that ends with its process only.
             self._pool.release(client, keep=keep and run.profile is None and not run.stopping)
+            if changes is not None:
+                await self._end_changes(changes)
             # What was said until now belongs to the session, however the turn ended.
             stored = await self._record(conversation, preparation, resumable=keep and not run.stopping)
         await self._end(result, stored, conversation.model)
@@ -110,11 +118,41 @@ class Turn:
             and await self._services.sessions.level(session) == "sandboxed"
             and await self._services.sandboxes.reason_unavailable() is None
         )
-        if self._pool.has(session.id) and not moves_into_sandbox:
+        # A view is mounted as it is; only a new one shows what the owner changed since in a file that the agent has changed.
+        is_stale = await self._changes.is_stale(session.id)
+        if self._pool.has(session.id) and not moves_into_sandbox and not is_stale:
             return True
         # One that still ends is writing the transcript that is read next.
         await self._pool.discard(session.id)
+        if is_stale:
+            await self._services.sandboxes.opened.close(session.id)
         return False
+
+    async def _begin_changes(self, preparation: Preparation) -> TurnChanges | None:
+        """Begin to keep what the turn changes in its project, so that it can be undone; None without a project."""
+        execution, session = preparation.execution, self._run.session.id
+        if execution.view is not None:
+            project, upper = execution.roots[execution.directory], View(execution.view).upper
+            await self._changes.begin(session, project, upper, is_reviewed=preparation.is_reviewed)
+            return Applying(self._changes, session)
+        directory = Path(execution.directory)
+        if execution.mode != "direct" or self._run.profile is not None or directory == self._services.vault.root:
+            return None
+        try:
+            await self._changes.snapshot(session, directory)
+        except OSError as error:
+            self._run.log.append(events.RunWarning("No undo", f"{directory} cannot be read whole: {error.strerror}."))
+            return None
+        return Recording(self._changes, session)
+
+    async def _end_changes(self, changes: TurnChanges) -> None:
+        try:
+            applied = await changes.finish()
+        except (OSError, ParachuteError) as error:
+            log.warning("The changes of session %s could not be kept: %s", self._run.session.id, error)
+            applied = Applied(0, 0, 0, str(error))
+        for warning in warnings(applied):
+            self._run.log.append(warning)
 
     async def _content(self, text: str, preparation: Preparation) -> str | list[dict[str, Any]]:
         if not self._decoded:

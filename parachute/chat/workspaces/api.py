@@ -16,7 +16,7 @@ _DIRECT = (
     "default_trust_level: the sessions of a direct workspace run with the owner's rights, and making or changing one"
 )
 _FOLDER = "working_directory: agents write there what programs of the owner read, and choosing it"
-
+_APPLY = "apply: the owner's programs read what agents write, and saying how it gets into a folder"
 
 WorkspacesDependency = Annotated[Workspaces, Depends(provided(Workspaces))]
 
@@ -42,6 +42,8 @@ async def create_workspace(
         await require_owner(request, _DIRECT)
     if body.working_directory:
         await require_owner(request, _FOLDER)
+    if body.apply:
+        await require_owner(request, _APPLY)
     return {"workspace": (await service.create(body, who.name)).as_json()}
 
 
@@ -54,6 +56,8 @@ async def update_workspace(
         await require_owner(request, _DIRECT)
     if body.working_directory and body.working_directory != service.get(slug).working_directory:
         await require_owner(request, _FOLDER)
+    if "apply" in body.model_fields_set and body.apply != service.get(slug).apply:
+        await require_owner(request, _APPLY)
     return {"workspace": (await service.update(slug, body, who.name, as_owner=as_owner)).as_json()}
 
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from parachute.config.settings.models import Apply
 from parachute.modules.runtime.models import OfferedTool
 from parachute.sandbox.egress.models import Network
 from parachute.sandbox.engines.limits import NO_LIMITS, Limits
@@ -52,7 +53,7 @@ EVERY_HOST_ASKS = Network()
 class Workspace:
     """A workspace; times are ISO 8601 in UTC, `working_directory` is relative to the vault when inside it.
 
-    No session in it is less shut in than `default_trust_level`. `slug` never changes. One that is `declared` is what the
+    No session in it is less shut in than `default_trust_level`. `slug` never changes. Without `apply` the setting holds. One that is `declared` is what the
     system's configuration says, and nobody changes it here.
     """
 
@@ -68,6 +69,7 @@ class Workspace:
     limits: Limits = NO_LIMITS
     network: Network = EVERY_HOST_ASKS
     git: tuple[Grant, ...] = ()
+    apply: Apply | None = None
     declared: bool = False
 
     def as_json(self) -> dict[str, Any]:
@@ -85,6 +87,7 @@ class Workspace:
             "processes": self.limits.processes,
             "network": {"mode": self.network.mode, "hosts": list(self.network.hosts)},
             "git": [grant.as_json() for grant in self.git],
+            "apply": self.apply,
             "created_at": self.created_at,
             "updated_at": self.updated_at,
             "declared": self.declared,

@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from parachute.base.errors import InvalidInput
 from parachute.chat.workspaces.models import EVERY_HOST_ASKS, Capabilities, Workspace, choice_of
+from parachute.config.settings.models import Apply
 from parachute.sandbox.egress.models import Mode, Network
 from parachute.sandbox.egress.presets import normal
 from parachute.sandbox.engines.limits import Limits
@@ -96,6 +97,7 @@ class Changes(_Strict):
     processes: int | None = Field(default=None, ge=160, le=4096)
     network: NetworkChoice | None = None
     git: Annotated[list[RepositoryChoice], Field(max_length=_NAMES)] | None = None
+    apply: Apply | None = None
 
     def level(self) -> TrustLevel | None:
         """The trust level that is asked for, if any; error: InvalidInput for an unknown word."""
@@ -122,6 +124,8 @@ class Changes(_Strict):
             values["model"] = self.model or None
         if "capabilities" in sent:
             values["capabilities"] = (self.capabilities or CapabilityChoices()).chosen()
+        if "apply" in sent:
+            values["apply"] = self.apply
         return values
 
     def applied(self, before: Workspace, directory: str | None) -> Workspace:

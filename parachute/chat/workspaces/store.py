@@ -73,6 +73,7 @@ def _workspace(document: dict[str, Any]) -> Workspace:
         limits=Limits(document["memory_megabytes"], document["cpus"], document["processes"]),
         network=_network(document.get("network")),
         git=tuple(Grant(Repository.parse(each["repository"]), each["access"]) for each in document.get("git", ())),
+        apply=document.get("apply"),
         declared=document.get("declared", False),
     )
 

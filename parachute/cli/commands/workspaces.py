@@ -35,6 +35,9 @@ _NETWORK = typer.Option(
     None, "--network", help="off; ask: other hosts once you allow them; or list: only those of --hosts."
 )
 _HOSTS = typer.Option(None, "--hosts", help="Hosts that its sandboxes reach, with commas; '' for none.")
+_APPLY = typer.Option(
+    None, "--apply", help="How work gets into its folder: auto, review, or live; '' for the usual way."
+)
 _PROCESSES = typer.Option(None, "--processes", help="Processes and threads in a sandbox; '' for the usual limit.")
 
 
@@ -74,6 +77,7 @@ def create(
     processes: str = _PROCESSES,
     network: str = _NETWORK,
     hosts: str = _HOSTS,
+    apply: str = _APPLY,
     yes: bool = YES,
     as_json: bool = JSON,
 ) -> None:
@@ -100,6 +104,7 @@ def edit(
     processes: str = _PROCESSES,
     network: str = _NETWORK,
     hosts: str = _HOSTS,
+    apply: str = _APPLY,
     yes: bool = YES,
     as_json: bool = JSON,
 ) -> None:
@@ -150,6 +155,8 @@ def _changes(options: Mapping[str, str | None], before: Mapping[str, Any]) -> di
         said["working_directory"] = _absolute(given["directory"]) or None
     if "model" in given:
         said["model"] = given["model"] or None
+    if "apply" in given:
+        said["apply"] = given["apply"] or None
     if choices := {kind: _choice(given[kind]) for kind in _CAPABILITIES if kind in given}:
         said["capabilities"] = {**before["capabilities"], **choices}
     network: dict[str, Any] = {"mode": given["network"]} if "network" in given else {}
@@ -199,6 +206,7 @@ def _print(workspace: dict[str, Any], as_json: bool) -> None:
         ("Processes", str(workspace["processes"] or "")),
         ("Network", _network(workspace["network"])),
         ("Git", ", ".join(f"{each['repository']} ({each['access']})" for each in workspace["git"])),
+        ("Apply", workspace["apply"] or ""),
         ("Declared", "by the system's configuration" if workspace.get("declared") else ""),
     ]
     print_facts([(name, text) for name, text in facts if text])

@@ -38,6 +38,15 @@ class Home:
         return self.root / "trust.db"
 
     @property
+    def changes_database(self) -> Path:
+        return self.root / "changes.db"
+
+    @property
+    def changes(self) -> Path:
+        """What runs have replaced, and what of them waits."""
+        return self.root / "changes"
+
+    @property
     def logs(self) -> Path:
         return private_folder(self.root / "logs")
 
@@ -63,6 +72,11 @@ class Home:
     def caches(self) -> Path:
         """Caches of package managers that sandboxes write; everything in it may be removed while none runs."""
         return private_folder(self.root / "caches")
+
+    @property
+    def views(self) -> Path:
+        """What sandboxed agents wrote to their projects, a folder per session, until it is applied."""
+        return private_folder(self.root / "views")
 
     @property
     def sandbox_worked(self) -> Path:

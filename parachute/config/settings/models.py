@@ -293,6 +293,28 @@ class SuggestionSettings(BaseModel):
     )
 
 
+Apply = Literal["auto", "review", "live"]
+"""How what a sandboxed agent writes gets into its project."""
+
+
+class ChangesSettings(BaseModel):
+    """What runs change, and what is kept to take it back."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    apply: Apply = Field(
+        default="auto",
+        description="How work of sandboxed agents gets into a project: auto, review (it waits for you), or live (they write there).",
+    )
+    keep_days: int = Field(default=30, ge=1, le=3650, description="A run can be undone for so many days.")
+    keep_megabytes: int = Field(
+        default=5120, ge=64, description="What is kept for undo takes no more than this; the oldest runs go first."
+    )
+    file_megabytes: int = Field(
+        default=256, ge=1, le=65536, description="A larger file is not applied to a project, and waits."
+    )
+
+
 class Settings(BaseSettings):
     """All settings; the environment (`PARACHUTE_PORT`, `PARACHUTE_OFFLINE__MODEL`) goes over the file."""
 
@@ -346,6 +368,7 @@ class Settings(BaseSettings):
     sandbox: SandboxSettings = SandboxSettings()
     network: NetworkSettings = NetworkSettings()
     git: GitSettings = GitSettings()
+    changes: ChangesSettings = ChangesSettings()
     agents: AgentSettings = AgentSettings()
     default_capabilities: CapabilitySettings = CapabilitySettings()
     offline: OfflineSettings = OfflineSettings()

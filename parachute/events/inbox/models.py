@@ -21,6 +21,7 @@ Kind = Literal[
     "agent",
     "host",
     "repository",
+    "changes",
     "problem",
     "prompt",
 ]

@@ -34,6 +34,8 @@ class Places:
             "logs",
             "sandboxes",
             "caches",
+            "views",
+            "changes",
             "backup/*",
             "modules/*/*/packages",
             "**/__pycache__",

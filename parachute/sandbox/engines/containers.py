@@ -6,14 +6,17 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from parachute.base.errors import InvalidInput, ParachuteError, Unavailable
+from parachute.base.files import private_folder
 from parachute.config.settings.home import Home
 from parachute.sandbox.engines import podman
-from parachute.sandbox.engines.models import Specification
+from parachute.sandbox.engines.models import Mount, Specification
+from parachute.sandbox.engines.views import View
 from parachute.sandbox.image.models import Image
-from parachute.sandbox.layout import RUNNER, runner_folder
+from parachute.sandbox.layout import PROJECT, RUNNER, runner_folder
 from parachute.supervisor import control
 from parachute.supervisor.command_runner.starting import outside
 
@@ -39,6 +42,35 @@ def unavailable(trial: Specification | None) -> str | None:
     except InvalidInput as error:
         return error.message
     return None
+
+
+def no_views(trial: Specification, folder: Path) -> str | None:
+    """The reason why containers cannot have copy-on-write views whose files are in `folder`, as a sentence, or None.
+
+    Error: Unavailable when it could not be found out. Waits.
+    """
+    view = View(private_folder(folder) / ".tried-in-a-container").make()
+    below = private_folder(view.folder / "below")
+    if not podman.can_be_viewed(view.folder):
+        return f"Podman cannot mount a view in {folder}, for the signs in its name."
+    given = podman.mounted(Mount(str(below), PROJECT, writable=True, view=str(view.folder)))
+    program = ["sh", "-c", f"echo written > {PROJECT}/file && stat --file-system --format=%T {PROJECT}"]
+    command = ("podman", "run", *podman.isolation(trial, log="none"), *given, trial.image, *program)
+    try:
+        done = subprocess.run(
+            outside(command, leaves=True), capture_output=True, text=True, timeout=_PROBE_SECONDS, check=False
+        )
+        said = done.stderr.strip().splitlines() or [""]
+        if done.returncode != 0:
+            return f"Podman cannot mount a copy-on-write view: {said[-1][-200:]}."
+        kept = (view.upper / "file").is_file() and not (below / "file").exists()
+        if not kept or done.stdout.strip() != "overlayfs":
+            return "Podman mounts views by a program of its own (fuse-overlayfs), and not by the kernel."
+        return None
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Unavailable(f"A view in a container could not be tried: {error}.", "Try again.") from error
+    finally:
+        view.remove()
 
 
 def image_of(home: Home) -> Image | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from parachute.base.errors import Unavailable
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import SandboxSettings
-from parachute.sandbox.engines import bubblewrap, containers
+from parachute.sandbox.engines import bubblewrap, containers, views
 from parachute.sandbox.engines.models import Specification
 from parachute.sandbox.image.models import Image, changed
 
@@ -44,6 +44,7 @@ class Engines:
         self._image: int | None = None
         self._choosing = asyncio.Lock()
         self._swept = False
+        self._views: tuple[Choice, str | None] | None = None
 
     @property
     def choice(self) -> Choice:
@@ -68,6 +69,18 @@ class Engines:
                     with contextlib.suppress(OSError):  # a disk that takes nothing: the next start does it
                         self._home.sandbox_worked.touch(mode=0o600)
         return self._choice
+
+    async def no_views(self) -> str | None:
+        """The reason why agents cannot work on copy-on-write views here, or None; found out once for an engine."""
+        choice = await self.choose()
+        if self._views is None or self._views[0] != choice:
+            self._views = (choice, await asyncio.to_thread(self._try_view, choice))
+        return self._views[1]
+
+    def _try_view(self, choice: Choice) -> str | None:
+        if choice.image is None:
+            return views.unavailable(self._home.views)
+        return containers.no_views(trial(self._home, self._settings, choice.image.id), self._home.views)
 
     def applied(self, specification: Specification) -> Specification:
         """The specification with what the chosen engine needs to know."""

@@ -14,7 +14,7 @@ class Execution:
     """The decision where a session runs; everything later (prompt, policy, what the app shows) follows this.
 
     `directory` is the working directory as the agent sees it, `roots` maps what it sees to folders of this machine;
-    `targets` are the paths at which its sandbox has something of its own.
+    `targets` are the paths at which its sandbox has something of its own. Its writes to the directory go to the `view`.
     """
 
     mode: Literal["sandboxed", "direct"]
@@ -29,3 +29,4 @@ class Execution:
     limits: Limits = NO_LIMITS
     targets: tuple[str, ...] = ()
     network: Network = NO_NETWORK
+    view: Path | None = None

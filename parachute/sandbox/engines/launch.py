@@ -13,6 +13,7 @@ from parachute_runner import processes
 
 from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.config.settings.home import Home
+from parachute.sandbox.engines import views
 from parachute.sandbox.engines.models import Specification
 from parachute.sandbox.engines.opened import open_mounts
 from parachute.sandbox.engines.protected import protected
@@ -31,6 +32,8 @@ def main() -> None:
         home = Home.find()
         KillSwitch(home.root).check()
         specification = protected(Specification.load(home.sandboxes, sys.argv[1]))
+        if specification.has_view and not specification.is_container:
+            views.enter_namespace()
         opened = open_mounts(specification)
         # Each engine is imported for its own sandboxes only: somebody waits for this one.
         if specification.engine == "podman":
@@ -42,7 +45,7 @@ def main() -> None:
         from parachute.sandbox.engines import bubblewrap
 
         command = bubblewrap.command(specification, opened)
-    except (ParachuteError, IndexError) as error:
+    except (ParachuteError, OSError, IndexError) as error:
         sys.exit(f"This sandbox cannot be started: {error}")
     become(command)
 

@@ -40,7 +40,8 @@ class Subject(Protocol):
 class Mount:
     """A folder of this machine as the agent sees it, or with `is_file` a single file.
 
-    A read-only one that has gone is left out, unless it is `required`.
+    A read-only one that has gone is left out, unless it is `required`. With a `view` the agent writes to what that folder keeps,
+    and never to the source.
     """
 
     source: str
@@ -48,6 +49,12 @@ class Mount:
     writable: bool = False
     is_file: bool = False
     required: bool = False
+    view: str = ""
+
+    @property
+    def is_live(self) -> bool:
+        """True if the agent writes to the folder of this machine itself."""
+        return self.writable and not self.is_file and not self.view
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +133,12 @@ class Specification:
     @property
     def writable_folders(self) -> frozenset[Path]:
         """The folders of this machine that the agent may write to."""
-        return frozenset(Path(mount.source) for mount in self.mounts if mount.writable and not mount.is_file)
+        return frozenset(Path(mount.source) for mount in self.mounts if mount.is_live)
+
+    @property
+    def has_view(self) -> bool:
+        """True if the launcher has a view to mount."""
+        return any(mount.view for mount in self.mounts)
 
     def save(self, folder: Path) -> None:
         """Write the specification for the launcher; the name is the session's id."""

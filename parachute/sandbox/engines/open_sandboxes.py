@@ -76,6 +76,16 @@ class OpenSandboxes:
         """True if a session has a sandbox, which may sleep."""
         return session in self._open
 
+    def has_view(self, session: str, folder: Path) -> bool:
+        """True if the sandbox of a session may have a view mounted whose files are in a folder."""
+        opened = self._open.get(session)
+        return opened is not None and any(mount.view == str(folder) for mount in opened.mounts)
+
+    def writes_above(self, directory: Path) -> bool:
+        """True if an agent writes to a folder above a directory itself, and could exchange the directory at any time."""
+        folders = (folder for each in self._open.values() for folder in each.writable_folders)
+        return any(folder in directory.parents for folder in folders)
+
     async def explain(self, session: str) -> Explanation:
         """Compare the sandbox of a session with its specification; one that sleeps wakes up for it.
 

@@ -7,16 +7,21 @@ from pathlib import Path
 
 from parachute.base.errors import InvalidInput
 from parachute.base.folders import Folder
+from parachute.sandbox.engines import views
 from parachute.sandbox.engines.models import Mount, Specification
 
 
 def open_mounts(specification: Specification) -> dict[str, int]:
     """An inheritable descriptor for the source of each mount, by its target.
 
-    A read-only folder or file that has gone is left out. Error: InvalidInput if that happens to one that is writable or required.
+    A read-only folder or file that has gone is left out. Views are mounted, for which this process has to be in a namespace of
+    its own. Error: InvalidInput if one that is writable or required is missing, or a view cannot be mounted.
     """
     opened: dict[str, int] = {}
     for mount in (*specification.kept_mounts, *specification.mounts):
+        if mount.view and not specification.is_container:  # Podman mounts its views itself
+            opened[mount.target] = views.opened(mount.source, mount.view)
+            continue
         try:
             opened[mount.target] = _open(mount)
         except OSError as error:

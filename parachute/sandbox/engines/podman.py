@@ -5,8 +5,10 @@ import io
 import json
 import os
 from collections.abc import Mapping
+from pathlib import Path
 
-from parachute.sandbox.engines.models import Specification
+from parachute.sandbox.engines.models import Mount, Specification
+from parachute.sandbox.engines.views import View
 from parachute.sandbox.layout import ENVIRONMENT, RUNNER, scratch
 
 LABEL = "org.parachute.installation"
@@ -27,9 +29,9 @@ def command(specification: Specification, opened: Mapping[str, int]) -> list[str
     runner += ["--limits", json.dumps(expected_limits(specification))]
     for each in (*specification.kept_mounts, *specification.mounts):
         if each.target in opened:
-            arguments += mount(each.source, each.target, writable=each.writable)
+            arguments += mounted(each)
             found = os.fstat(opened[each.target])
-            access = "rw" if each.writable else "ro"
+            access = "view" if each.view else "rw" if each.writable else "ro"
             runner += ["--mounted", f"{access}:{found.st_dev}:{found.st_ino}:{each.target}"]
     program = specification.agent_command(INTERPRETER)
     return [*arguments, specification.image, INTERPRETER, "-IS", f"{RUNNER}/runner.py", *runner, "--", *program]
@@ -92,6 +94,19 @@ def expected_limits(specification: Specification) -> dict[str, int | float]:
         "cpus": specification.cpus,
         "processes": specification.processes,
     }
+
+
+def mounted(given: Mount) -> list[str]:
+    """The arguments for a mount of a specification."""
+    if not given.view:
+        return mount(given.source, given.target, writable=given.writable)
+    view = View(Path(given.view))
+    return ["--volume", f"{given.source}:{given.target}:O,upperdir={view.upper},workdir={view.work}"]
+
+
+def can_be_viewed(*paths: object) -> bool:
+    """True for paths of which Podman can mount a view: in others it would take signs for the ends of options."""
+    return not any(sign in str(path) for path in paths for sign in ",:\\")
 
 
 def mount(source: str, target: str, *, writable: bool) -> list[str]:

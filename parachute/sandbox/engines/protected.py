@@ -40,7 +40,7 @@ def protected(specification: Specification) -> Specification:
     mounts: list[Mount] = []
     for mount in specification.mounts:
         mounts.append(mount)
-        if mount.writable and not mount.is_file:
+        if mount.is_live:
             try:
                 mounts += _protections(mount)
             except OSError as error:

@@ -13,7 +13,7 @@ from parachute.config.settings.models import Settings
 from parachute.config.vault.service import Vault
 from parachute.llm.gateway.endpoint import SOCKET_NAME, ModelEndpoint
 from parachute.sandbox.egress.models import NO_NETWORK, Network
-from parachute.sandbox.engines import containers
+from parachute.sandbox.engines import containers, podman
 from parachute.sandbox.engines.advice import advice
 from parachute.sandbox.engines.caches import cache_of
 from parachute.sandbox.engines.engines import Choice, Engines, trial
@@ -23,6 +23,7 @@ from parachute.sandbox.engines.models import Mount, Specification, Subject, enco
 from parachute.sandbox.engines.open_sandboxes import OpenSandboxes
 from parachute.sandbox.engines.protected import check_repositories
 from parachute.sandbox.engines.vault_mounts import vault_mounts
+from parachute.sandbox.engines.views import View
 from parachute.sandbox.layout import (
     ATTACHMENTS,
     CONFIGURATION,
@@ -86,11 +87,13 @@ class Sandboxes:
         *,
         by_owner: bool = False,
         network: Network = NO_NETWORK,
+        view: Path | None = None,
     ) -> Execution:
         """The execution of a session; error: Unavailable where a sandbox is needed and there is none.
 
         `by_owner`: it is asked for by somebody who may have the session run directly, too. One that does has no limits. With a
-        `network` the endpoint's folder has the socket of an egress listener.
+        `network` the endpoint's folder has the socket of an egress listener. With a `view`, a folder for its files, the agent works
+        on a copy of the directory where this machine has such views.
         """
         if level == "direct":
             return await self._direct(directory, endpoint, ())
@@ -113,7 +116,20 @@ class Sandboxes:
                 f"{choice.reason} This conversation runs directly on this computer, with your own rights. {choice.hint}",
             )
             return await self._direct(directory, endpoint, (warning,))
-        return await self._sandboxed(session, directory, endpoint, limits, network)
+        if view is not None and not await self._can_view(choice, directory, view):
+            view = None
+        return await self._sandboxed(session, directory, endpoint, limits, network, view)
+
+    async def _can_view(self, choice: Choice, directory: Path | None, view: Path) -> bool:
+        # Podman looks at a path again, and from within a view nobody can tell what it took.
+        in_podman = choice.engine == "podman"
+        if directory is None or (in_podman and self.opened.writes_above(directory)):
+            return False
+        return (not in_podman or podman.can_be_viewed(directory, view)) and await self.no_views() is None
+
+    async def no_views(self) -> str | None:
+        """The reason why agents cannot work on copy-on-write views here, or None."""
+        return await self._engines.no_views()
 
     async def confine(
         self, session: str, endpoint: ModelEndpoint, mounts: Sequence[Mount], *, egress: bool, limits: Limits
@@ -160,12 +176,12 @@ class Sandboxes:
     def check_project(self, directory: Path) -> Path:
         """The same for a folder that somebody chooses for sandboxed agents, which write there; waits for the disk.
 
-        Error: InvalidInput also where programs of the user would obey too much of what an agent writes.
+        Error: InvalidInput also where agents write themselves, and programs of the user would obey too much of it.
         """
         real = self.check_directory(directory)
         if real != self._vault.root:
             self._check_writable(real)
-            if real.is_dir():
+            if real.is_dir() and self._settings.changes.apply == "live":
                 check_repositories(real)
         return real
 
@@ -213,7 +229,13 @@ class Sandboxes:
         return folder
 
     async def _sandboxed(
-        self, session: Subject, directory: Path | None, endpoint: ModelEndpoint, limits: Limits, network: Network
+        self,
+        session: Subject,
+        directory: Path | None,
+        endpoint: ModelEndpoint,
+        limits: Limits,
+        network: Network,
+        view: Path | None,
     ) -> Execution:
         vault = self._vault.root.resolve()
         found = await asyncio.to_thread(vault_mounts, self._vault, self._home.root)
@@ -221,14 +243,17 @@ class Sandboxes:
         roots = {mount.target: Path(mount.source) for mount in found}
         inside, cache = scratch(session.id), ""
         writable = [inside, TEMPORARY]
-        if directory is not None and directory != self._vault.root:
+        if directory is None or directory == self._vault.root:
+            view = None
+        else:
             self._check_writable(directory)
             inside = PROJECT
             if directory.is_relative_to(vault):
                 inside = f"{VAULT}/{directory.relative_to(vault)}"
             if encoded_directory(inside) is None:
                 inside = PROJECT
-            mounts[inside] = Mount(str(directory), inside, writable=True)
+            kept = str(View(view).make().folder) if view else ""
+            mounts[inside] = Mount(str(directory), inside, writable=True, view=kept)
             roots[inside] = directory
             writable.append(inside)
             cache = await asyncio.to_thread(cache_of, self._home, directory)
@@ -238,7 +263,8 @@ class Sandboxes:
         is_open = network.is_open
         specification = replace(specification, egress=is_open, git=is_open, cache=cache, **limits.chosen())
         await self.opened.open(specification)
-        return replace(self._execution(specification, roots, tuple(writable)), limits=limits, network=network)
+        execution = self._execution(specification, roots, tuple(writable))
+        return replace(execution, limits=limits, network=network, view=view)
 
     def _specification(
         self, session: str, endpoint: ModelEndpoint, inside: str, mounts: Iterable[Mount]

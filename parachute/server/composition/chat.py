@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from parachute.chat.agent_processes.models import ModuleTools
 from parachute.chat.agent_processes.options import prepare_files
 from parachute.chat.agent_processes.pool import AgentPool
+from parachute.chat.changes.inbox import ChangesSource
+from parachute.chat.changes.service import Changes
 from parachute.chat.claude_code_import.history import History
 from parachute.chat.claude_code_import.service import ClaudeCode
 from parachute.chat.knowledge.service import KnowledgeService
@@ -69,6 +71,7 @@ class ChatServices:
     mcp_servers: McpServers
     networks: Networks
     repositories: Repositories
+    changes: Changes
     inspection: SandboxInspection
     claude_code: ClaudeCode
 
@@ -110,7 +113,9 @@ async def build_chat(
     mcp_servers = await lifecycle.start(McpServers(home, settings, sandbox.egress, tools))
     await lifecycle.start(pool)
     prompts = Prompts(vault, modules.prompts.kind, modules.approved_prompts.is_approved)
-    agents = AgentServices(home, settings, vault, sessions.sessions, llm.gateway, sandboxes, prompts, tools)
+    changes = Changes(settings.changes, home.changes, storage.changes, events.inbox.changed)
+    await changes.start()
+    agents = AgentServices(home, settings, vault, sessions.sessions, llm.gateway, sandboxes, prompts, tools, changes)
     decisions, decided = HostDecisions(storage.trust), RepositoryDecisions(storage.trust)
     await decisions.load()
     await decided.load()
@@ -131,7 +136,7 @@ async def build_chat(
     events.inbox.add(
         RunsSource(runs), McpServersSource(mcp_servers.catalog), HostsSource(networks), RepositoriesSource(repositories)
     )
-    events.inbox.add(PromptsSource(vault, modules.approved_prompts))
+    events.inbox.add(PromptsSource(vault, modules.approved_prompts), ChangesSource(changes, sessions.sessions))
     claude_code = ClaudeCode(History(), vault, sessions.sessions, sandboxes, events.hooks)
     await claude_code.start()
     ending = SessionEnding(Endings(storage.sessions), events.events, settings.session_idle_minutes, runs.is_active)
@@ -145,6 +150,7 @@ async def build_chat(
         mcp_servers=mcp_servers,
         networks=networks,
         repositories=repositories,
+        changes=changes,
         inspection=SandboxInspection(agents, workspaces, networks, runs),
         claude_code=claude_code,
     )

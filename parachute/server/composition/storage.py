@@ -8,6 +8,7 @@ from pathlib import Path
 from parachute.automation.suggestions import store as suggestion_store
 from parachute.base.database import Database
 from parachute.base.unfinished import remove_unfinished
+from parachute.chat.changes import store as change_store
 from parachute.chat.network.store import create_host_decisions
 from parachute.chat.repositories.store import create_repository_decisions
 from parachute.chat.runs import store as run_store
@@ -53,6 +54,7 @@ class Storage:
     events: Database
     suggestions: Database
     trust: Database
+    changes: Database
     replaced: frozenset[str]
 
 
@@ -79,7 +81,8 @@ async def open_storage(installation: Installation, lifecycle: Lifecycle) -> Stor
         add_subscription_tokens,
     )
     trust = Database(home.trust_database, trust_tables, page_size=_PAGE_SIZE)
-    databases = [sessions, runs, events, suggestions, trust]
+    changes = Database(home.changes_database, change_store.ALL)
+    databases = [sessions, runs, events, suggestions, trust, changes]
     recovery = Recovery(home.root)
     lifecycle.closing(recovery.close)
     for database in databases:
@@ -96,6 +99,7 @@ async def open_storage(installation: Installation, lifecycle: Lifecycle) -> Stor
         events=events,
         suggestions=suggestions,
         trust=trust,
+        changes=changes,
         replaced=frozenset(replaced),
     )
 

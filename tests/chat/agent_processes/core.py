@@ -9,6 +9,8 @@ from parachute.base.database import Database
 from parachute.chat.agent_processes.models import ModuleTools
 from parachute.chat.agent_processes.options import prepare_files
 from parachute.chat.agent_processes.pool import AgentPool
+from parachute.chat.changes import store as change_store
+from parachute.chat.changes.service import Changes
 from parachute.chat.knowledge.service import KnowledgeService
 from parachute.chat.mcp_servers.service import McpServers
 from parachute.chat.network.inbox import HostsSource
@@ -161,6 +163,7 @@ async def core(
             Database(vault.state / "sessions.db", migrations.ALL),
             Database(vault.state / "runs.db", run_store.ALL),
             Database(vault.state / "events.db", event_store.ALL),
+            Database(home.changes_database, change_store.ALL),
             Database(
                 home.trust_database,
                 (
@@ -176,7 +179,7 @@ async def core(
         for database in databases:
             stack.push_async_callback(database.close)
             await database.open()
-        session_rows, run_rows, event_rows, trust = databases
+        session_rows, run_rows, event_rows, change_rows, trust = databases
         events = Events(audit, event_store.EventStore(event_rows))
         await events.start()
         hooks = Hooks(home, vault.root, audit)
@@ -196,14 +199,16 @@ async def core(
         pool = AgentPool(settings.agents, prepare_files(home), tools, TotalMemory(home, settings.sandbox))
         pool.start()
         stack.push_async_callback(pool.close)
-        agents = AgentServices(home, settings, vault, sessions, gateway, sandboxes, Prompts(vault), tools)
+        inbox = Inbox(audit)
+        changes = Changes(settings.changes, home.changes, change_rows, inbox.changed)
+        await changes.start()
+        agents = AgentServices(home, settings, vault, sessions, gateway, sandboxes, Prompts(vault), tools, changes)
         interfaces = Interfaces(Hosts(home, Modules(home, vault.root), events, Egress(audit)))
         knowledge = KnowledgeService(interfaces, sandboxes.check_directory, vault.root)
         workspaces = Workspaces(vault, workspace_store, sessions, sandboxes.check_directory)
         internet = internet or Internet()
         egress = Egress(audit, resolve=internet.resolve, connect=internet.connect)
         stack.push_async_callback(egress.close_all)
-        inbox = Inbox(audit)
         certificates = Certificates(settings.git.ca_file)
         repositories = Repositories(
             egress, RepositoryDecisions(trust), Tokens(home.root), certificates, audit, inbox.changed

@@ -337,3 +337,9 @@ def test_git_that_obeys_what_looks_like_a_repository_is_noticed(machine: Machine
         assert machine.warns("git-repositories").hint == "git config --global safe.bareRepository explicit"
         machine.program("git", "echo explicit")
         machine.well("git-repositories")
+
+
+def test_views_of_projects(machine: Machine) -> None:
+    assert "copy-on-write views" in machine.well("views")
+    machine.settings = {"changes": {"apply": "live"}}
+    machine.skips("views")

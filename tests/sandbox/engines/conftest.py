@@ -14,11 +14,10 @@ from typing import Any
 import pytest
 
 from parachute.chat.sessions.models import Session
-from parachute.config.settings.models import SandboxSettings, Settings
+from parachute.config.settings.models import ChangesSettings, SandboxSettings, Settings
 from parachute.config.vault.service import Vault
 from parachute.llm.gateway.endpoint import ModelEndpoint
 from parachute.llm.gateway.models import CredentialKind
-from parachute.sandbox.egress.models import NO_NETWORK, Network
 from parachute.sandbox.engines import bubblewrap
 from parachute.sandbox.engines.execution import Execution
 from parachute.sandbox.engines.service import Sandboxes
@@ -107,7 +106,9 @@ class SandboxFactory:
     def make_service(self, **settings_of_sandboxes: Any) -> Sandboxes:
         """The server's side."""
         sandbox = SandboxSettings(scratch_megabytes=16, **settings_of_sandboxes)
-        settings = Settings(vault=self.vault.root, project_folders=[Path("/tmp")], sandbox=sandbox)
+        # Without a view asked for, agents write to their project themselves.
+        changes = ChangesSettings(apply="live")
+        settings = Settings(vault=self.vault.root, project_folders=[Path("/tmp")], sandbox=sandbox, changes=changes)
         return Sandboxes(self.launcher.home, settings, self.vault, self.program)
 
     def endpoint(self, session: str) -> ModelEndpoint:
@@ -116,22 +117,18 @@ class SandboxFactory:
         folder.mkdir(parents=True, exist_ok=True)
         return ModelEndpoint(session, folder, CredentialKind.API_KEY, "token")
 
-    async def prepare(
-        self, directory: Path | None = None, session: str | None = None, network: Network = NO_NETWORK
-    ) -> Execution:
+    async def prepare(self, directory: Path | None = None, session: str | None = None, **given: Any) -> Execution:
         """Decide and prepare where a session runs."""
         row = Session(
             session or str(uuid.uuid4()), created_at="2026-01-01T00:00:00Z", updated_at="2026-01-01T00:00:00Z"
         )
         folder = self.service.check_directory(directory) if directory else None
-        return await self.service.prepare(row, "sandboxed", folder, self.endpoint(row.id), network=network)
+        return await self.service.prepare(row, "sandboxed", folder, self.endpoint(row.id), **given)
 
-    async def make(
-        self, directory: Path | None = None, session: str | None = None, network: Network = NO_NETWORK
-    ) -> Sandbox:
-        """A sandbox for a session."""
+    async def make(self, directory: Path | None = None, session: str | None = None, **given: Any) -> Sandbox:
+        """A sandbox for a session; what is `given` is that of `Sandboxes.prepare`."""
         identifier = session or str(uuid.uuid4())
-        execution = await self.prepare(directory, identifier, network)
+        execution = await self.prepare(directory, identifier, **given)
         return Sandbox(execution.agent_socket, execution.directory, self.launcher, f"sandbox@{identifier}")
 
 

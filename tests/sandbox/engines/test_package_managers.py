@@ -41,7 +41,7 @@ class World:
         await self.internet.serve(PUBLIC, 80, self.index)
         path = self.sandboxes.endpoint(session).folder / EGRESS_SOCKET
         await self.egress.open(session, network.hosts, path, kind="agent")
-        self.sandbox: Sandbox = await self.sandboxes.make(directory or self.project, session, network)
+        self.sandbox: Sandbox = await self.sandboxes.make(directory or self.project, session, network=network)
 
     async def shell(self, script: str) -> str:
         """The output of a script in it; the proxy is in this very process."""

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from parachute.security.keys.cli_token import CliToken
+from tests.chat.changes.seeding import call_changes
 from tests.chat.claude_code_import.writing import talk as said
 from tests.chat.claude_code_import.writing import write
 from tests.chat.mcp_servers.programs import plain
@@ -107,9 +108,9 @@ async def _rightly(computer: ModuleComputer, client: httpx2.AsyncClient, model: 
     """Use every route as it is meant to be; the routes that answered 200."""
     done: list[str] = []
 
-    async def call(route: str, body: Any = None, **names: str) -> Any:
+    async def call(route: str, body: Any = None, query: str = "", **names: str) -> Any:
         method, path = route.split(" ")
-        response = await client.request(method, path.format(**names), json=body)
+        response = await client.request(method, path.format(**names) + query, json=body)
         assert response.status_code == 200, f"{route}: {response.status_code} {response.text[:300]}"
         done.append(route)
         return response.json() if method != "HEAD" and "json" in response.headers["content-type"] else None
@@ -165,6 +166,7 @@ async def _rightly(computer: ModuleComputer, client: httpx2.AsyncClient, model: 
     await call("POST /api/mcps/{name}/test", name="notes")
     await call("GET /api/mcps/{name}/tools", name="notes")
     await call("DELETE /api/mcps/{name}", name="notes")
+    await call_changes(computer.home, computer.folder / "boat", call, session)
     await call("GET /api/sandbox/sessions/{session}", session=session)
     adoptable = write(computer.folder / ".claude", "/a", *said("/a"))
     for path in ("/recent", "/projects", "/sessions/{session}"):

@@ -24,6 +24,14 @@ def mounts(specification: Specification) -> tuple[Mount, ...]:
     return (*specification.mounts, *specification.own_mounts, *specification.kept_mounts)
 
 
+def is_identical(mount: Mount, found: list[int] | None) -> bool:
+    """True if a device and an inode are those of what is to be mounted; a view has a device of its own, and often other numbers."""
+    asked = identity(mount)
+    if mount.view and asked and found:
+        return found[0] not in (asked[0], Path(mount.view).stat().st_dev)
+    return found == asked
+
+
 def identity(mount: Mount) -> list[int] | None:
     """Device and inode of what is to be mounted, None where it is gone."""
     try:

@@ -128,13 +128,13 @@ def _files(inspection: Inspection) -> Iterator[Compared]:
 
 def _mount(mount: Mount, seen: Findings) -> Compared:
     access, outcome = seen.places.get(mount.target), seen.writes.get(mount.target, "not tried")
-    asked = f"{'rw' if mount.writable else 'ro'} {mount.source}"
+    asked = f"{'rw' if mount.writable else 'ro'} {'a view of ' if mount.view else ''}{mount.source}"
     if expected.may_be_missing(mount):
         return mount.target, f"{asked}, left out if it is gone", SILENT, _EXCHANGED
     text = f"{access}, writing: {outcome}"
     if access is None:
         found = Finding("not mounted", False)
-    elif seen.files.get(mount.target) != expected.identity(mount):
+    elif not expected.is_identical(mount, seen.files.get(mount.target)):
         found = Finding(f"{access}, but something else", False)
     elif mount.writable:
         found = Finding(text, access == "rw" and outcome != "EROFS")

@@ -1,0 +1,104 @@
+"""The owner's answer to what waits: exactly what was shown is applied, or thrown away."""
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from parachute.base.errors import Conflict, InvalidInput
+from parachute.base.folders import Folder
+from parachute.chat.changes.applying import Places, noted, write_noted
+from parachute.chat.changes.models import NEVER_APPLIED, NOTHING, ChangeSet, Held
+from parachute.chat.changes.ordering import in_order
+from parachute.chat.changes.planning import Change
+from parachute.chat.changes.present import look
+from parachute.chat.changes.undoing import change_to
+from parachute.chat.changes.views import Left
+from parachute.chat.changes.writing import Outcome
+
+Word = Literal["apply", "throw_away"]
+
+_ANY_SIZE = 1 << 62
+
+
+def digest_of(held: Sequence[Held]) -> str:
+    """The hash of what waits as it is shown."""
+    shown = [[each.path, each.reason, *_named(each)] for each in sorted(held, key=lambda each: each.path)]
+    return f"sha256:{hashlib.sha256(json.dumps(shown).encode()).hexdigest()}"
+
+
+async def apply_held(places: Places, found: ChangeSet, held: Sequence[Held], began_ns: int) -> dict[str, Left]:
+    """Write what waits, as it was when it was held, and note it as a change of its own; how each path was left.
+
+    Errors: Conflict if the owner's files have changed since, and then they are shown anew; InvalidInput for what never applies.
+    """
+    for each in held:
+        if each.reason in NEVER_APPLIED:
+            raise InvalidInput(
+                f"{each.path} cannot be applied.", "Throw it away, or copy it by hand.", key="never_applied"
+            )
+    with Folder.open_unlinked(Path(found.project)) as project:
+        number = await places.store.begin(found.session, Path(found.project), "answer", began_ns, undone=found.number)
+        async with places.keeping:
+            changes, changed = await asyncio.to_thread(_planned, places, project, held)
+            if changed:
+                await places.store.hold(changed)
+                await places.store.end(number)
+                raise Conflict(f"{changed[0].path} has changed meanwhile.", "Look at it again.", key="changed")
+            await places.store.start(noted(number, changes))
+        outcome = await write_noted(places.store, number, project, changes)
+    await _keep_waiting(places, held, outcome)
+    await places.store.end(number)
+    if outcome.error is not None:
+        raise outcome.error
+    return outcome.written
+
+
+async def _keep_waiting(places: Places, held: Sequence[Held], outcome: Outcome) -> None:
+    """What could not be written waits again."""
+    left = [each for each in held if each.path in outcome.left]
+    if left:
+        await places.store.hold(left)
+    gone = [each for each in held if each.path not in outcome.left]
+    for each in gone:
+        await places.store.drop_held(each.number, each.path)
+
+
+def _planned(places: Places, project: Folder, held: Sequence[Held]) -> tuple[list[Change], list[Held]]:
+    """What to write; or what is not as it was shown any more, as it is now."""
+    changes: list[Change] = []
+    changed: list[Held] = []
+    for each in held:
+        present = look(places.blobs, project, each.path, _ANY_SIZE)
+        if present.state == each.after:
+            present.drop()
+            continue
+        if present.state != each.before:
+            changed.append(Held(each.number, each.path, each.root, each.reason, present.state, each.after))
+        if each.after.kind == "none" and present.state.kind == "folder":
+            changes += _emptied(places, project, each.path)
+        changes.append(change_to(places.blobs, each.path, present, each.after))
+    if changed:
+        for change in changes:
+            change.before.drop()
+        return [], changed
+    places.blobs.keep(each.before.content for each in changes if each.before.content)
+    return in_order(changes), []
+
+
+def _emptied(places: Places, project: Folder, path: str) -> list[Change]:
+    """The deletion of all that is in a folder."""
+    found = []
+    with project.folder(path) as top:
+        for inner, _, entries in top.walk():
+            for entry in entries:
+                below = "/".join(part for part in (path, inner, entry.name) if part)
+                present = look(places.blobs, project, below, _ANY_SIZE)
+                found.append(change_to(places.blobs, below, present, NOTHING))
+    return found
+
+
+def _named(each: Held) -> list[object]:
+    return [[state.kind, state.mode, state.hash] for state in (each.before, each.after)]

@@ -1,0 +1,65 @@
+"""Routes of what the runs of a session have changed."""
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Query, Request
+from pydantic import BaseModel, ConfigDict, Field
+
+from parachute.base.services import provided
+from parachute.chat.changes.service import Changes
+from parachute.web.access.owner import require_owner
+
+router = APIRouter(prefix="/api/chat", tags=["changes"])
+
+ChangesDependency = Annotated[Changes, Depends(provided(Changes))]
+Name = Annotated[str, Field(min_length=1, max_length=4096)]
+Paths = Annotated[list[Name], Field(min_length=1, max_length=1000)]
+
+
+class Undo(BaseModel):
+    """The run to take back, by default the last one, and the files or folders of it, by default all."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    run: int | None = Field(default=None, ge=1, le=1 << 53)
+    paths: Paths | None = None
+
+
+class HeldAnswer(BaseModel):
+    """The owner's word on what waits of a run, or on some files or folders of it; `hash` is that of what was shown."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    run: int = Field(ge=1, le=1 << 53)
+    answer: Literal["apply", "throw_away"]
+    hash: str = Field(pattern=r"^sha256:[0-9a-f]{64}$")
+    paths: Paths | None = None
+
+
+@router.get("/{session}/changes")
+async def list_changes(session: str, service: ChangesDependency) -> dict[str, Any]:
+    """What each run has changed, the newest first: files with lines added and removed, and what waits for the owner."""
+    return {"runs": [each.as_json() for each in await service.changes(session)]}
+
+
+@router.get("/{session}/changes/{run}/diff")
+async def show_difference(
+    session: str, run: int, service: ChangesDependency, path: Annotated[str, Query(min_length=1, max_length=4096)]
+) -> dict[str, Any]:
+    """The difference of one file; `diff` is null for what is no text, is large, or has changed since and is not kept."""
+    return await service.difference(session, run, path)
+
+
+@router.post("/{session}/undo")
+async def undo_changes(session: str, body: Undo, service: ChangesDependency) -> dict[str, Any]:
+    """Take a run back; what somebody has changed since is listed in `conflicts` and left alone."""
+    return (await service.undo(session, body.run, body.paths)).as_json()
+
+
+@router.post("/{session}/changes/answer")
+async def answer_held(
+    request: Request, session: str, body: HeldAnswer, service: ChangesDependency
+) -> dict[str, list[str]]:
+    """Apply what waits, or throw it away; 409 if it is not what the hash was made of any more."""
+    await require_owner(request, "Applying what waits")
+    return {"paths": list(await service.answer(session, body.run, body.answer, body.paths, body.hash))}

@@ -1,0 +1,110 @@
+"""Applying a view: one look at it, and batch after batch what passes is written and what does not is held."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from parachute.base.disk_errors import disk_error
+from parachute.base.errors import ParachuteError
+from parachute.base.folders import Folder
+from parachute.chat.changes.blobs import Blobs
+from parachute.chat.changes.models import Applied, Entry, Held
+from parachute.chat.changes.planning import Change, Plan, Planner
+from parachute.chat.changes.scanning import Scan
+from parachute.chat.changes.store import ChangeStore
+from parachute.chat.changes.views import View
+from parachute.chat.changes.writing import Outcome, write
+
+_BATCH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where changes are kept, and how large a file may be; `keeping` is held from when a content is kept until a row names it."""
+
+    store: ChangeStore
+    blobs: Blobs
+    keeping: asyncio.Lock
+    limit: int
+
+
+async def apply(places: Places, view: View) -> Applied:
+    """Apply what a view has and was not handled yet; what went wrong is in the outcome, and is tried again the next time."""
+    count, problem = 0, None
+    try:
+        with Folder.open_unlinked(view.project) as project, Folder.open(view.upper) as upper:
+            scan = Scan(project, upper, view.known)
+            planner = Planner(places.blobs, project, upper, view, places.limit)
+            written = [path for path, left in view.left.items() if left.state.kind != "none"]
+            candidates = await asyncio.to_thread(scan.run, written)
+            for begin in range(0, len(candidates), _BATCH):
+                async with places.keeping:
+                    plan = await asyncio.to_thread(planner.plan, candidates[begin : begin + _BATCH])
+                    await _note(places.store, view, plan)
+                outcome = await write_noted(places.store, view.number, project, plan.changes)
+                count += len(outcome.written)
+                await _take(places, view, planner, plan, outcome)
+                if outcome.error is not None:
+                    raise outcome.error
+            view.known |= scan.noted
+            looked_at = scan.visited | {each.path for each in candidates}
+            await _forget(places.store, view, view.waiting - looked_at)
+    except (OSError, ParachuteError) as error:
+        known = disk_error(error) if isinstance(error, OSError) else error
+        problem = str(known or error)
+    return Applied(view.number, count, len(view.waiting), problem)
+
+
+async def write_noted(store: ChangeStore, number: int, project: Folder, changes: Sequence[Change]) -> Outcome:
+    """Write changes that are noted already, and note what became of them."""
+    if not changes:
+        return Outcome()
+    outcome = await asyncio.to_thread(write, project, changes)
+    await store.finish(number, outcome.written, outcome.left)
+    return outcome
+
+
+def noted(number: int, changes: Iterable[Change]) -> list[Entry]:
+    """The rows of changes that are about to be written."""
+    return [
+        Entry(number, each.path, each.before.state, each.after, "applying", each.before.state, each.added, each.removed)
+        for each in changes
+    ]
+
+
+async def _note(store: ChangeStore, view: View, plan: Plan) -> None:
+    if plan.held:
+        await store.hold(plan.held)
+    if plan.changes:
+        await store.start(noted(view.number, plan.changes))
+
+
+async def _take(places: Places, view: View, planner: Planner, plan: Plan, outcome: Outcome) -> None:
+    """Remember what became of a batch."""
+    held = {each.path for each in plan.held}
+    for change in plan.changes:
+        reason = outcome.left.get(change.path)
+        if change.path in outcome.written:
+            view.left[change.path] = outcome.written[change.path]
+            plan.done[change.path] = change.seen
+        elif reason is not None and outcome.error is None:
+            async with places.keeping:
+                if change.content is not None:
+                    await asyncio.to_thread(places.blobs.keep, [change.content])
+                late = Held(view.number, change.path, change.path, reason, change.before.state, change.after)
+                await places.store.hold([late])
+            planner.conflict(change.path)
+            held.add(change.path)
+            plan.done[change.path] = change.seen
+        elif change.content is not None:
+            change.content.drop()  # the next look copies it again
+    view.known |= {path: seen for path, seen in plan.done.items() if seen}
+    await _forget(places.store, view, (view.waiting & plan.done.keys()) - held)
+    view.waiting = (view.waiting - outcome.written.keys()) | held
+
+
+async def _forget(store: ChangeStore, view: View, paths: set[str]) -> None:
+    """What waited at these paths is not there any more."""
+    if paths:
+        await store.unhold(view.session, paths, thrown=False)
+        view.waiting -= paths

@@ -1,0 +1,114 @@
+"""The folders of a project below a mounted view: whether somebody else made, replaced or removed something in one.
+
+The kernel keeps what it has looked up in a view. What the owner makes, replaces or removes below it is not sure to be seen
+through it (Documentation/filesystems/overlayfs.rst, "Changes to underlying filesystems"); a new view shows it.
+"""
+
+import os
+from collections.abc import Callable, Container
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from parachute.base.folders import Folder
+
+_MOST = 100_000
+"""Entries that are remembered; in a larger project every change of a folder counts as the owner's."""
+
+
+@dataclass(slots=True)
+class _Seen:
+    modified_ns: int
+    inodes: dict[str, int]
+
+
+@dataclass(slots=True)
+class FoldersBelow:
+    """The folders of a project as they were at the last look, the first of which comes before an agent looks at the view."""
+
+    _folders: dict[str, _Seen] = field(default_factory=dict)
+    _entries: int = 0
+
+    def look(self, project: Folder, upper: Folder, written: Container[str] = ()) -> bool:
+        """Return whether somebody else has changed a folder since the last look; it waits for the disk.
+
+        What was `written` to the project, and what is in the upper folder of the view, is what its agent did.
+        """
+
+        def is_ours(path: str) -> bool:
+            return path in written or _is_in(upper, path)
+
+        if not self._folders:
+            self._add(project, is_ours, "")
+            return False
+        is_changed = False
+        for path in list(self._folders):
+            # One below a folder that has gone is forgotten by now.
+            if path in self._folders:
+                is_changed |= self._look_again(project, is_ours, path)
+        return is_changed
+
+    def _look_again(self, project: Folder, is_ours: Callable[[str], bool], path: str) -> bool:
+        seen = self._folders[path]
+        try:
+            # A link on the way there has replaced a folder, and changed the one above it.
+            if os.stat(path or ".", dir_fd=project.fileno()).st_mtime_ns == seen.modified_ns:
+                return False
+            now = _listed(project, path)
+        except OSError:
+            self._forget(path)
+            return not is_ours(path)
+        is_known = self._entries <= _MOST
+        self._replace(path, now)
+        changed = [
+            name for name in seen.inodes.keys() | now.inodes.keys() if seen.inodes.get(name) != now.inodes.get(name)
+        ]
+        is_changed = not is_known or not all(is_ours(_joined(path, name)) for name in changed)
+        for name in changed:
+            self._forget(_joined(path, name))
+            is_changed |= self._add(project, is_ours, _joined(path, name))
+        return is_changed
+
+    def _add(self, project: Folder, is_ours: Callable[[str], bool], path: str) -> bool:
+        """Remember a folder, if it is one, and those below it; return whether one has something of the owner's."""
+        is_owners, waiting = False, [path]
+        while waiting:
+            folder = waiting.pop()
+            with suppress(OSError):
+                self._replace(folder, _listed(project, folder, waiting))
+                names = (_joined(folder, name) for name in self._folders[folder].inodes)
+                is_owners = is_owners or not all(is_ours(name) for name in names)
+        return is_owners
+
+    def _replace(self, path: str, now: _Seen) -> None:
+        before = self._folders.get(path)
+        self._entries += len(now.inodes) - (len(before.inodes) if before else 0)
+        self._folders[path] = now if self._entries <= _MOST else _Seen(now.modified_ns, {})
+
+    def _forget(self, path: str) -> None:
+        if path in self._folders:
+            for each in [name for name in self._folders if name == path or name.startswith(f"{path}/")]:
+                self._entries -= len(self._folders.pop(each).inodes)
+
+
+def _listed(project: Folder, path: str, folders: list[str] | None = None) -> _Seen:
+    """A folder's time, taken before its entries; those that are folders are added to `folders`. Error: OSError."""
+    with project.folder(path) as folder:
+        modified_ns = os.fstat(folder.fileno()).st_mtime_ns
+        inodes = {}
+        for entry in folder.entries():
+            inodes[entry.name] = entry.inode()
+            if folders is not None and entry.is_dir(follow_symlinks=False):
+                folders.append(_joined(path, entry.name))
+    return _Seen(modified_ns, inodes)
+
+
+def _joined(path: str, name: str) -> str:
+    return f"{path}/{name}" if path else name
+
+
+def _is_in(upper: Folder, path: str) -> bool:
+    """Return whether the agent of the view wrote to a path, or removed it or a folder above it."""
+    try:
+        return upper.status(path) is not None
+    except OSError:
+        return True  # a folder above it is none any more

@@ -1,0 +1,81 @@
+"""Changes that wait, in the inbox: one item for each run."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from parachute.base.errors import NotFound
+from parachute.chat.changes.answering import Word, digest_of
+from parachute.chat.changes.models import NEVER_APPLIED
+from parachute.chat.changes.reading import Shown, held_json
+from parachute.chat.changes.service import Changes
+from parachute.chat.sessions.service import Sessions
+from parachute.events.inbox.models import Answer, Item, Kind, Source, not_waiting
+
+_APPLY, _THROW_AWAY = "apply", "throw_away"
+_MOST_LINES = 50
+_MOST_DIFFERENCES = 5
+_CHARACTERS = 2000
+
+
+class ChangesSource(Source):
+    """The inbox of changes; what nobody answers stays in the view and out of the project."""
+
+    kinds: ClassVar[frozenset[Kind]] = frozenset({"changes"})
+
+    def __init__(self, changes: Changes, sessions: Sessions) -> None:
+        self._changes = changes
+        self._sessions = sessions
+
+    async def items(self) -> Sequence[Item]:
+        """Return one item for each run of which something waits."""
+        return [await self._item(each) for each in await self._changes.waiting()]
+
+    async def answer(self, item: Item, answer: Answer) -> None:
+        """Apply all that was shown, or throw it away."""
+        for each in await self._changes.waiting():
+            if (await self._item(each)).hash == item.hash:
+                word: Word = "apply" if answer.word == _APPLY else "throw_away"
+                await self._changes.answer(each.found.session, each.found.number, word, digest=digest_of(each.held))
+                return
+        raise not_waiting()
+
+    async def _item(self, each: Shown) -> Item:
+        found, count = each.found, len(each.held)
+        name = Path(found.project).name
+        what = each.held[0].path if count == 1 else f"{count} changes"
+        details: dict[str, Any] = {
+            "run": found.number,
+            "project": found.project,
+            "hash": digest_of(each.held),
+            "files": [held_json(held) for held in each.held[:_MOST_LINES]],
+            "more": max(0, count - _MOST_LINES),
+            "diffs": {held.path: await self._difference(each, held.path) for held in each.held[:_MOST_DIFFERENCES]},
+        }
+        can_apply = all(held.reason not in NEVER_APPLIED for held in each.held)
+        return Item(
+            kind="changes",
+            key=f"{found.session}/{found.number}",
+            title=f"Apply {what} to {name}",
+            source=await self._title(found.session),
+            since=found.began_at,
+            details=details,
+            answers=(_APPLY, _THROW_AWAY) if can_apply else (_THROW_AWAY,),
+            is_owners=True,
+            session=found.session,
+            command=f"parachute changes {found.session} --diff",
+        )
+
+    async def _difference(self, each: Shown, path: str) -> str | None:
+        try:
+            found = await self._changes.difference(each.found.session, each.found.number, path, _CHARACTERS)
+        except NotFound:  # somebody has answered meanwhile
+            return None
+        text: str | None = found["diff"]
+        return text
+
+    async def _title(self, session: str) -> str:
+        try:
+            return (await self._sessions.get(session)).title or "A conversation"
+        except NotFound:
+            return "An agent"

@@ -1,0 +1,45 @@
+"""What programs of the owner obey as soon as it lies in a project: one table for names at any depth, and for links."""
+
+from collections.abc import Collection
+from pathlib import PurePosixPath
+
+from parachute.chat.changes.models import Reason
+from parachute.sandbox.engines.run_later import FILES, FOLDERS, PRESENT_ONLY, present_only
+
+GIT = ".git"
+_ENVIRONMENT = ".envrc"
+_NAMES = frozenset((*FOLDERS, *FILES, *PRESENT_ONLY))
+_BARE = (frozenset(("head", "objects", "refs")), frozenset(("head", "commondir")))
+"""Names by which git takes a folder for a repository: the second one borrows the rest from another folder."""
+
+
+def reason_of(name: str, names: Collection[str]) -> Reason | None:
+    """Why something of this name is held, where `names` are together in one folder; None if it is not."""
+    # Some disks know no difference between small and capital letters.
+    folded = name.casefold()
+    if folded == GIT:
+        return "repository"
+    if folded in _NAMES or folded in present_only({each.casefold() for each in names} | {folded}):
+        return "obeyed"
+    return None
+
+
+def may_matter(names: Collection[str]) -> bool:
+    """Return whether what else is in the folder decides about one of these names."""
+    folded = {name.casefold() for name in names}
+    return any(folded & each for each in _BARE) or bool(set(present_only({*folded, _ENVIRONMENT})) - {_ENVIRONMENT})
+
+
+def is_bare(names: Collection[str]) -> bool:
+    """Return whether git would take a folder with these names for a repository."""
+    folded = {name.casefold() for name in names}
+    return any(folded >= each for each in _BARE)
+
+
+def leads_out(path: str, text: str) -> bool:
+    """Return whether a link at `path` may lead out of the project, or to what is held: only leading `..` can be judged."""
+    parts = PurePosixPath(text).parts
+    up = next((number for number, part in enumerate(parts) if part != ".."), len(parts))
+    if not text or text.startswith("/") or ".." in parts[up:] or up > path.count("/"):
+        return True
+    return any(reason_of(part, ()) for part in parts[up:])

@@ -1,0 +1,230 @@
+"""What is written and what waits, decided for each candidate with its content in hand."""
+
+import os
+import stat
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from parachute.base.folders import Folder
+from parachute.base.signatures import Signature
+from parachute.chat.changes import git_files, obeyed
+from parachute.chat.changes.blobs import Blobs, Staged, TooLarge
+from parachute.chat.changes.differences import LONGEST, counts
+from parachute.chat.changes.models import NEVER_APPLIED, NOTHING, Held, Reason, State
+from parachute.chat.changes.present import Present, look, status_of
+from parachute.chat.changes.scanning import Candidate, Seen, unexplained
+from parachute.chat.changes.views import View
+
+_MOST_HELD = 5000
+_MOST_HELD_BYTES = 1 << 30
+_SPECIAL_BITS = 0o7000
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One path to write: what is there, which must still be so, and what comes there."""
+
+    path: str
+    before: Present
+    after: State
+    content: Staged | None = None
+    seen: Seen = ()
+    added: int | None = None
+    removed: int | None = None
+
+
+@dataclass(slots=True)
+class Plan:
+    """A batch: what to write, what waits, and what needs neither."""
+
+    changes: list[Change] = field(default_factory=list)
+    held: list[Held] = field(default_factory=list)
+    done: dict[str, Seen] = field(default_factory=dict)
+
+
+class Planner:
+    """Decides about the candidates of one look at a view, in their order. It waits for the disk."""
+
+    def __init__(self, blobs: Blobs, project: Folder, upper: Folder, view: View, limit: int) -> None:
+        self._blobs = blobs
+        self._project = project
+        self._upper = upper
+        self._view = view
+        self._limit = limit
+        self._commit: Reason | None = None
+        """Why the rest of a commit waits, once a part of it does."""
+        self._held_bytes = 0
+
+    def plan(self, candidates: Iterable[Candidate]) -> Plan:
+        """Decide; whatever waits or is replaced is kept afterwards. Error: OSError, of the state directory or a full disk."""
+        plan = Plan()
+        kept: list[Staged] = []
+        try:
+            for candidate in candidates:
+                kept += self._decide(candidate, plan)
+            self._blobs.keep(kept)
+        except BaseException:
+            for change in plan.changes:
+                change.before.drop()
+                if change.content is not None:
+                    change.content.drop()
+            raise
+        return plan
+
+    def conflict(self, candidate_path: str) -> None:
+        """A path could not be written: if it is of a commit, what refers to it waits."""
+        if candidate_path.startswith(f"{obeyed.GIT}/"):
+            self._commit = self._commit or "commit"
+
+    def _decide(self, each: Candidate, plan: Plan) -> list[Staged]:
+        """Decide about one; the contents that are to be kept."""
+        present, wanted, seen, reason = self._read(each)
+        after = wanted.state
+        if after.kind == "none" and each.wanted != "none":
+            present.drop()
+            return []  # it has gone meanwhile
+        if not reason and each.git == "object" and present.state.kind != "none":
+            reason, after = None, present.state  # an object never changes
+        left, is_same = self._view.left.get(each.path), after == present.state
+        was_thrown = self._view.thrown.get(each.path) == after
+        if is_same or was_thrown or (left is not None and left.state == after and not each.place.reason):
+            plan.done[each.path] = seen
+            present.drop()
+            wanted.drop()
+            return []
+        reason = reason or each.place.reason or self._judge(each, present, wanted)
+        if reason is None and self._view.is_reviewed:
+            reason = "review"
+        added, removed = _counted(present, wanted)
+        if reason is None:
+            plan.changes.append(Change(each.path, present, after, wanted.content, seen, added, removed))
+            return [present.content] if present.content else []
+        if each.git in ("object", "ref", "head"):
+            self._commit = self._commit or "commit"
+        present.drop()
+        root = (each.place.root or each.path).encode(errors="backslashreplace").decode()
+        is_kept = wanted.content is not None and self._may_hold(wanted.content)
+        if not is_kept and after.kind in ("file", "link") and reason not in NEVER_APPLIED:
+            reason = "many"
+        path = each.path.encode(errors="backslashreplace").decode()
+        plan.held.append(
+            Held(self._view.number, path, root, reason, present.state, after, added=added, removed=removed)
+        )
+        plan.done[each.path] = seen
+        if not is_kept:
+            wanted.drop()
+        return [wanted.content] if is_kept and wanted.content else []
+
+    def _read(self, each: Candidate) -> tuple[Present, Present, Seen, Reason | None]:
+        """What the owner has, what the view has, how that is known again, and why it cannot be applied."""
+        reason: Reason | None = None
+        try:
+            present = look(self._blobs, self._project, each.path, self._limit)
+        except TooLarge:
+            present, reason = self._only_named(self._project, each.path), "large"
+        except PermissionError:
+            present, reason = self._only_named(self._project, each.path), "unreadable"
+        try:
+            each.path.encode()
+        except UnicodeEncodeError:
+            return present, Present(State("other")), each.seen, "name"
+        if each.wanted == "none":
+            return present, Present(NOTHING), each.seen, reason
+        if each.wanted == "folder":
+            mode = each.mode & 0o777
+            if present.state.kind == "folder":
+                mode |= present.state.mode & _SPECIAL_BITS
+            return present, Present(State("folder", mode)), each.seen, reason
+        try:
+            wanted = look(self._blobs, self._upper, each.path, self._limit)
+            if wanted.state.kind == "file" and self._is_unexplained(each.path):
+                reason = "special"
+        except TooLarge:
+            wanted, reason = self._only_named(self._upper, each.path), "large"
+        except OSError as error:
+            if error.errno is not None and not isinstance(error, PermissionError):
+                present.drop()
+                raise
+            wanted, reason = self._only_named(self._upper, each.path), "unreadable"
+        if wanted.state.kind not in ("file", "link"):
+            reason = reason or "special"
+        bits = 0o777
+        if present.state.kind == "file" and present.state.hash == wanted.state.hash:
+            bits |= present.state.mode & _SPECIAL_BITS
+        mode = wanted.state.mode & 0o777 | (present.state.mode & bits & _SPECIAL_BITS)
+        wanted = replace(wanted, state=replace(wanted.state, mode=mode if wanted.state.kind == "file" else 0))
+        return present, wanted, self._known_again(wanted.signature), reason
+
+    def _judge(self, each: Candidate, present: Present, wanted: Present) -> Reason | None:
+        """Why something waits that nothing is known against so far."""
+        if wanted.state.kind == "link":
+            text = os.fsdecode(b"".join(wanted.content.chunks())) if wanted.content else ""
+            if each.git or obeyed.leads_out(each.path, text):
+                return "link"
+        if each.git and wanted.state.kind == "file":
+            if self._commit and each.git != "object":
+                return self._commit
+            assert wanted.content is not None
+            if not git_files.is_valid(each.path.removeprefix(f"{obeyed.GIT}/"), wanted.content.chunks()):
+                return "git"
+        if self._is_owners(each, present):
+            return "conflict"
+        return None
+
+    def _is_owners(self, each: Candidate, present: Present) -> bool:
+        """Return whether the owner has changed a path since the turn began."""
+        left = self._view.left.get(each.path)
+        if left is not None:
+            return (
+                present.signature != left.signature
+                and present.state != left.state
+                and not self._is_index(each, present)
+            )
+        if present.signature is None:
+            return False  # nothing is lost where both remain: the agent's file, and the way back to none
+        if present.state.kind == "other":
+            return True
+        if present.state.kind == "folder":
+            return False  # the times of a folder are those of what is in it
+        return present.signature.changed_ns >= self._view.began_ns and not self._is_index(each, present)
+
+    def _is_index(self, each: Candidate, present: Present) -> bool:
+        """Return whether this is git's index, and says of files what it said when the turn began."""
+        if each.git != "index" or present.content is None or self._view.index is None:
+            return False
+        return git_files.entries_digest(b"".join(present.content.chunks())) == self._view.index
+
+    def _is_unexplained(self, path: str) -> bool:
+        with self._upper.file(path) as file:
+            return unexplained(file.fileno())
+
+    def _only_named(self, folder: Folder, path: str) -> Present:
+        """A state without the content."""
+        status = status_of(folder, path)
+        if status is None:
+            return Present(NOTHING)
+        name = f"{status.st_ino}.{status.st_ctime_ns}"
+        return Present(State("file", stat.S_IMODE(status.st_mode), name, status.st_size, status.st_mtime_ns))
+
+    def _known_again(self, signature: Signature | None) -> Seen:
+        if signature is None or not signature.differs_later(time.time_ns()):
+            return ()  # it may change again and look the same
+        return signature
+
+    def _may_hold(self, content: Staged) -> bool:
+        self._held_bytes += content.size + _MOST_HELD_BYTES // _MOST_HELD
+        return self._held_bytes <= _MOST_HELD_BYTES
+
+
+def _counted(present: Present, wanted: Present) -> tuple[int | None, int | None]:
+    """Lines added and removed."""
+    found = []
+    for each in (present, wanted):
+        if each.content is None:
+            found.append(b"")
+        elif each.content.size > LONGEST or each.state.kind != "file":
+            return None, None
+        else:
+            found.append(b"".join(each.content.chunks()))
+    return counts(*found) or (None, None)

@@ -1,0 +1,346 @@
+"""Changes of runs: applying the view of a session, what waits of it, and taking it back."""
+
+import asyncio
+import contextlib
+import os
+import secrets
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from parachute.base.database import Database
+from parachute.base.errors import Conflict, NotFound, ParachuteError, Unavailable
+from parachute.base.files import private_folder
+from parachute.base.folders import Folder
+from parachute.chat.changes import git_files
+from parachute.chat.changes.answering import Word, apply_held, digest_of
+from parachute.chat.changes.applying import Places, apply
+from parachute.chat.changes.blobs import Blobs
+from parachute.chat.changes.folders_below import FoldersBelow
+from parachute.chat.changes.models import Applied, Entry, Held, State, Undone
+from parachute.chat.changes.present import status_of
+from parachute.chat.changes.pruning import prune
+from parachute.chat.changes.reading import Shown, difference_json
+from parachute.chat.changes.recovering import recover
+from parachute.chat.changes.refreshing import free, is_stale, look_below
+from parachute.chat.changes.scanning import Scan
+from parachute.chat.changes.snapshots import Index, Snapshots, compared
+from parachute.chat.changes.store import ChangeStore
+from parachute.chat.changes.undoing import chosen, is_chosen, undo
+from parachute.chat.changes.views import Left, View
+from parachute.config.settings.models import ChangesSettings
+from parachute.events.inbox.models import not_waiting
+
+DIFFERENCE = 200_000
+"""Characters of a difference."""
+
+_PRUNE_SECONDS = 3600.0
+_INDEX = 64 << 20
+_MARK = "user.parachute.view"
+_STEP_SECONDS = 0.001
+_MOST_STEPS = 30
+
+
+class Changes:
+    """All changes of runs; `folder` is where contents are kept, `changed` is called when something begins or ceases to wait."""
+
+    def __init__(
+        self, settings: ChangesSettings, folder: Path, database: Database, changed: Callable[[], None]
+    ) -> None:
+        self._settings = settings
+        self._folder = folder
+        self._changed = changed
+        self.places = Places(
+            ChangeStore(database), Blobs(folder / "contents"), asyncio.Lock(), settings.file_megabytes << 20
+        )
+        self._store = self.places.store
+        self._snapshots = Snapshots(self.places.blobs, folder / "snapshots")
+        self._before: dict[str, tuple[int, Path, Index]] = {}
+        self._views: dict[str, View] = {}
+        self._locks: defaultdict[Path, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._taken_back: dict[tuple[str, str], dict[str, State]] = {}
+        self._pruned = -_PRUNE_SECONDS
+
+    async def start(self) -> None:
+        """Find out what became of the changes that were being written when the server died."""
+        await asyncio.to_thread(self._prepare)
+        self._taken_back = await recover(self.places)
+
+    async def begin(self, session: str, project: Path, upper: Path, *, is_reviewed: bool = False) -> int:
+        """A turn begins, whose changes get the number that is returned; what the turn before has left is applied first."""
+        async with self._locks[project]:
+            earlier = self._known_view(session, project, upper) or await self._earlier(session, project, upper)
+            began = await self._moment()
+            if earlier is not None and not earlier.has_ended:
+                await self._finished(earlier)
+                if not earlier.has_ended:
+                    began = earlier.began_ns  # whatever of it is left was made then
+            number = await self._store.begin(session, project, "run", began, is_reviewed=is_reviewed)
+            view = View(session, project, upper, number, began, is_reviewed)
+            if earlier is not None:
+                view.known, view.left, view.below = earlier.known, earlier.left, earlier.below
+            await self._load_waiting(view)
+            view.index = await asyncio.to_thread(self._index, project)
+            view.token = _marked(upper)
+            await asyncio.to_thread(look_below, view)
+            self._views[session] = view
+            return number
+
+    async def apply(self, session: str, *, final: bool = False) -> Applied:
+        """Apply what the session has changed since the last time; `final` at the end of its turn. Error: NotFound before a turn."""
+        view = self._view(session)
+        async with self._locks[view.project]:
+            before = set(view.waiting)
+            applied = await (self._finished(view) if final else self._applied(view))
+        if before != view.waiting:
+            self._changed()
+        return applied
+
+    async def snapshot(self, session: str, directory: Path) -> int:
+        """A run begins that has the owner's own rights: what is in its folder is kept. The number of its changes; error: OSError."""
+        async with self._locks[directory]:
+            async with self.places.keeping:
+                taken = await asyncio.to_thread(self._snapshots.take, directory)
+            number = await self._store.begin(session, directory, "run", await self._moment(), note=taken.note)
+            self._before[session] = number, directory, taken.index
+            return number
+
+    async def record(self, session: str) -> Applied:
+        """The run has ended: note what has changed in its folder since; error: NotFound without a snapshot, OSError."""
+        if (before := self._before.pop(session, None)) is None:
+            raise NotFound("There is no snapshot from before this run.", key="no_snapshot")
+        number, directory, earlier = before
+        async with self._locks[directory]:
+            async with self.places.keeping:
+                taken = await asyncio.to_thread(self._snapshots.take, directory)
+                entries = await asyncio.to_thread(compared, self.places.blobs, number, earlier, taken.index)
+                await self._store.start(entries)
+            await self._store.finish(number, [each.path for each in entries], ())
+            await self._store.end(number)
+            await self._prune()
+        return Applied(number, len(entries), 0)
+
+    async def is_stale(self, session: str) -> bool:
+        """Return whether the view of a session, if it has one, would not show what the owner has done since its last turn."""
+        if (view := self._views.get(session)) is None:
+            return False
+        async with self._locks[view.project]:
+            return not view.has_ended or await asyncio.to_thread(is_stale, view)
+
+    async def refresh(self, session: str, project: Path, upper: Path) -> None:
+        """Free a view, which is mounted nowhere now, of all that was applied, undone or thrown away; what waits stays.
+
+        Error: Unavailable if what a turn has left cannot be applied, OSError.
+        """
+        async with self._locks[project]:
+            view = self._known_view(session, project, upper) or await self._earlier(session, project, upper)
+            if view is None:
+                return  # no turn has ever begun in it
+            if not view.has_ended:
+                applied = await self._finished(view)
+                if applied.problem is not None:
+                    raise Unavailable(applied.problem, key="not_applied")
+            await asyncio.to_thread(free, view)
+            await self._store.unhold(session, view.thrown, thrown=True)
+            view.thrown = {}
+            view.known = {path: seen for path, seen in view.known.items() if path in view.waiting}
+            view.left = {}
+            view.token = _marked(upper)
+            view.below, view.is_outdated = FoldersBelow(), False
+            self._views[session] = view
+
+    async def changes(self, session: str) -> Sequence[Shown]:
+        """The changes of a session, the newest first, each with what was written and what waits."""
+        waiting = await self.held(session)
+        found = []
+        for each in await self._store.of_session(session):
+            entries = await self._store.entries(each.number)
+            found.append(Shown(each, tuple(entries), tuple(one for one in waiting if one.number == each.number)))
+        return [each for each in found if each.entries or each.held]
+
+    async def waiting(self) -> Sequence[Shown]:
+        """Every run of which something waits, without what was written."""
+        by_number: dict[int, list[Held]] = {}
+        for each in await self.held():
+            by_number.setdefault(each.number, []).append(each)
+        found = [(await self._store.get(number), held) for number, held in by_number.items()]
+        return [Shown(each, (), tuple(held)) for each, held in found if each is not None]
+
+    async def difference(self, session: str, number: int, path: str, limit: int = DIFFERENCE) -> dict[str, Any]:
+        """The difference of one path of a run, in at most so many characters; error: NotFound."""
+        found = await self._store.get(number)
+        if found is not None and found.session == session:
+            lines: list[Entry | Held] = [*await self._store.entries(number), *await self._store.held(number=number)]
+            # What waits comes last, and is what is asked about.
+            if line := next((each for each in reversed(lines) if each.path == path), None):
+                return await asyncio.to_thread(difference_json, self.places.blobs, Path(found.project), line, limit)
+        raise NotFound(f"That run of this conversation has no change of {path[:200]!r}.", key="no_such_change")
+
+    async def undo(self, session: str, number: int | None = None, paths: Sequence[str] | None = None) -> Undone:
+        """Take back the session's last run, or the run of that number (an undo, too), or what of it is at some paths.
+
+        Errors: NotFound, Conflict during a turn, OSError.
+        """
+        self._check_quiet(session)
+        target = await chosen(self.places, session, number)
+        async with self._locks[Path(target.project)]:
+            return await undo(self.places, target, await self._moment(), paths)
+
+    async def answer(
+        self, session: str, number: int, word: Word, paths: Sequence[str] | None = None, digest: str | None = None
+    ) -> Sequence[str]:
+        """Apply or throw away what waits of a run, or of it what is at some paths; which paths it was.
+
+        `digest` is that of what was shown. Errors: NotFound, Conflict, InvalidInput for what never applies, OSError.
+        """
+        found = await self._store.get(number)
+        if found is None or found.session != session:
+            raise not_waiting()
+        async with self._locks[Path(found.project)]:
+            held = [
+                each
+                for each in await self._store.held(number=number)
+                if not each.is_thrown and is_chosen(each.path, paths)
+            ]
+            if not held:
+                raise not_waiting()
+            if digest is not None and digest != digest_of(held):
+                raise Conflict("What waits has changed meanwhile.", "Look at it again.", key="changed")
+            view = self._views.get(session)
+            if word == "apply":
+                left = await apply_held(self.places, found, held, await self._moment())
+                if view is not None:
+                    view.left |= left
+            else:
+                await self._store.throw_away(number, [each.path for each in held])
+            if view is not None:
+                await self._load_waiting(view)
+        self._changed()
+        return [each.path for each in held]
+
+    def _known_view(self, session: str, project: Path, upper: Path) -> View | None:
+        """What is known of a view; None for another one, also of the same name: what it never had would seem deleted in it."""
+        view = self._views.get(session)
+        if view is None or (view.project, view.upper) != (project, upper) or view.token != _mark(upper):
+            return None
+        return view
+
+    def _check_quiet(self, session: str) -> None:
+        view = self._views.get(session)
+        if session in self._before or (view is not None and view.is_active):
+            raise Conflict("This conversation is at work.", "Wait for its answer, or stop it.", key="run_active")
+
+    async def held(self, session: str | None = None) -> Sequence[Held]:
+        """What waits for the owner, of all sessions or of one."""
+        return [each for each in await self._store.held(session) if not each.is_thrown]
+
+    async def forget(self, session: str) -> None:
+        """Forget a session that is deleted: what it changed stays as it is, and what waited is gone."""
+        self._views.pop(session, None)
+        self._before.pop(session, None)
+        await self._store.forget_session(session)
+        self._changed()
+
+    def _view(self, session: str) -> View:
+        if (view := self._views.get(session)) is None:
+            raise NotFound("This conversation has no view.", "Send it a message.", key="no_view")
+        return view
+
+    async def _applied(self, view: View) -> Applied:
+        if view.is_reviewed:
+            return Applied(view.number, 0, len(view.waiting))
+        return await apply(self.places, view)
+
+    async def _finished(self, view: View) -> Applied:
+        applied = await apply(self.places, view)
+        view.is_active = False
+        if applied.problem is None:
+            view.has_ended = True
+            await asyncio.to_thread(look_below, view)
+            await self._store.end(view.number)
+            await self._prune()
+        return applied
+
+    async def _earlier(self, session: str, project: Path, upper: Path) -> View | None:
+        """The view of a session as the last server has left it, None if it has none."""
+        sets = await self._store.of_session(session)
+        last = next((each for each in sets if each.kind == "run" and each.project == str(project)), None)
+        if last is None or not upper.is_dir():
+            return None
+        view = View(session, project, upper, last.number, last.began_ns, last.is_reviewed)
+        latest = await self._store.latest(session, project)
+        await asyncio.to_thread(_find_left, view, latest, has_ended=last.ended_at is not None)
+        taken_back = self._taken_back.pop((session, str(project)), {})
+        view.left |= {path: Left(state) for path, state in taken_back.items()}
+        await self._load_waiting(view)
+        return view
+
+    async def _load_waiting(self, view: View) -> None:
+        numbers = {
+            each.number for each in await self._store.of_session(view.session) if each.project == str(view.project)
+        }
+        held = [each for each in await self._store.held(view.session) if each.number in numbers]
+        view.waiting = {each.path for each in held if not each.is_thrown}
+        view.thrown = {each.path: each.after for each in held if each.is_thrown}
+
+    def _prepare(self) -> None:
+        private_folder(self._folder)
+        self.places.blobs.prepare()
+
+    async def _moment(self) -> int:
+        """The time as files are dated with it, later than that of every change so far."""
+        first = last = self._touched()
+        for _ in range(_MOST_STEPS):
+            if last > first:
+                break
+            await asyncio.sleep(_STEP_SECONDS)
+            last = self._touched()
+        return last
+
+    def _touched(self) -> int:
+        clock = self._folder / "clock"
+        clock.unlink(missing_ok=True)
+        clock.touch(mode=0o600)
+        return clock.stat().st_ctime_ns
+
+    def _index(self, project: Path) -> str | None:
+        with contextlib.suppress(OSError, ParachuteError), Folder.open_unlinked(project) as folder:
+            return git_files.entries_digest(folder.read(".git/index", _INDEX))
+        return None
+
+    async def _prune(self) -> None:
+        """Forget the oldest runs that are over the limits; at most once an hour."""
+        if time.monotonic() < self._pruned + _PRUNE_SECONDS:
+            return
+        self._pruned = time.monotonic()
+        async with self.places.keeping:
+            named = await asyncio.to_thread(self._snapshots.hashes)
+            await prune(self.places, self._settings.keep_days, self._settings.keep_megabytes << 20, named)
+
+
+def _mark(upper: Path) -> bytes | None:
+    with contextlib.suppress(OSError):
+        return os.getxattr(upper, _MARK)
+    return None
+
+
+def _marked(upper: Path) -> bytes:
+    """Mark the upper layer of a view, so that another one in its place is noticed."""
+    mark = _mark(upper) or secrets.token_bytes(16)
+    with contextlib.suppress(
+        OSError
+    ):  # it is gone, or the disk knows no attributes: then nothing is known of it the next time
+        os.setxattr(upper, _MARK, mark)
+    return mark
+
+
+def _find_left(view: View, latest: dict[str, State], *, has_ended: bool) -> None:
+    """Find out what was written of a view as it is; after the end of a turn everything in it was handled."""
+    with Folder.open_unlinked(view.project) as project, Folder.open(view.upper) as upper:
+        view.left = {path: Left(state) for path, state in latest.items() if status_of(upper, path) is not None}
+        if has_ended:
+            scan = Scan(project, upper, {})
+            view.known = {each.path: each.seen for each in scan.run(()) if each.seen} | scan.noted
+            view.has_ended, view.is_active = True, False

@@ -1,0 +1,88 @@
+"""Undo: what a run has written becomes as it was before, where it is still what the run wrote."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from parachute.base.errors import Conflict, NotFound
+from parachute.base.folders import Folder
+from parachute.chat.changes.applying import Places, noted, write_noted
+from parachute.chat.changes.blobs import Blobs
+from parachute.chat.changes.models import ChangeSet, Entry, SetKind, State, Undone
+from parachute.chat.changes.ordering import in_order
+from parachute.chat.changes.planning import Change
+from parachute.chat.changes.present import Present, look
+
+_ANY_SIZE = 1 << 62
+
+
+def is_chosen(path: str, paths: Sequence[str] | None) -> bool:
+    """Return whether a path is one of these or lies below one; all are where none is named."""
+    return paths is None or any(path == each or path.startswith(f"{each}/") for each in paths)
+
+
+async def chosen(places: Places, session: str, number: int | None) -> ChangeSet:
+    """The run that is meant, by default the last one that has anything to undo; error: NotFound."""
+    for each in await places.store.of_session(session):
+        if number is None and each.kind in ("undo", "redo"):
+            continue
+        if number in (None, each.number) and await places.store.entries(each.number, state="applied"):
+            return each
+    what = "This conversation has" if number is None else f"The run {number} of this conversation has"
+    raise NotFound(f"{what} changed nothing that can be undone.", key="nothing_to_undo")
+
+
+async def undo(places: Places, target: ChangeSet, began_ns: int, paths: Sequence[str] | None) -> Undone:
+    """Take a run back, or of it what is at these paths or below; the undo can be undone. Errors: NotFound, Conflict, OSError."""
+    entries = [
+        each for each in await places.store.entries(target.number, state="applied") if is_chosen(each.path, paths)
+    ]
+    if not entries:
+        raise NotFound("The run has changed nothing there that can be undone.", key="nothing_to_undo")
+    is_redo = target.kind == "undo"
+    kind: SetKind = "redo" if is_redo else "undo"
+    project = Path(target.project)
+    try:
+        folder = Folder.open_unlinked(project)
+    except OSError as error:
+        raise Conflict(f"{project} cannot be opened: {error.strerror}.", key="project_gone") from error
+    with folder:
+        number = await places.store.begin(target.session, project, kind, began_ns, undone=target.number)
+        async with places.keeping:
+            changes, same, conflicts = await asyncio.to_thread(_planned, places.blobs, folder, entries)
+            await places.store.start(noted(number, changes))
+        outcome = await write_noted(places.store, number, folder, changes)
+    restored = [*outcome.written, *same]
+    await places.store.mark(target.number, restored, "undone")
+    if is_redo and target.undone is not None:
+        # What is there again belongs to the run itself: its undo is what takes it back.
+        await places.store.mark(target.undone, restored, "applied")
+        await places.store.mark(number, outcome.written, "undone")
+    await places.store.end(number)
+    if outcome.error is not None:
+        raise outcome.error
+    left = sorted((*conflicts, *outcome.left))
+    return Undone(number if outcome.written else None, tuple(sorted(restored)), tuple(left))
+
+
+def _planned(blobs: Blobs, project: Folder, entries: Sequence[Entry]) -> tuple[list[Change], list[str], list[str]]:
+    """What to write, what is as before already, and what somebody has changed since."""
+    changes: list[Change] = []
+    same: list[str] = []
+    conflicts: list[str] = []
+    for each in entries:
+        present = look(blobs, project, each.path, _ANY_SIZE)
+        is_missing = each.before.kind in ("file", "link") and not blobs.has(each.before.hash)
+        if present.state == each.before or present.state != each.after or is_missing:
+            (same if present.state == each.before else conflicts).append(each.path)
+            present.drop()
+            continue
+        changes.append(change_to(blobs, each.path, present, each.before))
+    blobs.keep(each.before.content for each in changes if each.before.content)
+    return in_order(changes), same, conflicts
+
+
+def change_to(blobs: Blobs, path: str, present: Present, after: State) -> Change:
+    """The change of a path to a state whose content is kept."""
+    content = blobs.kept(after.hash) if after.kind in ("file", "link") else None
+    return Change(path, present, after, content)

@@ -1,0 +1,41 @@
+"""The view of a session: where it is, and what of it was handled."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from parachute.base.signatures import Signature
+from parachute.chat.changes.folders_below import FoldersBelow
+from parachute.chat.changes.models import State
+from parachute.chat.changes.scanning import Seen
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What was written at a path of the owner's; without a signature its content says whether it is still that."""
+
+    state: State
+    signature: Signature | None = None
+
+
+@dataclass(slots=True)
+class View:
+    """What is known of a view while the server runs; `number` is that of the set of changes, `began_ns` when its turn began."""
+
+    session: str
+    project: Path
+    upper: Path
+    number: int
+    began_ns: int
+    is_reviewed: bool
+    token: bytes = b""
+    index: str | None = None
+    """What the owner's git index says when the turn begins: git writes it anew each time somebody asks for the status."""
+    known: dict[str, Seen] = field(default_factory=dict)
+    left: dict[str, Left] = field(default_factory=dict)
+    waiting: set[str] = field(default_factory=set)
+    thrown: dict[str, State] = field(default_factory=dict)
+    below: FoldersBelow = field(default_factory=FoldersBelow)
+    is_outdated: bool = False
+    """The kernel may go on showing what the owner has replaced or removed since."""
+    has_ended: bool = False
+    is_active: bool = True

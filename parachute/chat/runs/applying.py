@@ -1,0 +1,72 @@
+"""Changes of one turn: applied from its view after tool calls, so that the owner sees the work, or recorded by a snapshot."""
+
+import asyncio
+from typing import Protocol
+
+from parachute.chat.changes.models import Applied
+from parachute.chat.changes.service import Changes
+from parachute.chat.runs.events import RunWarning
+
+
+class TurnChanges(Protocol):
+    """Changes of one turn."""
+
+    def soon(self) -> None:
+        """A tool has done something."""
+
+    async def finish(self) -> Applied:
+        """The turn has ended; errors: OSError."""
+
+
+class Recording:
+    """A turn with the owner's own rights, in whose folder a snapshot shows afterwards what has changed."""
+
+    def __init__(self, changes: Changes, session: str) -> None:
+        self._changes = changes
+        self._session = session
+
+    def soon(self) -> None:
+        """Nothing: the agent writes to the owner's folder itself."""
+
+    async def finish(self) -> Applied:
+        """Record what has changed."""
+        return await self._changes.record(self._session)
+
+
+class Applying:
+    """The applying of one turn; one pass at a time, and another one if something came meanwhile."""
+
+    def __init__(self, changes: Changes, session: str) -> None:
+        self._changes = changes
+        self._session = session
+        self._is_wanted = False
+        self._working: asyncio.Task[None] | None = None
+
+    def soon(self) -> None:
+        """Apply in the background what there is now."""
+        self._is_wanted = True
+        if self._working is None or self._working.done():
+            self._working = asyncio.create_task(self._work(), name=f"applying the changes of {self._session}")
+
+    async def finish(self) -> Applied:
+        """Apply what is left at the end of the turn."""
+        if self._working is not None:
+            self._is_wanted = False
+            await self._working
+        return await self._changes.apply(self._session, final=True)
+
+    async def _work(self) -> None:
+        while self._is_wanted:
+            self._is_wanted = False
+            await self._changes.apply(self._session, final=False)
+
+
+def warnings(applied: Applied) -> list[RunWarning]:
+    """What the person hears of it at the end of a turn, if anything."""
+    found = []
+    if applied.held:
+        waits = "A change waits" if applied.held == 1 else f"{applied.held} changes wait"
+        found.append(RunWarning("Waiting for you", f"{waits} for your decision: `parachute changes` shows why."))
+    if applied.problem:
+        found.append(RunWarning("Not applied", f"{applied.problem} What the agent wrote is kept, and tried again."))
+    return found

@@ -1,0 +1,35 @@
+"""Agents can work on copy-on-write views of projects, found out by mounting one."""
+
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import Group, NotApplicable, Result, check, ok, settings_of, warning
+from parachute.ops.doctor.podman import wants_containers
+from parachute.sandbox.engines import containers, views
+from parachute.sandbox.engines.engines import trial
+
+_APPARMOR = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns"
+_HINT = "Linux 5.11 or newer is needed, with `~/.parachute` on a disk of its own kind (ext4, btrfs, xfs) and not on an overlay."
+_HINT_OF_APPARMOR = (
+    "AppArmor forbids it (as on Ubuntu since 24.04): `echo kernel.apparmor_restrict_unprivileged_userns=0 | "
+    "sudo tee /etc/sysctl.d/60-parachute.conf && sudo sysctl --system`"
+)
+
+
+@check("Views", Group.AGENTS)
+def examine(computer: Computer) -> Result:
+    settings, home = settings_of(computer, "views"), computer.home
+    if settings.changes.apply == "live":
+        raise NotApplicable("The settings have agents write to projects directly.")
+    if not home.root.is_dir():
+        raise NotApplicable("The computer was not started yet.")
+    image = containers.image_of(home) if wants_containers(computer) else None
+    if image is None:
+        reason = views.unavailable(home.views)
+    else:
+        reason = containers.no_views(trial(home, settings.sandbox, image.id), home.views)
+    if reason is None:
+        return ok("Agents work on copy-on-write views of projects.")
+    forbidden = (computer.read(_APPARMOR) or "0").strip() == "1"
+    return warning(
+        f"{reason} Agents write to projects directly, and what they did cannot be undone.",
+        _HINT_OF_APPARMOR if forbidden else _HINT,
+    )

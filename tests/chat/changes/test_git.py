@@ -1,0 +1,147 @@
+"""The project's own repository: commits are applied, and nothing that git obeys."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from parachute.chat.changes.git_files import entries_digest, is_valid, part_of
+from tests.chat.changes.views import World
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> AsyncIterator[World]:
+    async with World(tmp_path) as made:
+        made.git("init", "-q", "-b", "main")
+        made.write("a")
+        made.git("add", "a")
+        made.git("commit", "-qm", "first")
+        yield made
+
+
+COMMIT = "echo more >> a; git commit -qam second"
+
+
+async def test_a_commit_is_applied(world: World) -> None:
+    await world.turn(f"{COMMIT}; git checkout -qb side; echo b > b; git add b; git commit -qm third; git tag v1")
+    assert world.git("status", "--porcelain") == ""
+    assert world.git("log", "--format=%s") == "third\nsecond\nfirst\n"
+    assert world.git("branch", "--show-current") == "side\n"
+    assert world.git("fsck", "--strict") == ""
+    assert await world.reasons() == {}
+    assert not list((world.project / ".git").rglob("*.lock"))
+
+
+async def test_collected_garbage_loses_no_object_of_the_owner(world: World) -> None:
+    await world.turn(f"{COMMIT}; git branch old; git gc -q; git pack-refs --all; git branch -qD old")
+    assert await world.reasons() == {}
+    assert world.git("fsck") == ""
+    assert world.git("branch", "--format=%(refname)") == "refs/heads/main\n"
+    assert world.git("status", "--porcelain") == ""
+
+
+async def test_settings_hooks_and_other_repositories_wait(world: World) -> None:
+    await world.turn(
+        "git config core.fsmonitor ./evil; echo x > .git/hooks/post-commit; mkdir -p .git/modules/x .git/objects/info; "
+        "echo /x > .git/objects/info/alternates; echo . > .git/commondir; mkdir -p .git/worktrees/w; "
+        "echo x > .git/worktrees/w/gitdir; echo 'exec evil' > .git/rebase-merge; echo x > .git/info/attributes; "
+        "echo x > .git/refs/heads/..x; ln -sf /etc/passwd .git/ORIG_HEAD; echo 'ref: ../../x' > .git/MERGE_HEAD; "
+        "mkdir -p .git/objects/aa; echo x > .git/objects/aa/" + "b" * 38
+    )
+    reasons = await world.reasons()
+    names = (
+        *("config", "hooks/post-commit", "modules", "modules/x", "objects/info/alternates", "commondir", "worktrees"),
+        *("worktrees/w", "worktrees/w/gitdir", "rebase-merge", "info/attributes", "refs/heads/..x", "ORIG_HEAD"),
+        *("MERGE_HEAD", "objects/aa/" + "b" * 38),
+    )
+    assert sorted(reasons) == sorted(f".git/{name}" for name in names)
+    assert set(reasons.values()) <= {"git", "link", "commit"}
+    assert "evil" not in world.git("config", "--list")
+
+
+async def test_a_commit_of_the_owner_meanwhile_keeps_both(world: World) -> None:
+    def meanwhile() -> None:
+        world.write("mine")
+        world.git("add", "mine")
+        world.git("commit", "-qm", "owner")
+
+    await world.turn(COMMIT, meanwhile)
+    assert world.git("log", "--format=%s") == "owner\nfirst\n"
+    assert world.git("fsck", "--connectivity-only", "--no-dangling") == ""
+    reasons = await world.reasons()
+    assert reasons[".git/refs/heads/main"] == "conflict"
+    assert reasons[".git/index"] in ("conflict", "commit")
+
+
+async def test_a_status_of_the_owner_is_no_conflict(world: World) -> None:
+    def meanwhile() -> None:
+        before = (world.project / ".git/index").read_bytes()
+        os.utime(world.project / "a", (1, 1))
+        world.git("status")
+        assert (world.project / ".git/index").read_bytes() != before
+
+    with await asyncio.to_thread(world.mounted) as view:
+        await world.begin()
+        view.run("echo x > new; git add new; git commit -qm second")
+        meanwhile()
+        await world.apply()
+    assert await world.reasons() == {}
+    assert world.git("status", "--porcelain") == ""
+    assert world.git("log", "--format=%s") == "second\nfirst\n"
+
+
+async def test_a_new_repository_waits(tmp_path: Path) -> None:
+    async with World(tmp_path) as world:
+        await world.turn("git init -q; echo 1 > a; git add a; git commit -qm first")
+        assert not (world.project / ".git").exists()
+        assert set((await world.reasons()).values()) == {"repository"}
+        assert world.read("a") == "1\n"
+
+
+async def test_removing_the_repository_waits(world: World) -> None:
+    await world.turn("rm -rf .git a")
+    assert await world.reasons() == {".git": "repository"}
+    assert world.git("log", "--format=%s") == "first\n"
+
+
+@pytest.mark.parametrize("version", [2, 3, 4])
+async def test_an_index_says_the_same_whatever_times_it_holds(world: World, version: int) -> None:
+    for name in ("b", "sub/deep/file", "sub/deep/other"):
+        world.write(name)
+    world.git("add", ".")
+    world.git("update-index", "--index-version", str(version), "--force-write-index")
+    index = world.project / ".git/index"
+    first = entries_digest(index.read_bytes())
+    assert first is not None
+    assert is_valid("index", iter([index.read_bytes()]))
+    (world.project / "b").touch()
+    world.git("status")
+    assert entries_digest(index.read_bytes()) == first
+    world.write("b", "other\n")
+    world.git("add", "b")
+    assert entries_digest(index.read_bytes()) not in (first, None)
+    assert entries_digest(index.read_bytes()[:-1]) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "part"),
+    [
+        ("objects/ab/" + "c" * 38, "object"),
+        (f"objects/pack/pack-{'a' * 40}.idx", "object"),
+        ("refs/heads/feature/x", "ref"),
+        ("refs/stash", "ref"),
+        ("logs/refs/remotes/origin/HEAD", "head"),
+        ("refs/heads/a.lock", "derived"),
+        ("refs/heads/.hidden", None),
+        ("refs/heads/a..b", None),
+        ("refs/heads/a@{b", None),
+        ("refs/bisect/bad", None),
+        ("config.worktree", None),
+        ("objects/info/alternates", None),
+        ("sharedindex.abc", None),
+    ],
+)
+def test_names_of_a_repository(path: str, part: str | None) -> None:
+    assert part_of(path) == part

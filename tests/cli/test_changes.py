@@ -1,0 +1,63 @@
+"""`parachute changes` and `parachute undo`."""
+
+import json
+
+from parachute.config.settings.home import Home
+from tests.support.terminal import Terminal
+
+from .scripted_core import SESSION, ScriptedCore
+
+PATH = f"/api/chat/{SESSION}"
+LINE = {"path": "hull.py", "kind": "file", "change": "changed", "added": 2, "removed": 1}
+RUN = {
+    "run": 12,
+    "kind": "run",
+    "of": None,
+    "project": "/boat",
+    "began_at": "2026-01-02T03:04:05.000Z",
+    "ended_at": None,
+    "reviewed": False,
+    "note": "Files of 3 folders are not covered.",
+    "added": 3,
+    "removed": 1,
+    "total": 3,
+    "files": [{**LINE, "undone": True}],
+    "held": [
+        {**LINE, "path": ".envrc", "change": "created", "why": "Programs obey it.", "added": None, "removed": None}
+    ],
+    "hash": "sha256:" + "0" * 64,
+}
+
+
+def test_changes_are_listed_with_their_lines(parachute: Terminal, home: Home) -> None:
+    with ScriptedCore(home) as core:
+        core.answers["GET", f"{PATH}/changes"] = 200, {"runs": [{**RUN, "run": 13, "kind": "undo", "of": 12}, RUN]}
+        for run in (12, 13):
+            core.answers["GET", f"{PATH}/changes/{run}/diff"] = 200, {**LINE, "diff": "-old\n+new", "cut": False}
+        said = parachute.ok("changes", SESSION)
+        assert (
+            "    changed  hull.py  +2 -1  (undone)\n    created  .envrc  waits: Programs obey it.\n    … 1 more" in said
+        )
+        assert said.index("12  Run  ") < said.index("13  Undo, run 12  ")
+        assert "Files of 3 folders are not covered." in said
+        assert "      +new" in parachute.ok("changes", SESSION, "--diff")
+        assert json.loads(parachute.ok("changes", SESSION, "--json"))["runs"][1] == RUN
+        core.answers["GET", f"{PATH}/changes"] = 200, {"runs": []}
+        assert parachute.ok("changes", SESSION) == ""
+    assert core.calls[-3].query == {"path": ".envrc"} or any(call.query == {"path": ".envrc"} for call in core.calls)
+
+
+def test_a_run_is_undone(parachute: Terminal, home: Home) -> None:
+    with ScriptedCore(home) as core:
+        core.answers["GET", "/api/chat"] = (
+            200,
+            {"sessions": [{"id": SESSION, "metadata": {}, "source": "parachute", "title": None}]},
+        )
+        core.answers["POST", f"{PATH}/undo"] = 200, {"run": 14, "restored": ["a", "b"], "conflicts": []}
+        assert parachute.ok("undo") == "As before: 2 files.\n"
+        core.answers["POST", f"{PATH}/undo"] = 200, {"run": None, "restored": [], "conflicts": ["hull.py"]}
+        done = parachute("undo", SESSION, "--run", "12", "--file", "hull.py", "--file", "src/")
+        assert done.code == 1
+        assert "left alone, it has changed since: hull.py" in done.out
+    bodies = [call.body for call in core.calls if call.method == "POST"]
+    assert bodies == [{"run": None, "paths": None}, {"run": 12, "paths": ["hull.py", "src"]}]
