@@ -50,8 +50,8 @@ class FoldersBelow:
     def _look_again(self, project: Folder, is_ours: Callable[[str], bool], path: str) -> bool:
         seen = self._folders[path]
         try:
-            # A link on the way there has replaced a folder, and changed the one above it.
-            if os.stat(path or ".", dir_fd=project.fileno()).st_mtime_ns == seen.modified_ns:
+            status = project.status(path) if path else os.fstat(project.fileno())
+            if status is not None and status.st_mtime_ns == seen.modified_ns:
                 return False
             now = _listed(project, path)
         except OSError:
