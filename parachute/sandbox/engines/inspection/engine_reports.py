@@ -126,6 +126,10 @@ def _present(specification: Specification) -> list[Mount]:
 
 def _mount(found: Mapping[str, Any] | None, asked: Mount) -> Finding:
     said = access(None if found is None else bool(found.get("RW")), asked.writable)
+    if asked.view and found is not None:
+        # Podman names the overlay that it has mounted itself, by the folder of the container.
+        is_overlay = PurePosixPath(str(found.get("Source"))).match("overlay-containers/*/userdata/overlay/*/merge")
+        return said if is_overlay else Finding(f"{said.text} {found.get('Source')}", False)
     if found is not None and PurePosixPath(str(found.get("Source"))) != PurePosixPath(asked.source):
         return Finding(f"{said.text} {found.get('Source')}", False)
     return said
