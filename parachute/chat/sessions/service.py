@@ -192,7 +192,7 @@ class Sessions:
             found.title = found.title if words is None else words
             found.archived = found.archived if archived is None else archived
 
-        changed = await self._change(session, change)
+        changed = await self._change(session, change, closes=bool(archived))
         if words is not None:
             await self._store.replace_title(session, words)
             self._generation += 1
