@@ -25,7 +25,7 @@ SECTIONS = {
         "inbox": "List and answer what waits for you: permissions, questions, suggestions, approvals",
         "chat": "Talk to an agent",
         "ask": "Ask the model once: it has no tools, and nothing is kept",
-        "sessions": "List, search, show, rename, archive and delete conversations",
+        "sessions": "List, search, show, rename, end, archive and delete conversations",
         "workspaces": "Give conversations about one project a folder, a model and limits in common",
     },
     "Journal and knowledge": {

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from parachute.base.errors import NotAllowed
+from parachute.base.errors import Conflict, NotAllowed
 from parachute.base.services import provided, services_of
 from parachute.chat.runs.events import Event
 from parachute.chat.runs.inspection import SandboxInspection
@@ -134,6 +134,14 @@ async def permit(
     await _check_session(request, session, sessions, service)
     await service.permit(session, request_id, allow=body.allow, grant=body.grant)
     return {"success": True}
+
+
+@router.post("/{session}/end")
+async def end(session: str, service: RunsDependency, sessions: SessionsDependency) -> dict[str, Any]:
+    """End a session now: hooks and modules hear of it. Its next message begins it again."""
+    if service.is_active(session):
+        raise Conflict("This conversation is being answered.", "Wait, or stop it.", key="busy")
+    return {"session": (await sessions.end(session)).as_json()}
 
 
 @router.delete("/{session}")

@@ -93,7 +93,7 @@ async def get_transcript(
 
 @router.post("/{session}/archive")
 async def archive(session: str, service: SessionsDependency) -> dict[str, Any]:
-    """Put a session away."""
+    """Put a session away, which ends it."""
     return {"session": (await service.archive(session, True)).as_json()}
 
 

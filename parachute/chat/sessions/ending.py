@@ -1,14 +1,15 @@
-"""The end of sessions: nobody said anything in one for long enough."""
+"""The end of sessions: somebody closed one, or nobody said anything in it for long enough."""
 
 import asyncio
 import contextlib
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from parachute.base.clock import as_text
 from parachute.base.errors import ParachuteError
-from parachute.chat.sessions.store import IDLE_PAGE, SessionStore
+from parachute.chat.sessions.endings import Endings
 from parachute.events.bus.service import SESSION_END, Events
 
 log = logging.getLogger(__name__)
@@ -20,13 +21,12 @@ _SWEEP_SECONDS = 30.0
 class SessionEnding:
     """Publishes `session.end` once for every stretch of a session, also for those that ended while the server was down."""
 
-    def __init__(
-        self, store: SessionStore, events: Events, idle_minutes: float, is_active: Callable[[str], bool]
-    ) -> None:
-        self._store = store
+    def __init__(self, endings: Endings, events: Events, idle_minutes: float, is_active: Callable[[str], bool]) -> None:
+        self._endings = endings
         self._events = events
         self._idle = timedelta(minutes=idle_minutes)
         self._is_active = is_active
+        self._closed = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -40,28 +40,32 @@ class SessionEnding:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
 
+    def session_closed(self) -> None:
+        """Sweep at once: somebody has closed a session."""
+        self._closed.set()
+
     async def sweep(self) -> None:
-        """Publish the end of every session that has become idle since the last sweep."""
+        """Publish the end of every session that was closed or has become idle since the last sweep."""
         until = as_text(datetime.now(UTC) - self._idle)
-        idle = await self._store.idle_since_mark(until)
-        for session in idle:
-            if self._is_active(session.id):
-                continue  # a long answer: its end makes the session young again
-            await self._events.publish(
-                SESSION_END,
-                {
-                    "session_id": session.id,
-                    "message_count": session.message_count,
-                    "started_at": session.created_at,
-                    "ended_at": session.updated_at,
-                },
-            )
-        # A full page may have more behind it: the next sweep goes on there.
-        await self._store.set_mark(idle[-1].updated_at if len(idle) >= IDLE_PAGE else until)
+        may_be_more = True
+        while may_be_more:
+            may_be_more = await self._endings.find_idle(until, self._is_active)
+            await self._tell()
+
+    async def _tell(self) -> None:
+        for ending in await self._endings.due():
+            if self._is_active(ending.session):
+                if ending.is_final:
+                    continue  # it was put away during an answer, which belongs to it
+                ending = replace(ending, data=None)
+            if ending.data is not None:
+                await self._events.publish(SESSION_END, ending.data)
+            await self._endings.told(ending)
 
     async def _sweep_for_ever(self) -> None:
         said: str | None = None
         while True:
+            self._closed.clear()
             try:
                 await self.sweep()
                 said = None
@@ -72,4 +76,6 @@ class SessionEnding:
                     log.error("Sessions that ended cannot be noticed: %s They are as soon as this is over.", said)
             except Exception:
                 log.exception("Sessions that ended cannot be found.")
-            await asyncio.sleep(min(_SWEEP_SECONDS, max(self._idle.total_seconds() / 4, 0.5)))
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(min(_SWEEP_SECONDS, max(self._idle.total_seconds() / 4, 0.5))):
+                    await self._closed.wait()

@@ -2,6 +2,8 @@
 
 import sqlite3
 
+from parachute.chat.sessions.endings import create_endings
+
 
 def m0001_sessions(connection: sqlite3.Connection) -> None:
     """Sessions, and the words in them."""
@@ -90,7 +92,7 @@ CREATE_WORDS = (
     "tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3', detail = none, columnsize = 0)"
 )
 
-ALL = (m0001_sessions, m0002_marks, m0003_counts, m0004_prefixes, m0005_fewer_pages)
+ALL = (m0001_sessions, m0002_marks, m0003_counts, m0004_prefixes, m0005_fewer_pages, create_endings)
 
 
 def create_session_trust(connection: sqlite3.Connection) -> None:

@@ -49,6 +49,8 @@ class Sessions:
         self._generation = 0
         self._boot = secrets.token_hex(4)
         self._reading = asyncio.Semaphore(_READERS)
+        self.closed: Callable[[], None] = lambda: None
+        """Is called when somebody has closed a session."""
         self._lists: OrderedDict[tuple[Any, ...], tuple[int, bytes]] = OrderedDict()
 
     async def start(self) -> None:
@@ -158,12 +160,16 @@ class Sessions:
         return await self._store.count()
 
     async def archive(self, session: str, archived: bool) -> Session:
-        """Put a session away, or take it back."""
+        """Put a session away, which ends it, or take it back."""
 
         def change(found: Session) -> None:
             found.archived = archived
 
-        return await self._change(session, change)
+        return await self._change(session, change, closes=archived)
+
+    async def end(self, session: str) -> Session:
+        """End a session without putting it away; the next message begins it again."""
+        return await self._change(session, lambda found: None, closes=True)
 
     async def configure(
         self, session: str, changes: dict[str, Any], *, approved_by: str, admin: bool, begin: bool = False
@@ -279,6 +285,7 @@ class Sessions:
         await self._trust.forget(session)
         await self._store.delete(session)
         self._generation += 1
+        self.closed()
 
     def attachments(self, session: str) -> Path:
         """The folder of a session's attachments; error: NotFound for what cannot be an id."""
@@ -345,11 +352,13 @@ class Sessions:
                 texts.append((event["type"], text[:_INDEXED_TEXT]))
         return texts
 
-    async def _change(self, session: str, change: Callable[[Session], None]) -> Session:
-        changed = await self._store.update(session, change) if is_session_id(session) else None
+    async def _change(self, session: str, change: Callable[[Session], None], *, closes: bool | None = None) -> Session:
+        changed = await self._store.update(session, change, closes=closes) if is_session_id(session) else None
         self._generation += 1
         if changed is None:
             raise _unknown(session)
+        if closes:
+            self.closed()
         return changed
 
 

@@ -10,10 +10,9 @@ from aiosqlite import Connection
 
 from parachute.base.database import Database
 from parachute.base.errors import InvalidInput
+from parachute.chat.sessions import endings
 from parachute.chat.sessions.migrations import CREATE_WORDS
 from parachute.chat.sessions.models import COLUMNS, Session
-
-IDLE_PAGE = 1000
 
 _FIRST_IDEOGRAPH = "\u2e80"
 
@@ -57,11 +56,17 @@ class SessionStore:
         session.remember()
 
     async def update(
-        self, session: str, change: Callable[[Session], None], texts: Iterable[tuple[str, str]] = ()
+        self,
+        session: str,
+        change: Callable[[Session], None],
+        texts: Iterable[tuple[str, str]] = (),
+        *,
+        closes: bool | None = None,
     ) -> Session | None:
         """Read, change and write a row in one transaction; the row as it is then, None if there is none any more.
 
-        `texts` are further (kind, text) pairs for the index: each transaction is a wait for the disk.
+        `texts` are further (kind, text) pairs for the index: each transaction is a wait for the disk. `closes` says whether the
+        session ends with this change, or goes on.
         """
         async with self._database.transaction() as connection:
             rows = list(await connection.execute_fetchall(_SELECT, (session,)))
@@ -71,6 +76,8 @@ class SessionStore:
             change(found)
             await connection.execute(_UPDATE, _row(found))
             await self._index(connection, session, texts)
+            if closes is not None:
+                await (endings.close if closes else endings.reopen)(connection, session)
         return found.remember()
 
     async def get(self, session: str) -> Session | None:
@@ -129,6 +136,7 @@ class SessionStore:
             pass
         async with self._database.transaction() as connection:
             await self._forget(connection, session)
+            await endings.delete(connection, session)
             cursor = await connection.execute("DELETE FROM sessions WHERE id = ?", (session,))
             return cursor.rowcount > 0
 
@@ -180,19 +188,6 @@ class SessionStore:
             (level,),
         )
         return [_session(row) for row in rows]
-
-    async def idle_since_mark(self, until: str) -> list[Session]:
-        """Sessions whose last change lies behind the mark and not after `until`, the oldest first; IDLE_PAGE at the most."""
-        rows = await self._database.rows(
-            f"SELECT {', '.join(COLUMNS)} FROM sessions WHERE updated_at <= ? AND updated_at > "  # noqa: S608
-            "COALESCE((SELECT value FROM marks WHERE name = 'session.end'), ?) ORDER BY updated_at LIMIT ?",
-            (until, until, IDLE_PAGE),
-        )
-        return [_session(row) for row in rows]
-
-    async def set_mark(self, until: str) -> None:
-        """Remember until when ended sessions were published."""
-        await self._database.write("INSERT OR REPLACE INTO marks VALUES ('session.end', ?)", (until,))
 
     async def is_rebuilt(self) -> bool:
         """Return True if the list is complete, as far as transcripts can say."""

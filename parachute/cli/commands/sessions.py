@@ -79,8 +79,15 @@ def rename(
     print_answer(changed, as_json, f"The conversation {name} is called “{changed['title']}” now.")
 
 
+def end(session: str = _ID) -> None:
+    """End a conversation now, so that memory is made of it; the next message begins it again."""
+    api, path, name = _found(session)
+    api.post(f"{path}/end")
+    print(f"The conversation {name} has ended.")
+
+
 def archive(session: str = _ID) -> None:
-    """Put a conversation away: `list` shows it only with --archived."""
+    """Put a conversation away, which ends it: `list` shows it only with --archived."""
     api, path, name = _found(session)
     api.post(f"{path}/archive")
     print(f"The conversation {name} is archived.")
@@ -112,7 +119,7 @@ def reindex() -> None:
     print("The index is built anew.")
 
 
-app = group(list_, search, show, rename, archive, unarchive, delete, reindex)
+app = group(list_, search, show, rename, end, archive, unarchive, delete, reindex)
 
 
 def _list(search: str, archived: bool, workspace: str, limit: int, as_json: bool) -> None:

@@ -251,7 +251,7 @@ class Settings(BaseSettings):
         default=True, description="In direct sessions, allow what no hard rule forbids without asking each time."
     )
     session_idle_minutes: float = Field(
-        default=30, gt=0, allow_inf_nan=False, description="A session counts as ended after so long."
+        default=30, gt=0, allow_inf_nan=False, description="A session that nobody closes counts as ended after so long."
     )
     sandbox: SandboxSettings = SandboxSettings()
     network: NetworkSettings = NetworkSettings()

@@ -28,7 +28,8 @@ EVENTS: dict[str, dict[str, Any]] = {
 MEANINGS: dict[str, str] = {
     "session.start": "A conversation, or the session of a module's agent, is about to begin.",
     "session.message": "A message in a person's conversation was answered.",
-    "session.end": "Nothing was said in a session for `session_idle_minutes`; again after it went on.",
+    "session.end": "A conversation was ended, archived or deleted, or nothing was said in a session for "
+    "`session_idle_minutes`; again after it went on.",
     "daily.entry.created": "The module `daily` has a new journal entry.",
     "context.limit.approaching": "A conversation fills the share `threshold` of what the model can hold.",
     "brain.mention.detected": "The module `brain` has found an entity mentioned in a text.",

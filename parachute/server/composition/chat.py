@@ -24,6 +24,7 @@ from parachute.chat.runs.service import Runs
 from parachute.chat.runs.store import RunStore
 from parachute.chat.runs.turn import TurnServices
 from parachute.chat.sessions.ending import SessionEnding
+from parachute.chat.sessions.endings import Endings
 from parachute.chat.sessions.rebuilding import Rebuilding
 from parachute.chat.sessions.service import Sessions
 from parachute.chat.sessions.store import SessionStore
@@ -111,7 +112,8 @@ async def build_chat(
     events.inbox.add(RunsSource(runs), McpServersSource(mcp_servers.catalog), HostsSource(networks))
     claude_code = ClaudeCode(History(), vault, sessions.sessions, sandboxes, events.hooks)
     await claude_code.start()
-    await lifecycle.start(SessionEnding(sessions.store, events.events, settings.session_idle_minutes, runs.is_active))
+    ending = SessionEnding(Endings(storage.sessions), events.events, settings.session_idle_minutes, runs.is_active)
+    sessions.sessions.closed = (await lifecycle.start(ending)).session_closed
     return ChatServices(
         agents=agents,
         runs=runs,

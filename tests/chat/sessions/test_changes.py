@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError
-from parachute.chat.sessions.ending import SessionEnding
 from parachute.chat.sessions.models import Session
 from parachute.security.trust_levels import normalize_trust_level
 
@@ -272,52 +271,3 @@ def test_words_of_trust(word: str, level: str) -> None:
 def test_unknown_words_of_trust(word: str) -> None:
     with pytest.raises(InvalidInput, match="trustLevel"):
         normalize_trust_level(word)
-
-
-async def test_the_end_of_idle_sessions_is_told_once(storage: SessionStorage) -> None:
-    published: list[str] = []
-
-    async def hear(name: str, data: dict[str, Any]) -> None:
-        published.append(f"{name} {data['session_id']}")
-
-    storage.service._events.subscribe(hear)
-    ending = SessionEnding(storage.store, storage.service._events, 30, lambda session: session == "busy")
-    await ending.sweep()
-    await storage.store.set_mark("2025-01-01T00:00:00.000Z")
-    moments = [f"2026-01-01T00:{number // 60:02}:{number % 60:02}.000Z" for number in range(1100)]
-    await storage.add_many(Session(f"s{number}", moment, moment) for number, moment in enumerate(moments))
-    await storage.add("busy")
-    published.clear()
-    await ending.sweep()
-    await ending.sweep()
-    assert sorted(published) == sorted(f"session.end s{number}" for number in range(1100))
-    await ending.sweep()
-    assert len(published) == 1100
-
-
-async def test_a_disk_that_takes_nothing_is_told_in_one_line(
-    storage: SessionStorage, caplog: pytest.LogCaptureFixture
-) -> None:
-    await storage.store.set_mark("2025-01-01T00:00:00.000Z")
-    await storage.add("one")
-    async with storage.database.transaction() as connection:
-        await connection.execute("PRAGMA query_only=ON")
-    looks, looked_often = 0, asyncio.Event()
-
-    def is_active(session: str) -> bool:
-        nonlocal looks
-        looks += 1
-        if looks == 3:
-            looked_often.set()
-        return True
-
-    ending = SessionEnding(storage.store, storage.service._events, 0.01, is_active)
-    ending.start()
-    try:
-        async with asyncio.timeout(60):
-            await looked_often.wait()
-    finally:
-        await ending.close()
-    (record,) = [record for record in caplog.records if record.name == "parachute.chat.sessions.ending"]
-    assert "sessions.db cannot be written" in record.getMessage()
-    assert record.exc_info is None

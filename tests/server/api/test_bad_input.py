@@ -169,6 +169,7 @@ SESSION_ROUTES = [
     ("DELETE", "", None),
     ("GET", "/transcript", None),
     ("GET", "/events", None),
+    ("POST", "/end", None),
     ("POST", "/archive", None),
     ("POST", "/unarchive", None),
     ("POST", "/abort", None),

@@ -122,7 +122,7 @@ async def _rightly(computer: ModuleComputer, client: httpx2.AsyncClient, model: 
         await call(route)
     for path in ("", "/transcript", "/events", "/stream-status", "/pending-questions"):
         await call("GET /api/chat/{session}" + path, session=session)
-    for path in ("archive", "unarchive", "activate"):
+    for path in ("end", "archive", "unarchive", "activate"):
         await call("POST /api/chat/{session}/" + path, {}, session=session)
     await call("PATCH /api/chat/{session}/config", {"trustLevel": "direct"}, session=session)
     await call("GET /api/chat/active-streams")
