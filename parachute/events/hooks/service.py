@@ -129,6 +129,9 @@ class Hooks:
                 continue
             payload = self._payload(event, data, identifier, timestamp or now())
             if hook.is_async:
+                while identifier is not None and len(self._background) >= _IN_BACKGROUND:
+                    # The bus keeps what comes meanwhile: of a hundred conversations that are closed at once each is heard.
+                    await asyncio.wait(self._background, return_when=asyncio.FIRST_COMPLETED)
                 self._run_in_background(hook, command, event, payload)
                 continue
             ran = await self._run(hook, command, event, payload)

@@ -1,6 +1,7 @@
 """Hooks on the bus, and the one that comes with the computer."""
 
 import datetime
+import fcntl
 import re
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -55,6 +56,21 @@ async def test_a_hook_that_fails_is_not_run_again(place: Place, events: Events, 
     await events.publish("daily.b", {})
     await until((tmp_path / "done").exists, "the second hook has run")
     assert (tmp_path / "ran").read_text() == "x\n"
+
+
+async def test_of_many_events_at_once_none_is_left_out(place: Place, events: Events, tmp_path: Path) -> None:
+    gate, ran = tmp_path / "gate", tmp_path / "ran"
+    place.script("slow.sh", f"#!/bin/sh\nflock --shared {gate} true\necho x >> {ran}\n")
+    place.write(session__end={"command": "./slow.sh", "async": True, "timeout": 600})
+    await place.approve()
+    with gate.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        for number in range(60):
+            await events.publish("session.end", {**ENDED, "session_id": str(number)})
+        await until(lambda: events.backlog("hooks") == 10, "fifty have begun or wait in the background")
+        assert not ran.exists()
+    await until(lambda: ran.exists() and ran.read_text().count("x") == 60, "all have run")
+    assert place.messages() == []
 
 
 async def test_hooks_that_were_asked_before_are_not_run_by_the_bus(
