@@ -103,7 +103,7 @@ def kind_of(method: str, path: str, headers: Mapping[str, str], body: Any) -> Ki
     """Say what a request is for, so that only the conversation itself uses up a script.
 
     Learnt from CLI 2.1.330: titles ask for a JSON schema and bring no tools, while structured output that a caller
-    asked for goes through a tool; the conversation always brings tools, thinking or context management.
+    asked for goes through a tool; the conversation always brings tools, thinking, context management or its environment.
     """
     if path == "/v1/models" and method == "GET":
         return "models"
@@ -120,7 +120,12 @@ def kind_of(method: str, path: str, headers: Mapping[str, str], body: Any) -> Ki
             return "title"
         thinks = (body.get("thinking") or {"type": "disabled"}).get("type") != "disabled"
         from_cli = headers.get("user-agent", "").startswith("claude-cli/")
-        if from_cli and not thinks and "context_management" not in body:
+        if (
+            from_cli
+            and not thinks
+            and "context_management" not in body
+            and "# Environment" not in str(body["messages"])
+        ):
             return "helper"
     messages = body.get("messages") or []
     if messages and any(piece.startswith(COMPACTION_PROMPT) for piece in texts_of(messages[-1])):

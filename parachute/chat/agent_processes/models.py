@@ -36,7 +36,8 @@ def shown_name(tool: OfferedTool) -> str:
 class AgentSpecification:
     """Everything that is fixed when an agent process starts; `resume`: continue the session's transcript.
 
-    `tools` are the program's own, `module_tools` those of modules; it has no others.
+    `tools` are the program's own, `module_tools` those of modules; it has no others. `answers_once`: it answers
+    a single question, without thinking before.
     """
 
     session: str
@@ -48,6 +49,7 @@ class AgentSpecification:
     model: str | None
     asks_questions: bool
     module_tools: tuple[OfferedTool, ...] = ()
+    answers_once: bool = False
 
     def fingerprint(self) -> str:
         """Equal for two specifications whose processes are interchangeable, whatever their session's id."""

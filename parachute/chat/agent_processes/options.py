@@ -124,6 +124,7 @@ def build(
         include_partial_messages=True,
         max_buffer_size=MAXIMUM_LINE,
         model=specification.model,
+        thinking={"type": "disabled"} if specification.answers_once else None,
         session_id=None if specification.resume else specification.session,
         resume=specification.session if specification.resume else None,
         stderr=stderr,

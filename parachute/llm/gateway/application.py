@@ -60,10 +60,10 @@ class GatewayApplication:
                 await exchange.refuse(refusal)
         finally:
             held.release()
-            self._record(exchange, ("agent", endpoint.session), scope["path"], started)
+            self._record(exchange, endpoint.source, scope["path"], started)
 
-    async def ask(self, endpoint: ModelEndpoint, body: dict[str, Any], source: tuple[str, str]) -> bytes:
-        """Send on a request of our own, and return the whole answer; `source` (kind, name) goes to the audit.
+    async def ask(self, endpoint: ModelEndpoint, body: dict[str, Any]) -> bytes:
+        """Send on a request of our own, and return the whole answer.
 
         Error: Refused, also for an answer that is an error; then `endpoint.problem` says more.
         """
@@ -80,7 +80,7 @@ class GatewayApplication:
                 exchange.status, exchange.complete = refusal.status, True
             raise
         finally:
-            self._record(exchange, source, _QUESTION["path"], started)
+            self._record(exchange, endpoint.source, _QUESTION["path"], started)
         if endpoint.problem is not None:
             raise Refused(exchange.status, "api_error", endpoint.problem.message, endpoint.problem.code)
         return bytes(kept)
@@ -125,6 +125,8 @@ class GatewayApplication:
                 raise Refused(403, "permission_error", message, "service_error")
             if provider.name != "offline" and (sentence := content.refusal(body, searches=endpoint.searches)):
                 raise Refused(403, "permission_error", sentence, "service_error")
+            if endpoint.most_tokens and scope["path"] == _MESSAGES:
+                body["max_tokens"] = min(output_tokens(body), endpoint.most_tokens)
             tokens = output_tokens(body) if scope["path"] == _MESSAGES else 0
             is_streamed = body.get("stream") is True
             # Written anew, so that what was checked is what is sent: of two members of one name others may take the first.
@@ -202,7 +204,7 @@ class GatewayApplication:
             return
         reader.finish()
         if reader.usage.input_tokens or reader.usage.output_tokens:
-            await self._spending.account(request.endpoint.session, request.model, reader.usage, request.provider)
+            await self._spending.account(request.endpoint.account, request.model, reader.usage, request.provider)
 
     async def _client(self, provider: Provider) -> Any:
         try:

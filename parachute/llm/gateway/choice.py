@@ -11,10 +11,9 @@ from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
 from parachute.config.settings.store import check_free, check_value, load, set_value, unset_value
 from parachute.llm.gateway.credentials import CredentialSource
-from parachute.llm.gateway.models import ANTHROPIC_ONLY, ANTHROPIC_SECRET, CredentialKind
+from parachute.llm.gateway.models import ANTHROPIC_ONLY, ANTHROPIC_SECRET, SUBSCRIPTION_TOKEN, CredentialKind
 from parachute.llm.gateway.providers import check_address
 
-_TOKEN = "sk-ant-oat"  # noqa: S105 - how those of a subscription begin
 _LONGEST = 4096
 
 
@@ -156,7 +155,7 @@ def _credential(choice: ProviderChoice) -> tuple[CredentialKind, str] | None:
         raise InvalidInput(
             "secret: this is a key of Anthropic, which no other server gets.", "Enter the other server's."
         )
-    return (CredentialKind.OAUTH if secret.startswith(_TOKEN) else CredentialKind.API_KEY), secret
+    return (CredentialKind.OAUTH if secret.startswith(SUBSCRIPTION_TOKEN) else CredentialKind.API_KEY), secret
 
 
 def _replace_credential(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from parachute.llm.gateway.models import CredentialKind, Problem
+from parachute.llm.gateway.models import QUESTIONS, CredentialKind, Problem
 from parachute.web.http.unix_server import UnixListener
 
 SOCKET_NAME = "model.sock"
@@ -25,7 +25,8 @@ _PLACEHOLDERS = {
 class ModelEndpoint:
     """The socket's folder, the token, and what went wrong last.
 
-    `searches`: the provider may search the web for it.
+    `searches`: the provider may search the web for it. `asked_by` is set where it serves one question: who asks (kind, name).
+    `most_tokens` are those that an answer may have.
     """
 
     session: str
@@ -33,11 +34,23 @@ class ModelEndpoint:
     kind: CredentialKind
     token: str
     searches: bool = True
+    asked_by: tuple[str, str] | None = None
+    most_tokens: int | None = None
     listener: UnixListener | None = None
     bodies: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_BODIES))
     problem: Problem | None = None
     closed: bool = False
     paused: bool = False
+
+    @property
+    def source(self) -> tuple[str, str]:
+        """Who asks the model through it, as (kind, name) for the audit."""
+        return self.asked_by or ("agent", self.session)
+
+    @property
+    def account(self) -> str:
+        """The session in the ledger that its usage counts for."""
+        return QUESTIONS if self.asked_by else self.session
 
     @property
     def connections(self) -> set[Any]:

@@ -6,6 +6,11 @@ from enum import StrEnum
 
 ANTHROPIC_SECRET = "sk-ant-"  # noqa: S105 - how they all begin
 
+SUBSCRIPTION_TOKEN = "sk-ant-oat"  # noqa: S105 - how those of a subscription begin
+
+QUESTIONS = "ask"
+"""The session of questions in the ledger; ids of sessions are longer."""
+
 ANTHROPIC_ONLY = "anthropic"
 """In the place of a server's address: wherever Anthropic is."""
 
@@ -47,6 +52,12 @@ class Provider:
     chosen_because: str = ""
     takes_login: bool = False
     """True if the credential of `claude login` may go there: to Anthropic, or where the owner says that Anthropic is."""
+
+    def wants_agent(self, credential: Credential | None) -> bool:
+        """True if only the agent's program may ask with this credential, which is a subscription's."""
+        if self.name != "anthropic" or credential is None or credential.kind is not CredentialKind.OAUTH:
+            return False
+        return self.takes_login or credential.secret.startswith(SUBSCRIPTION_TOKEN)
 
     @property
     def is_offline(self) -> bool:

@@ -4,18 +4,15 @@ import asyncio
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.llm.gateway.accounting import UsageReader
 from parachute.llm.gateway.endpoint import ModelEndpoint
 from parachute.llm.gateway.exchange import Refused
-from parachute.llm.gateway.models import CredentialKind, Provider, Usage
+from parachute.llm.gateway.models import QUESTIONS, CredentialKind, Problem, Provider, Usage
 from parachute.llm.gateway.prices import dollars
 from parachute.llm.gateway.service import Gateway
-
-SESSION = "ask"
-"""The session of questions in the ledger; ids of sessions are longer."""
 
 _AT_ONCE = 4
 _SECONDS = 300.0
@@ -55,10 +52,35 @@ class Answer:
     usage: Usage
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question with its system prompt, the model, and who asks (kind, name); an answer of more than `max_tokens` is cut."""
+
+    prompt: str
+    system: str
+    max_tokens: int
+    model: str
+    asked_by: tuple[str, str]
+
+
+class Asker(Protocol):
+    """Asks by way of an agent, as the login of a subscription wants it."""
+
+    async def reason_unavailable(self) -> str | None:
+        """Return why it cannot, or None."""
+
+    async def ask(self, question: Asked) -> Answer:
+        """Return the answer; errors: NotAnswered, Unavailable, Stopped."""
+
+
 class Questions:
-    """Asks through the gateway, with its credential, allowed models, spending limit, ledger and audit."""
+    """Asks through the gateway, with its credential, allowed models, spending limit, ledger and audit.
+
+    `agent` asks where the credential is a subscription's.
+    """
 
     def __init__(self, gateway: Gateway) -> None:
+        self.agent: Asker | None = None
         self._gateway = gateway
         self._slots = asyncio.Semaphore(_AT_ONCE)
         self._named: dict[tuple[str, str], str] = {}
@@ -71,24 +93,47 @@ class Questions:
         async with self._slots:
             provider = self._gateway.upstream.provider
             model = await self._model(provider)
-            body: dict[str, Any] = {
-                "model": model,
-                "max_tokens": max_tokens,
-                "messages": [{"role": "user", "content": prompt}],
-            }
-            if system:
-                body["system"] = system
-            endpoint = ModelEndpoint(SESSION, Path(), CredentialKind.API_KEY, token="")
+            question = Asked(prompt, system or "", max_tokens, model, source)
+            wants_agent = provider.wants_agent(self._gateway.upstream.credential(provider))
+            asking = self.agent.ask(question) if self.agent and wants_agent else self._ask(question, provider)
             try:
                 async with asyncio.timeout(_SECONDS):
-                    raw = await self._gateway.application.ask(endpoint, body, source)
+                    return await asking
             except TimeoutError as error:
                 message = f"The model did not answer within {_SECONDS:g} seconds."
                 raise NotAnswered(message, "Ask with less text, or try again.", key="network_error") from error
-            except Refused as refusal:
-                self._gateway.kill_switch.check()  # then that is why
-                raise _not_answered(refusal, endpoint) from refusal
-        return _answer(raw, model, provider)
+
+    async def reason_unavailable(self) -> str | None:
+        """Why nothing can be written down that a model would have to understand, as a sentence; None if it can."""
+        upstream = self._gateway.upstream
+        try:
+            provider = upstream.provider
+            credential = upstream.credential(provider)
+        except ParachuteError as error:
+            return error.message
+        if provider.is_offline:
+            return f"The model on this machine, which answers because {provider.chosen_because}, is too small."
+        if provider.name == "anthropic" and credential is None:
+            return "There are no credentials for the model."
+        if credential is not None and credential.expired:
+            return f"The credential in {credential.source} has expired."
+        return await self.agent.reason_unavailable() if self.agent and provider.wants_agent(credential) else None
+
+    async def _ask(self, question: Asked, provider: Provider) -> Answer:
+        body: dict[str, Any] = {
+            "model": question.model,
+            "max_tokens": question.max_tokens,
+            "messages": [{"role": "user", "content": question.prompt}],
+        }
+        if question.system:
+            body["system"] = question.system
+        endpoint = ModelEndpoint(QUESTIONS, Path(), CredentialKind.API_KEY, token="", asked_by=question.asked_by)
+        try:
+            raw = await self._gateway.application.ask(endpoint, body)
+        except Refused as refusal:
+            self._gateway.kill_switch.check()  # then that is why
+            raise not_answered(endpoint.problem, refusal.message, refusal.code) from refusal
+        return _answer(raw, question.model, provider)
 
     async def _model(self, provider: Provider) -> str:
         wanted = (provider.model or self._gateway.upstream.default_model or "").partition("[")[0]
@@ -138,11 +183,11 @@ def _answer(raw: bytes, asked: str, provider: Provider) -> Answer:
     return Answer(text, model, reason if isinstance(reason, str) else None, usage)
 
 
-def _not_answered(refusal: Refused, endpoint: ModelEndpoint) -> NotAnswered:
-    problem = endpoint.problem
-    code = (problem.code if problem else refusal.code) or "service_error"
+def not_answered(problem: Problem | None, message: str, code: str | None = None) -> NotAnswered:
+    """The error for whoever asked; the gateway's `problem`, if there is one, says best what went wrong."""
+    code = (problem.code if problem else code) or "service_error"
     fields = {"retry_seconds": problem.retry_seconds} if problem and problem.retry_seconds is not None else {}
     # A 401 of the model's service must not look as if our caller's own key were wrong.
     return NotAnswered(
-        problem.message if problem else refusal.message, _HINTS.get(code), key=code, status=_STATUS.get(code), **fields
+        problem.message if problem else message, _HINTS.get(code), key=code, status=_STATUS.get(code), **fields
     )

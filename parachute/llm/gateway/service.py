@@ -37,7 +37,14 @@ class Gateway:
         self._server = UnixServer(self.application, SANDBOX)
         self._endpoints: dict[str, ModelEndpoint] = {}
 
-    async def open(self, session: str, *, searches: bool = True) -> ModelEndpoint:
+    async def open(
+        self,
+        session: str,
+        *,
+        searches: bool = True,
+        asked_by: tuple[str, str] | None = None,
+        most_tokens: int | None = None,
+    ) -> ModelEndpoint:
         """The endpoint of a session, opened if it is not yet; its folder is what a sandbox mounts. Errors: Stopped, OSError."""
         self.kill_switch.check()
         if endpoint := self._endpoints.get(session):
@@ -45,7 +52,7 @@ class Gateway:
         credential = self.upstream.credential(self.upstream.provider)
         kind = credential.kind if credential else CredentialKind.API_KEY
         folder = private_folder(self._home.run / "sandbox" / session / "box")
-        endpoint = ModelEndpoint(session, folder, kind, new_token(kind), searches)
+        endpoint = ModelEndpoint(session, folder, kind, new_token(kind), searches, asked_by, most_tokens)
         self._endpoints[session] = endpoint
         try:
             # The agent inside the sandbox has another user id on some engines; the folder above is 0700.

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from parachute.automation.maintenance.service import Maintenance
 from parachute.automation.module_agents.conversations import ModuleConversations
 from parachute.automation.module_agents.service import ModuleAgents
+from parachute.automation.questions.service import AgentQuestions
 from parachute.automation.scheduled_agents.inbox import AgentsSource
 from parachute.automation.scheduled_agents.service import ScheduledAgents
 from parachute.automation.suggestions.inbox import SuggestionsSource
@@ -57,6 +58,8 @@ async def build_automation(
     """Start the modules with the agents that they may run, and then the jobs of every day."""
     maintenance = Maintenance(chat.agents, installation.modules, suggestions, sessions.trust.owner)
     await maintenance.start()
+    llm.questions.agent = questions = AgentQuestions(chat.agents, chat.pool)
+    await questions.start()
     agents = ModuleAgents(chat.agents, chat.runs, sandbox.egress)
     conversations = ModuleConversations(sessions.sessions, chat.runs)
     serve_modules(installation, storage, events, modules, suggestions, agents, conversations, lifecycle)

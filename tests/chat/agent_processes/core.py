@@ -60,6 +60,8 @@ class Core:
 
     def __init__(self, turn: TurnServices, runs: Runs, folder: Path) -> None:
         self.services = turn.agents
+        self.pool = turn.pool
+        self.events = turn.events
         self.preparation = turn.preparation
         self.audit = turn.audit
         self.inbox = turn.inbox
@@ -124,11 +126,12 @@ async def core(
     tools: ModuleTools,
     mcp_servers: McpServers | None = None,
     internet: Internet | None = None,
+    login: dict[str, str] | None = None,
     **chosen: Any,
 ) -> AsyncIterator[Core]:
     """The server's part beside a supervisor that runs already: the model at `url`, tools of modules and servers, and settings.
 
-    What agents reach is in `internet`.
+    What agents reach is in `internet`. `login` are the variables of another credential than the API key.
     """
     home, folder = launcher.home, launcher.folder
     settings = Settings(vault=folder / "Parachute", **{"agents": AGENTS, **chosen})
@@ -158,7 +161,8 @@ async def core(
         store = SessionStore(session_rows)
         sessions = Sessions(vault, store, TrustStore(trust), Transcripts(vault), events, workspace_store)
         await sessions.start()
-        source = CredentialSource(home, {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": url}, folder / ".claude")
+        variables = {**(login or {"ANTHROPIC_API_KEY": KEY}), "ANTHROPIC_BASE_URL": url}
+        source = CredentialSource(home, variables, folder / ".claude")
         gateway = Gateway(home, settings, source, UsageStore(trust), audit)
         stack.push_async_callback(gateway.close_all)
         sandboxes = Sandboxes(home, settings, vault, agent_program())

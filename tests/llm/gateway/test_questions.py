@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from parachute.base.errors import InvalidInput
-from parachute.llm.gateway.questions import SESSION, NotAnswered, Questions
+from parachute.llm.gateway.models import QUESTIONS
+from parachute.llm.gateway.questions import NotAnswered, Questions
 from tests.support.messages_api import MessagesAPI, error, text
 
 from .conftest import KEY, Installation
@@ -49,7 +50,7 @@ async def test_an_answer_is_counted_and_audited(make: Any, api: MessagesAPI) -> 
     }
     assert "tools" not in request.body
     assert await installation.gateway.spending.today() == pytest.approx(1.5)
-    assert (await installation.gateway.used_by(SESSION)).requests == 1
+    assert (await installation.gateway.used_by(QUESTIONS)).requests == 1
     await installation.audit.close()
     assert '"source_type": "api_key", "source_id": "phone"' in installation.audit_text()
     assert KEY not in installation.audit_text()
