@@ -63,10 +63,10 @@ def _computer() -> Computer:
     if computer.supervisor is None or not computer.core_runs:
         return computer
     try:
-        provider = Api.of_status(home, computer.supervisor).get("/api/status")["provider"]
+        found = Api.of_status(home, computer.supervisor).get("/api/status")
     except (ParachuteError, OSError):
         return computer  # the check of what runs says what is wrong
-    return replace(computer, provider=provider)
+    return replace(computer, provider=found["provider"], memory=found["memory"])
 
 
 class _Waiting:

@@ -4,7 +4,7 @@ import asyncio
 
 import typer
 
-from parachute.base.errors import InvalidInput, NotFound
+from parachute.base.errors import InvalidInput, NotFound, Unavailable
 from parachute.cli.api import Api
 from parachute.cli.asking import confirm_approval, print_approved
 from parachute.cli.commands import JSON, YES, group
@@ -21,8 +21,9 @@ def list_(as_json: bool = JSON) -> None:
     """List all hooks of hooks.yaml and of the folder hooks, and whether they may run."""
     hooks = _hooks()
     listed = asyncio.run(hooks.list())
+    without_model = _without_model() if any(each.makes_memory for each in listed) else None
     if as_json:
-        print_json({"hooks": as_json_of(listed), "problems": list(hooks.problems())})
+        print_json({"hooks": as_json_of(listed, without_model), "problems": list(hooks.problems())})
         return
     for problem in hooks.problems():
         print_error(problem)
@@ -32,13 +33,21 @@ def list_(as_json: bool = JSON) -> None:
         )
         return
     rows = [
-        (each.hook.name, each.hook.event, _state(each), "no" if each.hook.is_async else "yes", each.hook.command)
+        (
+            each.hook.name,
+            each.hook.event,
+            _state(each, without_model),
+            "no" if each.hook.is_async else "yes",
+            each.hook.command,
+        )
         for each in listed
     ]
     print_table(["Name", "Event", "Runs", "Blocks", "Command"], rows)
     for each in listed:
         if each.problem and each.command is None:
             print_error(f"{each.hook.name} ({each.hook.source}): {each.problem}")
+    if without_model:
+        print_note(f"Memory is off: {without_model}")
     if any(each.command is not None and not each.is_approved for each in listed):
         print_note("`parachute hooks approve` shows what waits for you, and asks.")
 
@@ -99,9 +108,20 @@ def _hooks() -> Hooks:
     return Hooks(home, settings(home).vault)
 
 
-def _state(listed: Listed) -> str:
+def _without_model() -> str | None:
+    """The reason why the computer's model makes no notes of conversations; None also where it does not run."""
+    try:
+        memory = Api.find().get("/api/status")["memory"]
+    except Unavailable:
+        return None
+    return None if memory["reason"] is None else str(memory["reason"])
+
+
+def _state(listed: Listed, without_model: str | None) -> str:
     if listed.command is None:
         return "cannot"
+    if listed.makes_memory and without_model:
+        return "off"
     if listed.command.is_built_in:
         return "yes, built in"
     return "yes" if listed.is_approved else "not approved"

@@ -110,6 +110,8 @@ def _facts(core: dict[str, Any]) -> list[tuple[str, str]]:
     facts += [("Lost", notice["message"]) for notice in core.get("recovery") or ()]
     if provider := core.get("provider"):
         facts += [("Model", model_line(provider)), ("Spending", _spending(provider))]
+    if (memory := core.get("memory")) and not memory["on"]:
+        facts.append(("Memory", f"off: {memory['reason'] or 'hooks.yaml has none of the hooks that make it'}"))
     if sandbox := core.get("sandbox"):
         facts.append(("Sandbox", _sandbox(sandbox)))
     if declared := core.get("declared_modules"):

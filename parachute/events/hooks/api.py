@@ -16,8 +16,10 @@ HooksDependency = Annotated[Hooks, Depends(provided(Hooks))]
 @router.get("")
 async def list_hooks(service: HooksDependency) -> dict[str, Any]:
     """All hooks, and the number of recent failures."""
+    memory = await service.memory()
     return {
-        "hooks": as_json(await service.list()),
+        "hooks": as_json(await service.list(), memory.reason),
+        "memory": memory.as_json(),
         "problems": list(service.problems()),
         "health": {"recent_errors_count": service.recent_errors()},
     }

@@ -21,7 +21,6 @@ from parachute.supervisor import control
 NOTHING = "NOTHING"
 """The answer of the model for no facts."""
 
-_SUBSCRIPTION = "oauth"
 _WORDS, _ANSWER_TOKENS = 20_000, 1024
 _LINES, _LINE = 12, 400
 _SESSIONS = 500
@@ -52,8 +51,8 @@ def run(name: str, question: str, least_messages: int = 0) -> int:
 
 
 def _remember(name: str, question: str, least_messages: int, session: str, vault: Path) -> str:
-    if reason := _without_model():
-        return reason
+    if reason := _call("GET", "/api/status")["memory"]["reason"]:
+        return f"Memory is off: {reason}"
     conversation = _conversation(session)
     if conversation is None:
         return f"There is no conversation {session}; nothing to do."
@@ -83,18 +82,6 @@ def _remember(name: str, question: str, least_messages: int, session: str, vault
                 memory.approve_entry(vault, ApprovedPrompts(Home.named().root), entry)
         state.set(session, count)
     return f"{len(lines)} lines were added to {memory.FOLDER}/{memory.FILE}."
-
-
-def _without_model() -> str | None:
-    provider = _call("GET", "/api/status")["provider"]
-    credential = provider["credential"] or {}
-    if provider["provider"] == "offline":
-        return "The model on this machine is too small for notes of conversations; nothing is done."
-    if provider["provider"] == "anthropic" and not credential:
-        return "There are no credentials for the model; nothing is done."
-    if credential.get("kind") == _SUBSCRIPTION:
-        return "The token of a subscription is for conversations only; without an API key nothing is done."
-    return None
 
 
 def _conversation(session: str) -> dict[str, Any] | None:

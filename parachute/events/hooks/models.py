@@ -58,6 +58,9 @@ ALIAS = "parachute.hooks."
 BUILT_IN = frozenset((*(f"parachute.hooks.defaults.{name}" for name in DEFAULTS), "parachute.hooks.activity_summary"))
 """Modules of this package that are hooks: they came with it, and need no approval of their own."""
 
+MAKE_MEMORY = frozenset(f"parachute.hooks.defaults.{name}" for name in ("flush_memory", "summarise"))
+"""Built-in hooks that ask the model, and so do nothing where there is none for it."""
+
 WITHOUT_PROCESS = frozenset(("parachute.hooks.defaults.load_context",))
 """Built-in hooks that core calls itself, by their function `answer`: a process would delay every new conversation."""
 
@@ -120,6 +123,23 @@ class HookOutcome:
     reason: str | None = None
     outputs: list[dict[str, Any]] = field(default_factory=list)
     added: tuple[Added, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The hooks that make notes of conversations, and the reason why no model does it for them."""
+
+    hooks: tuple[str, ...]
+    reason: str | None
+
+    @property
+    def is_on(self) -> bool:
+        """True if notes are made."""
+        return bool(self.hooks) and self.reason is None
+
+    def as_json(self) -> dict[str, Any]:
+        """The form for apps."""
+        return {"on": self.is_on, "hooks": list(self.hooks), "reason": self.reason}
 
 
 class CannotRun(ParachuteError):

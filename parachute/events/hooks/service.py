@@ -5,7 +5,7 @@ import contextlib
 import json
 import logging
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,7 +19,18 @@ from parachute.events.bus.models import Event, checked_name, matches
 from parachute.events.bus.service import Events
 from parachute.events.hooks import configuration, context, running
 from parachute.events.hooks.commands import Command, prepare
-from parachute.events.hooks.models import BLOCKABLE, EVENTS, Added, CannotRun, Hook, HookFailure, HookOutcome, Ran
+from parachute.events.hooks.models import (
+    BLOCKABLE,
+    EVENTS,
+    MAKE_MEMORY,
+    Added,
+    CannotRun,
+    Hook,
+    HookFailure,
+    HookOutcome,
+    Memory,
+    Ran,
+)
 from parachute.security.audit.service import Audit
 from parachute.security.kill_switch.switch import KillSwitch
 
@@ -47,6 +58,11 @@ class Listed:
     problem: str | None
     is_approved: bool
 
+    @property
+    def makes_memory(self) -> bool:
+        """True for one of those that come with the computer and ask the model."""
+        return self.command is not None and self.command.is_built_in and self.command.arguments[-1] in MAKE_MEMORY
+
 
 @dataclass(frozen=True, slots=True)
 class Tested:
@@ -58,7 +74,10 @@ class Tested:
 
 
 class Hooks:
-    """The user's hooks. Only what was approved, exactly as it was approved, runs, and nothing while agents are stopped."""
+    """The user's hooks. Only what was approved, exactly as it was approved, runs, and nothing while agents are stopped.
+
+    `without_model` says why no model understands a conversation now, None where one does.
+    """
 
     def __init__(self, home: Home, vault: Path, audit: Audit | None = None) -> None:
         self._root = home.root
@@ -68,6 +87,7 @@ class Hooks:
         self._audit = audit
         self._kill_switch = KillSwitch(home.root)
         self._events: Events | None = None
+        self.without_model: Callable[[], Awaitable[str | None]] | None = None
         hint = "Remove the file and approve your hooks again: `parachute hooks approve`."
         self._approved = ApprovedHashes(home.root / "hooks-approved.json", "command", "hook", hint)
         self._configuration = configuration.Configuration()
@@ -148,6 +168,11 @@ class Hooks:
     async def list(self) -> Sequence[Listed]:
         """All hooks as they are now."""
         return await self._listed(self._read().hooks)
+
+    async def memory(self) -> Memory:
+        """Whether notes are made of conversations, by which hooks, and why not."""
+        names = dict.fromkeys(each.hook.name for each in await self.list() if each.makes_memory)
+        return Memory(tuple(names), await self.without_model() if self.without_model else None)
 
     def problems(self) -> Sequence[str]:
         """The mistakes in `hooks.yaml` and the scripts, in sentences."""
@@ -322,8 +347,11 @@ class Hooks:
         self._errors.append(HookFailure(hook, event, message, now()))
 
 
-def as_json(listed: Sequence[Listed]) -> list[dict[str, Any]]:
-    """Hooks for the app, where a command that several events have is one hook with all of them."""
+def as_json(listed: Sequence[Listed], without_model: str | None) -> list[dict[str, Any]]:
+    """Hooks for the app, where a command that several events have is one hook with all of them.
+
+    `off` is why one that could run does nothing: there is no model for it.
+    """
     found: dict[tuple[object, ...], dict[str, Any]] = {}
     for each in listed:
         hook = each.hook
@@ -340,6 +368,7 @@ def as_json(listed: Sequence[Listed]) -> list[dict[str, Any]]:
                 "timeout": hook.timeout,
                 "approved": each.is_approved,
                 "problem": each.problem,
+                "off": without_model if each.makes_memory else None,
             },
         )
         entry["events"].append(hook.event)

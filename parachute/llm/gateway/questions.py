@@ -104,7 +104,7 @@ class Questions:
                 raise NotAnswered(message, "Ask with less text, or try again.", key="network_error") from error
 
     async def reason_unavailable(self) -> str | None:
-        """Why nothing can be written down that a model would have to understand, as a sentence; None if it can."""
+        """The reason why no model can answer a question that takes understanding, as a sentence, or None."""
         upstream = self._gateway.upstream
         try:
             provider = upstream.provider

@@ -24,7 +24,8 @@ class Computer:
 
     `root` is where the system's own files are (`/`). `settings` is None where `config.yaml` cannot be understood, with the reason
     in `settings_problem`. `supervisor` is what the supervisor reports, None where none answers, with the reason in
-    `supervisor_problem`, or with neither where nothing runs. `provider` is what core says of its model, None where core is down.
+    `supervisor_problem`, or with neither where nothing runs. `provider` and `memory` are what core says of its model
+    and of notes of conversations, None where core is down.
     `entries` are the files of the state directory before anything was read: reading some of them closes them to others.
     """
 
@@ -39,6 +40,7 @@ class Computer:
     supervisor: dict[str, Any] | None = None
     supervisor_problem: ParachuteError | None = None
     provider: dict[str, Any] | None = None
+    memory: dict[str, Any] | None = None
     entries: tuple[Entry, ...] = field(default=())
 
     @classmethod

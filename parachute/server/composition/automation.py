@@ -60,6 +60,7 @@ async def build_automation(
     await maintenance.start()
     llm.questions.agent = questions = AgentQuestions(chat.agents, chat.pool)
     await questions.start()
+    events.hooks.without_model = llm.questions.reason_unavailable
     agents = ModuleAgents(chat.agents, chat.runs, sandbox.egress)
     conversations = ModuleConversations(sessions.sessions, chat.runs)
     serve_modules(installation, storage, events, modules, suggestions, agents, conversations, lifecycle)

@@ -11,6 +11,7 @@ from parachute.chat.agent_processes.pool import AgentPool
 from parachute.chat.runs.service import Runs
 from parachute.chat.sessions.service import Sessions
 from parachute.config.settings.models import Settings
+from parachute.events.hooks.service import Hooks
 from parachute.llm.gateway.service import Gateway
 from parachute.modules.registry.service import Modules
 from parachute.ops.recovery.service import Recovery
@@ -72,6 +73,7 @@ async def status(request: Request) -> dict[str, Any]:
             "total": await services.get(Sessions).count(),
             "active": len(services.get(Runs).active()),
         },
+        "memory": (await services.get(Hooks).memory()).as_json(),
         "waiting": await waiting(services),
         "agents": {"warm": pool.warm, "spare": pool.prewarmed is not None},
     }

@@ -218,6 +218,15 @@ def write_login(machine: Machine, seconds: float) -> Path:
     return path
 
 
+def test_whether_notes_are_made_of_conversations_is_what_core_says(machine: Machine) -> None:
+    memory: dict[str, object] = {"on": True, "hooks": ["summarise", "flush_memory"], "reason": None}
+    assert "by summarise and flush_memory" in machine.well("conversation-memory", memory=memory)
+    off = machine.warns("conversation-memory", memory={**memory, "on": False, "reason": "There is no login."})
+    assert off.message == "Memory is off: There is no login."
+    assert "hooks.yaml" in machine.well("conversation-memory", memory={**memory, "on": False, "hooks": []})
+    machine.skips("conversation-memory")
+
+
 def test_without_a_credential_the_model_of_this_machine_answers(machine: Machine) -> None:
     assert "The model of this machine answers" in machine.well("credentials")
 

@@ -1,0 +1,19 @@
+"""The memory of conversations: hooks ask the model what is worth remembering, if there is one for it."""
+
+from parachute.ops.doctor.computer import Computer
+from parachute.ops.doctor.models import Group, NotApplicable, Result, check, ok, warning
+
+
+@check("Memory of conversations", Group.AGENTS)
+def examine(computer: Computer) -> Result:
+    memory = computer.memory
+    if memory is None:
+        raise NotApplicable("Whether notes are made of conversations is known while the computer runs.")
+    if not memory["hooks"]:
+        return ok("No notes are made of conversations, because hooks.yaml has none of the hooks that make them.")
+    if memory["reason"]:
+        return warning(
+            f"Memory is off: {memory['reason']}",
+            "`parachute auth login` connects Claude, `parachute hooks list` shows the hooks.",
+        )
+    return ok(f"Notes are made of conversations, by {' and '.join(memory['hooks'])}.")
