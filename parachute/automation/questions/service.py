@@ -35,6 +35,9 @@ class _NoTools:
     async def context(self) -> str:
         return ""
 
+    async def compacting(self, trigger: str) -> None:
+        pass
+
     async def decide(self, tool: str, tool_input: dict[str, Any], call: str | None) -> ToolDecision:
         return ToolDecision(False, "There are no tools here.")
 

@@ -81,6 +81,7 @@ class AgentClient:
             self._server.configuration(),
             pre_tool_use=self._pre_tool_use,
             prompt_submit=self._prompt_submit,
+            pre_compact=self._pre_compact,
             can_use_tool=self._can_use_tool,
             stderr=self._stderr.append,
         )
@@ -199,6 +200,11 @@ class AgentClient:
         if not known:
             return {}
         return {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": known}}
+
+    async def _pre_compact(self, hook_input: Any, call: str | None, context: Any) -> dict[str, Any]:
+        if (handler := self._handler) is not None:
+            await handler.compacting(str(hook_input.get("trigger")))
+        return {}
 
     async def _can_use_tool(self, tool: str, tool_input: dict[str, Any], context: Any) -> Any:
         from claude_agent_sdk import PermissionResultAllow, PermissionResultDeny

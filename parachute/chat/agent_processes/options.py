@@ -26,6 +26,9 @@ PERMISSION_SECONDS = 120
 
 PROMPT_SECONDS = 10
 
+COMPACTION_SECONDS = 5.0
+"""Longest wait of a turn for what is done before most of its conversation is cut."""
+
 _PIECE = 9_500
 """UTF-16 units that one hook adds to a message: of more than 10,000 the agent's program shows the model a preview only."""
 
@@ -81,6 +84,7 @@ def build(
     *,
     pre_tool_use: Callable[..., Any],
     prompt_submit: Callable[..., Any],
+    pre_compact: Callable[..., Any],
     can_use_tool: Callable[..., Any],
     stderr: Callable[[str], None],
 ) -> "ClaudeAgentOptions":
@@ -117,6 +121,7 @@ def build(
             ],
             # What is known of the message itself: in the system prompt it would spoil the provider's cache at every turn.
             "UserPromptSubmit": [HookMatcher(hooks=[prompt_submit] * _PIECES, timeout=PROMPT_SECONDS)],
+            "PreCompact": [HookMatcher(hooks=[pre_compact], timeout=2 * COMPACTION_SECONDS)],
         },
         cwd=files.working_directory,
         cli_path=files.wrapper,

@@ -11,8 +11,20 @@ from parachute.chat.sessions.messages import result_text
 # The SDK is imported in functions: it takes a second of a small processor, which the start of the server has not.
 
 
+_CONTEXT_TOKENS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
+
+
+def context_tokens(usage: Any) -> int:
+    """The part of the model's context that is full after a request, in tokens."""
+    counts = usage if isinstance(usage, dict) else {}
+    return sum(count for name in _CONTEXT_TOKENS if isinstance(count := counts.get(name), int))
+
+
 class Conversation:
-    """Writes the messages of one run into its log; `text` collects what the agent said to the person."""
+    """Writes the messages of one run into its log; `text` collects what the agent said to the person.
+
+    `tokens` are those that the model has read and written last.
+    """
 
     def __init__(self, run: Run, interaction: Interaction) -> None:
         self._run = run
@@ -22,6 +34,7 @@ class Conversation:
         self._said: list[str] = []
         self._block_open = False
         self.model: str | None = None
+        self.tokens = 0
         self.initialized = False
         self.error: str | None = None
 
@@ -51,6 +64,7 @@ class Conversation:
         if kind == "message_start":
             self._streaming = str(event["message"].get("id"))
             self._note_model(event["message"].get("model"))
+            self.tokens = context_tokens(event["message"].get("usage"))
         elif kind == "content_block_start" and event["content_block"].get("type") == "text":
             self._begin_text()
         elif kind == "content_block_delta" and event["delta"].get("type") == "text_delta":

@@ -48,6 +48,7 @@ class Interaction:
         self._permission_seconds = permission_seconds
         self._shown: dict[str, asyncio.Event] = {}
         self.answers: dict[str, str] = {}
+        self.before_compaction: Callable[[str], Awaitable[None]] | None = None
         self._known: list[str] = []
 
     def know(self, text: str) -> None:
@@ -57,6 +58,11 @@ class Interaction:
     async def context(self) -> str:
         """Return the next piece of what goes with the message; once, since messages to a running turn belong to the same answer."""
         return self._known.pop(0) if self._known else ""
+
+    async def compacting(self, trigger: str) -> None:
+        """Tell who wants to know; nothing that goes wrong stops the turn."""
+        if self.before_compaction is not None:
+            await self.before_compaction(trigger)
 
     def tool_shown(self, call: str) -> None:
         """The `tool_use` event of a call is in the log."""

@@ -5,13 +5,15 @@ import contextlib
 import dataclasses
 import logging
 import time
+from functools import partial
 from typing import Any
 
 from parachute.base.errors import ParachuteError
 from parachute.chat.agent_processes.client import AgentClient, AgentEnded
+from parachute.chat.agent_processes.options import COMPACTION_SECONDS
 from parachute.chat.agent_processes.pool import AgentPool
 from parachute.chat.runs import attachments, events, failures
-from parachute.chat.runs.conversation import Conversation
+from parachute.chat.runs.conversation import Conversation, context_tokens
 from parachute.chat.runs.history import History
 from parachute.chat.runs.interaction import Interaction
 from parachute.chat.runs.log import LOG_LIMIT
@@ -30,7 +32,9 @@ log = logging.getLogger(__name__)
 _NEARLY_FULL = "context_nearly_full"
 _CONTEXT_SHARE = 0.8
 """The part of the model's context that has to be full for `context.limit.approaching` (spec 000)."""
-_CONTEXT_TOKENS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
+
+_COMPACTIONS = 20
+"""In one turn of which others are told: each may begin a hook."""
 
 _FURTHER_TURN_SECONDS = 10.0
 """Longest wait after a result for the answer to a message that was put in."""
@@ -62,6 +66,8 @@ class Turn:
         self._decoded = decoded
         self._history = History(services.agents.sessions, run)
         self._resume: events.SessionResume | None = None
+        self._compactions = 0
+        self._warned = False
 
     async def answer(self) -> None:
         """Run the turn; errors: ParachuteError for what a person can mend, CancelledError when it is aborted."""
@@ -76,6 +82,7 @@ class Turn:
         interaction = self._interaction(preparation)
         interaction.know(knowledge.text)
         conversation = Conversation(run, interaction)
+        interaction.before_compaction = partial(self._before_compaction, conversation)
         gateway.take_problem(run.session.id)  # of an earlier turn
         gateway.resume(run.session.id)
         client, first = await self._send(preparation, content, interaction, kept=kept, known=known)
@@ -230,16 +237,39 @@ class Turn:
     async def _watch_context(self, result: Any) -> None:
         """Publish once that most of the model's context is full, and again after it was compacted."""
         window = max((usage.get("contextWindow", 0) for usage in (result.model_usage or {}).values()), default=0)
-        counts = result.usage or {}
-        tokens = sum(counts.get(name) or 0 for name in _CONTEXT_TOKENS)
+        tokens = context_tokens(result.usage)
         metadata = self._run.session.metadata
         if not window or (tokens >= _CONTEXT_SHARE * window) == metadata.get(_NEARLY_FULL, False):
             return
         metadata[_NEARLY_FULL] = not metadata.get(_NEARLY_FULL, False)
         await self._services.sessions.save(self._run.session)
         if metadata[_NEARLY_FULL]:
-            data = {"session_id": self._run.session.id, "token_count": tokens, "threshold": _CONTEXT_SHARE}
-            await self._events.publish(CONTEXT_LIMIT, data)
+            await self._tell_of_limit(tokens, None)
+
+    async def _before_compaction(self, conversation: Conversation, trigger: str) -> None:
+        """Have saved what is about to be cut in the middle of the turn."""
+        self._compactions += 1
+        if self._compactions <= _COMPACTIONS:
+            # What its sandbox says is one of two words here.
+            await self._tell_of_limit(conversation.tokens, "manual" if trigger == "manual" else "auto")
+
+    async def _tell_of_limit(self, tokens: int, compaction: str | None) -> None:
+        """Publish that the context is full; a failure is said once, and nothing stops the turn or holds it up for long."""
+        data = {
+            "session_id": self._run.session.id,
+            "token_count": tokens,
+            "threshold": _CONTEXT_SHARE,
+            "compaction": compaction,
+        }
+        try:
+            async with asyncio.timeout(COMPACTION_SECONDS):
+                await self._events.publish(CONTEXT_LIMIT, data)
+        except Exception as error:
+            if not self._warned:
+                log.warning("The full context of %s could not be told: %r", self._run.session.id, error)
+                said = "Memory is not made of what is cut from this conversation now."
+                self._run.log.append(events.RunWarning("Memory", f"{said} {error}".strip()))
+            self._warned = True
 
     async def _record(self, conversation: Conversation, preparation: Preparation, *, resumable: bool) -> Session | None:
         run, sessions = self._run, self._services.sessions

@@ -1,6 +1,7 @@
 """Asking the model which facts of a conversation to keep: the common part of the hooks summarise and flush_memory."""
 
 import asyncio
+import hashlib
 import json
 import sys
 from contextlib import AbstractContextManager
@@ -61,15 +62,15 @@ def _remember(name: str, question: str, least_messages: int, session: str, vault
         return f"The conversation has {count} messages; no notes are made of less than {least_messages}."
     if _is_foreign(conversation):
         return "The conversation is not one of the owner; no notes are made of it."
-    state = _State(name)
-    if state.count(session) >= count:
+    state, words = _State(name), _words(conversation)
+    if not words or state.has_read(session, words):
         return "Nothing was said since this conversation was last read."
-    prompt = f"<notes>\n{memory.newest(vault)}\n</notes>\n\n<conversation>\n{_words(conversation)}\n</conversation>"
+    prompt = f"<notes>\n{memory.newest(vault)}\n</notes>\n\n<conversation>\n{words}\n</conversation>"
     asked = {"prompt": prompt, "system": f"{question.strip()}\n{_FORM.strip()}", "max_tokens": _ANSWER_TOKENS}
     lines = _lines(_call("POST", "/api/ask", asked)["text"])
     with state.locked():
         # The same event may have come twice, and another process may have been quicker.
-        if state.count(session) >= count:
+        if state.has_read(session, words):
             return "Another hook was quicker."
         if lines:
             title = " ".join(str(conversation.get("title") or "").split())[:80]
@@ -80,7 +81,7 @@ def _remember(name: str, question: str, least_messages: int, session: str, vault
             entry = memory.append(vault, heading, lines)
             if is_direct:
                 memory.approve_entry(vault, ApprovedPrompts(Home.named().root), entry)
-        state.set(session, count)
+        state.note(session, words)
     return f"{len(lines)} lines were added to {memory.FOLDER}/{memory.FILE}."
 
 
@@ -103,6 +104,9 @@ def _is_foreign(conversation: dict[str, Any]) -> bool:
 def _words(conversation: dict[str, Any]) -> str:
     said = []
     for message in conversation["messages"]:
+        # A summary is what has replaced the rest for the model; the rest itself is still there.
+        if message["isCompactSummary"]:
+            continue
         text = "\n".join(block["text"] for block in message["content"] if block["type"] == "text").strip()
         if text:
             said.append(f"{message['role']}: {text}")
@@ -139,7 +143,10 @@ async def _answer(home: Home, method: str, path: str, body: bytes) -> Any:
 
 
 class _State:
-    """The number of messages of each conversation that were read, in `~/.parachute/hooks-state/NAME.json`."""
+    """The words of each conversation that were read last, as a hash, in `~/.parachute/hooks-state/NAME.json`.
+
+    Not the number of its messages: those of a turn that has not ended are not counted yet.
+    """
 
     def __init__(self, name: str) -> None:
         self._path = private_folder(Home.named().root / "hooks-state") / f"{name}.json"
@@ -147,20 +154,24 @@ class _State:
     def locked(self) -> AbstractContextManager[None]:
         return locked(self._path)
 
-    def count(self, session: str) -> int:
-        return self._read().get(session, 0)
+    def has_read(self, session: str, words: str) -> bool:
+        return self._read().get(session) == _hash(words)
 
-    def set(self, session: str, count: int) -> None:
-        counts = self._read()
-        counts.pop(session, None)
-        kept = [*counts.items(), (session, count)][-_SESSIONS:]
+    def note(self, session: str, words: str) -> None:
+        hashes = self._read()
+        hashes.pop(session, None)
+        kept = [*hashes.items(), (session, _hash(words))][-_SESSIONS:]
         atomic_write(self._path, json.dumps(dict(kept)))
 
-    def _read(self) -> dict[str, int]:
+    def _read(self) -> dict[str, str]:
         try:
-            counts = json.loads(read_regular(self._path, _STATE_LIMIT))
-            return {str(session): int(count) for session, count in counts.items()}
+            hashes = json.loads(read_regular(self._path, _STATE_LIMIT))
+            return {str(session): str(found) for session, found in hashes.items()}
         except FileNotFoundError:
             return {}
         except (ValueError, TypeError, AttributeError) as error:
             raise ParachuteError(f"{self._path} cannot be read: {error}.", "Remove it to begin anew.") from error
+
+
+def _hash(words: str) -> str:
+    return hashlib.sha256(words.encode(errors="replace")).hexdigest()

@@ -20,7 +20,12 @@ EVENTS: dict[str, dict[str, Any]] = {
         "ended_at": "2026-01-31T09:24:00.000Z",
     },
     "daily.entry.created": {"entry_id": "2026-01-31-morning", "content": "An example.", "audio_path": None},
-    "context.limit.approaching": {"session_id": "example", "token_count": 160_000, "threshold": 0.8},
+    "context.limit.approaching": {
+        "session_id": "example",
+        "token_count": 160_000,
+        "threshold": 0.8,
+        "compaction": None,
+    },
     "brain.mention.detected": {"source_id": "example", "para_id": "para:brain:example00000", "confidence": 0.9},
 }
 """The events of the computer itself, each with data to try a hook with; modules publish further ones."""
@@ -31,7 +36,8 @@ MEANINGS: dict[str, str] = {
     "session.end": "A conversation was ended, archived or deleted, or nothing was said in a session for "
     "`session_idle_minutes`; again after it went on.",
     "daily.entry.created": "The module `daily` has a new journal entry.",
-    "context.limit.approaching": "A conversation fills the share `threshold` of what the model can hold.",
+    "context.limit.approaching": "A conversation fills the share `threshold` of what the model can hold, or is about to be "
+    "cut: `compaction` is null, `auto` or `manual`.",
     "brain.mention.detected": "The module `brain` has found an entity mentioned in a text.",
 }
 """The meanings of these events."""

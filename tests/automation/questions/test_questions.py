@@ -18,7 +18,7 @@ from tests.conftest import needs_bubblewrap
 from tests.supervisor.launching import Launcher, launcher
 from tests.support.messages_api import Gate, MessagesAPI, error, hold, text
 
-pytestmark = needs_bubblewrap
+pytestmark = [needs_bubblewrap, pytest.mark.long]
 
 TOKEN = "sk-ant-oat01-of-a-subscription"
 ASKED: dict[str, Any] = {"prompt": "Whose is it?", "system": "Be short.", "max_tokens": 100, "source": ("cli", "owner")}

@@ -59,8 +59,8 @@ async def test_a_hook_that_fails_is_not_run_again(place: Place, events: Events, 
 
 
 async def test_of_many_events_at_once_none_is_left_out(place: Place, events: Events, tmp_path: Path) -> None:
-    gate, ran = tmp_path / "gate", tmp_path / "ran"
-    place.script("slow.sh", f"#!/bin/sh\nflock --shared {gate} true\necho x >> {ran}\n")
+    gate, begun, ran = tmp_path / "gate", tmp_path / "begun", tmp_path / "ran"
+    place.script("slow.sh", f"#!/bin/sh\necho x >> {begun}\nflock --shared {gate} true\necho x >> {ran}\n")
     place.write(session__end={"command": "./slow.sh", "async": True, "timeout": 600})
     await place.approve()
     with gate.open("w") as file:
@@ -68,6 +68,7 @@ async def test_of_many_events_at_once_none_is_left_out(place: Place, events: Eve
         for number in range(60):
             await events.publish("session.end", {**ENDED, "session_id": str(number)})
         await until(lambda: events.backlog("hooks") == 10, "fifty have begun or wait in the background")
+        await until(lambda: begun.exists() and begun.read_text().count("x") == 2, "two are at work")
         assert not ran.exists()
     await until(lambda: ran.exists() and ran.read_text().count("x") == 60, "all have run")
     assert place.messages() == []
