@@ -66,7 +66,7 @@ def _computer() -> Computer:
         found = Api.of_status(home, computer.supervisor).get("/api/status")
     except (ParachuteError, OSError):
         return computer  # the check of what runs says what is wrong
-    return replace(computer, provider=found["provider"], memory=found["memory"])
+    return replace(computer, provider=found["provider"], memory=found.get("memory"))
 
 
 class _Waiting:

@@ -11,6 +11,7 @@ from parachute.chat.agent_processes.client import AgentClient
 from parachute.chat.agent_processes.models import AgentSpecification, ToolDecision
 from parachute.chat.agent_processes.pool import AgentPool
 from parachute.chat.runs.preparation import AgentServices
+from parachute.chat.sessions.models import is_session_id
 from parachute.llm.gateway.models import Usage
 from parachute.llm.gateway.prices import dollars
 from parachute.llm.gateway.questions import Answer, Asked, not_answered
@@ -56,8 +57,7 @@ class AgentQuestions:
 
     async def start(self) -> None:
         """Remove what a killed server has left."""
-        for left in await asyncio.to_thread(lambda: [path.name for path in private_folder(self._open).iterdir()]):
-            await asyncio.to_thread(self._forget, left)
+        await asyncio.to_thread(self._tidy)
 
     async def reason_unavailable(self) -> str | None:
         """The reason why there is no sandbox for such an agent, or None."""
@@ -108,6 +108,11 @@ class AgentQuestions:
             await opened.close(session)
         opened.forget(session)
         await asyncio.to_thread(self._forget, session)
+
+    def _tidy(self) -> None:
+        for left in private_folder(self._open).iterdir():
+            if is_session_id(left.name):
+                self._forget(left.name)
 
     def _forget(self, session: str) -> None:
         self._services.sessions.transcripts.delete(session)

@@ -4,7 +4,7 @@ import asyncio
 
 import typer
 
-from parachute.base.errors import InvalidInput, NotFound, Unavailable
+from parachute.base.errors import InvalidInput, NotFound, ParachuteError
 from parachute.cli.api import Api
 from parachute.cli.asking import confirm_approval, print_approved
 from parachute.cli.commands import JSON, YES, group
@@ -111,10 +111,11 @@ def _hooks() -> Hooks:
 def _without_model() -> str | None:
     """The reason why the computer's model makes no notes of conversations; None also where it does not run."""
     try:
-        memory = Api.find().get("/api/status")["memory"]
-    except Unavailable:
-        return None
-    return None if memory["reason"] is None else str(memory["reason"])
+        memory = Api.find().get("/api/status").get("memory") or {}
+    except ParachuteError:
+        return None  # the hooks themselves are known without it
+    reason: str | None = memory.get("reason")
+    return reason
 
 
 def _state(listed: Listed, without_model: str | None) -> str:

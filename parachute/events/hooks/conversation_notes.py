@@ -52,7 +52,8 @@ def run(name: str, question: str, least_messages: int = 0) -> int:
 
 
 def _remember(name: str, question: str, least_messages: int, session: str, vault: Path) -> str:
-    if reason := _call("GET", "/api/status")["memory"]["reason"]:
+    # A server that is older than this file does not say it.
+    if reason := (_call("GET", "/api/status").get("memory") or {}).get("reason"):
         return f"Memory is off: {reason}"
     conversation = _conversation(session)
     if conversation is None:

@@ -1,5 +1,6 @@
 """Questions without an agent keep to the same rules as the endpoints of agents."""
 
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from parachute.llm.gateway.models import QUESTIONS
 from parachute.llm.gateway.questions import NotAnswered, Questions
 from tests.support.messages_api import MessagesAPI, error, text
 
-from .conftest import KEY, Installation
+from .conftest import KEY, TOKEN, Installation
 
 ASKED = {"prompt": "Who?", "system": None, "max_tokens": 100, "source": ("cli", "owner")}
 
@@ -116,3 +117,21 @@ async def test_a_service_that_is_down(make: Any, api: MessagesAPI) -> None:
     with pytest.raises(NotAnswered) as caught:
         await questions.ask(**ASKED)
     assert caught.value.key == "network_error"
+
+
+async def test_why_nothing_can_be_asked(folder: Path, api: MessagesAPI) -> None:
+    login = {"claudeAiOauth": {"accessToken": TOKEN, "expiresAt": 1000}}
+    for settings, key, stored, reason in (
+        ({}, KEY, None, None),
+        ({"provider": "compatible", "base_url": api.url, "model": "any"}, "", None, None),
+        ({"provider": "anthropic"}, "", None, "no credentials"),
+        ({"provider": "anthropic"}, "", login, "has expired"),
+        ({}, "", None, "too small"),
+        ({"provider": "compatible"}, "", None, "needs the address"),
+    ):
+        installation = Installation(folder, {"ANTHROPIC_API_KEY": key}, settings)
+        path = installation.claude / ".credentials.json"
+        path.write_text(json.dumps(stored or {}))
+        found = await Questions(installation.gateway).reason_unavailable()
+        assert (found is None) == (reason is None)
+        assert (reason or "") in (found or "")
