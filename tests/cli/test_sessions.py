@@ -77,17 +77,18 @@ def test_the_beginning_of_an_id_is_enough_unless_two_begin_so(parachute: Termina
     assert lines[3:] == ["user: What is bread?", "", "assistant: Flour.[31m", "", "assistant: No."]
 
 
-def test_a_session_is_renamed_archived_and_taken_back(parachute: Terminal, home: Home) -> None:
+def test_a_session_is_renamed_ended_archived_and_taken_back(parachute: Terminal, home: Home) -> None:
     with ScriptedCore(home) as core:
         core.answers["GET", "/api/chat"] = LIST
         core.answers["PATCH", f"/api/chat/{SESSION}/config"] = 200, {"session": {**ROW, "title": "Sourdough bread"}}
-        for operation in ("archive", "unarchive"):
+        for operation in ("end", "archive", "unarchive"):
             core.answers["POST", f"/api/chat/{SESSION}/{operation}"] = 200, {"session": ROW}
         assert "Sourdough bread" in parachute.ok("sessions", "rename", SESSION[:8], "Sourdough", "bread")
+        parachute.ok("sessions", "end", SESSION[:8])
         parachute.ok("sessions", "archive", SESSION[:8])
         parachute.ok("sessions", "unarchive", SESSION[:8])
     assert [call.body for call in core.calls if call.method == "PATCH"] == [{"title": "Sourdough bread"}]
-    posted = [f"POST /api/chat/{SESSION}/archive", f"POST /api/chat/{SESSION}/unarchive"]
+    posted = [f"POST /api/chat/{SESSION}/{operation}" for operation in ("end", "archive", "unarchive")]
     assert [path for path in core.paths() if path.startswith("POST")] == posted
 
 
