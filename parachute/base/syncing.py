@@ -4,6 +4,9 @@ import ctypes
 import os
 import sys
 
+MANY_FILES = 8
+"""From more than so many on, one wait for the whole file system is shorter than one for each."""
+
 
 def sync_file_system(descriptor: int) -> None:
     """Wait until all that was written to the file system of an open file or folder is on the disk; error: OSError."""

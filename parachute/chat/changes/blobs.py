@@ -13,13 +13,11 @@ from typing import BinaryIO
 from parachute.base.files import private_folder, sync_names
 from parachute.base.folders import Folder
 from parachute.base.signatures import Signature, signature_of
-from parachute.base.syncing import sync_file_system
+from parachute.base.syncing import MANY_FILES, sync_file_system
 
 _IN_MEMORY = 64 * 1024
 _CHUNK = 1 << 20
 _STAGED = "staged."
-_MANY = 40
-"""Files from which on one wait for the whole disk is shorter than one for each."""
 
 
 class TooLarge(Exception):
@@ -77,7 +75,7 @@ class Blobs:
     def keep(self, contents: Iterable[Staged], *, synced: bool = True) -> None:
         """Keep these for good; where `synced`, they are on the disk afterwards."""
         new = [content for content in contents if not content.is_kept]
-        made, are_many = False, len(new) > _MANY
+        made, are_many = False, len(new) > MANY_FILES
         for content in new:
             if self._has_whole(content):
                 content.drop()

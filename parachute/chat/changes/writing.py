@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from parachute.base.folders import Folder
 from parachute.base.replacing import unfinished_name
 from parachute.base.signatures import signature_of
-from parachute.base.syncing import sync_file_system
+from parachute.base.syncing import MANY_FILES, sync_file_system
 from parachute.base.unfinished import UNFINISHED
 from parachute.chat.changes.models import Reason
 from parachute.chat.changes.planning import Change
@@ -19,10 +19,6 @@ from parachute.chat.changes.present import status_of
 from parachute.chat.changes.views import Left
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG)
-
-
-MANY = 40
-"""Files from which on one wait for the whole disk is shorter than one for each."""
 
 
 class Meanwhile(Exception):
@@ -41,7 +37,7 @@ class Outcome:
 def write(project: Folder, changes: Sequence[Change]) -> Outcome:
     """Write one change after the other, in this order; whatever is in the outcome is on the disk."""
     outcome, folders = Outcome(), set[str]()
-    are_many = len(changes) > MANY
+    are_many = len(changes) > MANY_FILES
     for change in changes:
         if outcome.error is not None:
             outcome.left[change.path] = None
