@@ -13,6 +13,7 @@ from typing import BinaryIO
 from parachute.base.files import private_folder, sync_names
 from parachute.base.folders import Folder
 from parachute.base.signatures import Signature, signature_of
+from parachute.base.syncing import MANY_FILES, sync_file_system
 
 _IN_MEMORY = 64 * 1024
 _CHUNK = 1 << 20
@@ -73,11 +74,10 @@ class Blobs:
 
     def keep(self, contents: Iterable[Staged], *, synced: bool = True) -> None:
         """Keep these for good; where `synced`, they are on the disk afterwards."""
-        made = False
-        for content in contents:
-            if content.is_kept:
-                continue
-            if (self.folder / content.hash).exists():
+        new = [content for content in contents if not content.is_kept]
+        made, are_many = False, len(new) > MANY_FILES
+        for content in new:
+            if self._has_whole(content):
                 content.drop()
                 content.path, content.is_kept = self.folder / content.hash, True
                 continue
@@ -86,13 +86,27 @@ class Blobs:
                 content.path = self.folder / f"{_STAGED}{secrets.token_hex(8)}"
                 with _new(content.path) as file:
                     file.write(content.data or b"")
-            if synced:
+            if synced and not are_many:
                 with content.path.open("rb") as file:
                     os.fsync(file.fileno())
             content.path.replace(self.folder / content.hash)
             content.path, content.is_kept = self.folder / content.hash, True
         if made and synced:
+            self._sync(are_many)
+
+    def _has_whole(self, content: Staged) -> bool:
+        """Return whether it is kept already; a power cut may have left an empty file of the name."""
+        try:
+            return (self.folder / content.hash).stat().st_size == content.size
+        except FileNotFoundError:
+            return False
+
+    def _sync(self, are_many: bool) -> None:
+        if not are_many:
             sync_names(self.folder)
+            return
+        with Folder.open(self.folder) as folder:
+            sync_file_system(folder.fileno())
 
     def has(self, digest: str) -> bool:
         """Return whether a content is kept."""

@@ -37,6 +37,7 @@ _PACKED = re.compile(rf"{_HEX} refs/(?:{_REF})|\^{_HEX}|# pack-refs with:[ a-z-]
 _FETCHED = re.compile(rb"[0-9a-f]{40,64}\t(?:not-for-merge)?\t[^\x00]*")
 _MAGIC = {"pack": (b"PACK\0\0\0\x02", b"PACK\0\0\0\x03"), "idx": (b"\xfftOc\0\0\0\x02",), "rev": (b"RIDX\0\0\0\x01",)}
 _TEXT = 4 << 20
+_NAME, _GITLINK = 25, (0o160000).to_bytes(4)
 _INDEX = 256 << 20
 
 
@@ -77,15 +78,21 @@ def is_valid(path: str, chunks: Iterator[bytes]) -> bool:
 
 def entries_digest(index: bytes) -> str | None:
     """A hash of what an index says about files, without the times by which git knows them again; None if it is none."""
+    found = entries_of(index)
+    return None if found is None else hashlib.sha256(b"".join(each + b"\0" for each in found)).hexdigest()
+
+
+def entries_of(index: bytes) -> list[bytes] | None:
+    """What an index says about each file: mode, id, flags and, from the 26th byte on, its name; None if it is none."""
     version = int.from_bytes(index[4:8])
     if index[:4] != b"DIRC" or version not in (2, 3, 4) or len(index) < 32:
         return None
     if index[-20:] not in (bytes(20), hashlib.sha1(index[:-20], usedforsecurity=False).digest()):
         return None
-    digest, place, name = hashlib.sha256(), 12, b""
+    found: list[bytes] = []
+    place, name = 12, b""
     for _ in range(int.from_bytes(index[8:12])):
-        fixed = 62 + (2 if version >= 3 and index[place + 60 : place + 61] >= b"\x40" else 0)
-        begin = place + fixed
+        begin = place + 62 + (2 if version >= 3 and index[place + 60 : place + 61] >= b"\x40" else 0)
         if begin >= len(index) - 20:
             return None
         if version == 4:
@@ -99,11 +106,19 @@ def entries_digest(index: bytes) -> str | None:
             following = place + (end - place + 8) // 8 * 8
         if end < 0:
             return None
-        # Mode and id, and of the flags all but the length of the name.
+        # Of the flags all but the length of the name.
         flags = bytes((index[place + 60] & 0xF0,))
-        digest.update(index[place + 24 : place + 28] + index[place + 40 : place + 60] + flags + name + b"\0")
+        found.append(index[place + 24 : place + 28] + index[place + 40 : place + 60] + flags + name)
         place = following
-    return digest.hexdigest()
+    return found
+
+
+def new_names(index: bytes, before: bytes) -> Iterator[tuple[str, bool]]:
+    """The names that an index has otherwise than another one, each with True for a repository in the repository."""
+    known = set(entries_of(before) or ())
+    for entry in entries_of(index) or ():
+        if entry not in known:
+            yield entry[_NAME:].decode(errors="replace"), entry[:4] == _GITLINK
 
 
 def _number(data: bytes, place: int) -> tuple[int, int]:

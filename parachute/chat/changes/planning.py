@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from parachute.base.errors import InvalidInput
 from parachute.base.folders import Folder
 from parachute.base.signatures import Signature
 from parachute.chat.changes import git_files, obeyed
@@ -19,6 +20,7 @@ from parachute.chat.changes.views import View
 _MOST_HELD = 5000
 _MOST_HELD_BYTES = 1 << 30
 _SPECIAL_BITS = 0o7000
+_INDEX = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,7 @@ class Planner:
         self._limit = limit
         self._commit: Reason | None = None
         """Why the rest of a commit waits, once a part of it does."""
+        self._has_looked = False
         self._held_bytes = 0
 
     def plan(self, candidates: Iterable[Candidate]) -> Plan:
@@ -162,6 +165,10 @@ class Planner:
             text = os.fsdecode(b"".join(wanted.content.chunks())) if wanted.content else ""
             if each.git or obeyed.leads_out(each.path, text):
                 return "link"
+        if each.git in ("ref", "head", "index") and not self._has_looked:
+            self._has_looked = True
+            if self._has_obeyed():
+                self._commit = "commit"
         if each.git and wanted.state.kind == "file":
             if self._commit and each.git != "object":
                 return self._commit
@@ -194,6 +201,19 @@ class Planner:
         if each.git != "index" or present.content is None or self._view.index is None:
             return False
         return git_files.entries_digest(b"".join(present.content.chunks())) == self._view.index
+
+    def _has_obeyed(self) -> bool:
+        """Return whether the index has something anew that waits in the project: git would put it there as part of a commit."""
+        indexes = []
+        for folder in (self._upper, self._project):
+            try:
+                indexes.append(folder.read(f"{obeyed.GIT}/index", _INDEX))
+            except (OSError, InvalidInput):
+                indexes.append(b"")
+        return any(
+            is_repository or any(obeyed.reason_of(part, ()) for part in name.split("/"))
+            for name, is_repository in git_files.new_names(*indexes)
+        )
 
     def _is_unexplained(self, path: str) -> bool:
         with self._upper.file(path) as file:

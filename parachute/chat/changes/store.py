@@ -35,6 +35,10 @@ ALL = (m0001_changes,)
 _SET = "id, session, project, kind, began_at, began_ns, ended_at, reviewed, undone, note"
 _ENTRY = "number, path, state, replaced, before, after, added, removed"
 _HELD = "number, path, root, reason, thrown, before, after, added, removed"
+_NO_LONGER_HELD = (
+    "DELETE FROM held WHERE path = ? AND NOT thrown "
+    "AND number IN (SELECT id FROM sets WHERE session = (SELECT session FROM sets WHERE id = ?))"
+)
 _OF_SESSION = "number IN (SELECT id FROM sets WHERE session = ?)"
 
 
@@ -89,46 +93,45 @@ class ChangeStore:
         query = f"SELECT {_SET} FROM sets WHERE session = ? ORDER BY id DESC LIMIT ?"  # noqa: S608
         return [_set(row) for row in await self._database.rows(query, (session, most))]
 
-    async def start(self, entries: Iterable[Entry]) -> None:
+    async def start(self, entries: Sequence[Entry]) -> None:
         """Note what is about to be written; what waited at these paths waits no more."""
+        rows = [
+            (
+                each.number,
+                each.path,
+                each.replaced and each.replaced.stored(),
+                each.before.stored(),
+                each.after.stored(),
+                each.added,
+                each.removed,
+            )
+            for each in entries
+        ]
         async with self._database.transaction() as connection:
-            for each in entries:
-                await connection.execute(
-                    f"DELETE FROM held WHERE path = ? AND NOT thrown AND {_OF_SESSION_OF_SET}",  # noqa: S608
-                    (each.path, each.number),
-                )
-                await connection.execute(
-                    f"INSERT INTO entries ({_ENTRY}) VALUES (?, ?, 'applying', ?, ?, ?, ?, ?) "  # noqa: S608
-                    "ON CONFLICT DO UPDATE SET state = 'applying', replaced = excluded.replaced, after = excluded.after, "
-                    "added = excluded.added, removed = excluded.removed, "
-                    "before = iif(state = 'undone', excluded.before, before)",
-                    (
-                        each.number,
-                        each.path,
-                        each.replaced and each.replaced.stored(),
-                        each.before.stored(),
-                        each.after.stored(),
-                        each.added,
-                        each.removed,
-                    ),
-                )
+            await connection.executemany(_NO_LONGER_HELD, [(each.path, each.number) for each in entries])
+            await connection.executemany(
+                f"INSERT INTO entries ({_ENTRY}) VALUES (?, ?, 'applying', ?, ?, ?, ?, ?) "  # noqa: S608
+                "ON CONFLICT DO UPDATE SET state = 'applying', replaced = excluded.replaced, after = excluded.after, "
+                "added = excluded.added, removed = excluded.removed, "
+                "before = iif(state = 'undone', excluded.before, before)",
+                rows,
+            )
 
     async def finish(self, number: int, written: Iterable[str], left: Iterable[str]) -> None:
-        """What was noted is written, or was left: that one is as before this step."""
+        """What was noted is written, or was left: that one is as before this step. What is as before the run goes."""
+        done, undone = [(number, path) for path in written], [(number, path) for path in left]
+        at = "WHERE number = ? AND path = ?"
         async with self._database.transaction() as connection:
+            await connection.executemany(f"UPDATE entries SET state = 'applied', replaced = NULL {at}", done)  # noqa: S608
             await connection.executemany(
-                "UPDATE entries SET state = 'applied', replaced = NULL WHERE number = ? AND path = ?",
-                [(number, path) for path in written],
+                "UPDATE entries SET state = 'applied', after = replaced, replaced = NULL "  # noqa: S608
+                f"{at} AND state = 'applying'",
+                undone,
             )
+            equal = (f"json_extract(before, '$[{place}]') = json_extract(after, '$[{place}]')" for place in range(3))
             await connection.executemany(
-                "UPDATE entries SET state = 'applied', after = replaced, replaced = NULL WHERE number = ? AND path = ? "
-                "AND state = 'applying'",
-                [(number, path) for path in left],
-            )
-            await connection.execute(
-                "DELETE FROM entries WHERE number = ? AND state = 'applied' AND json_extract(before, '$[0]') = json_extract(after, '$[0]') "
-                "AND json_extract(before, '$[1]') = json_extract(after, '$[1]') AND json_extract(before, '$[2]') = json_extract(after, '$[2]')",
-                (number,),
+                f"DELETE FROM entries {at} AND state = 'applied' AND {' AND '.join(equal)}",  # noqa: S608
+                done + undone,
             )
 
     async def unfinished(self) -> Sequence[Entry]:
@@ -156,27 +159,27 @@ class ChangeStore:
                 "UPDATE entries SET state = ? WHERE number = ? AND path = ?", [(state, number, path) for path in paths]
             )
 
-    async def hold(self, held: Iterable[Held]) -> None:
+    async def hold(self, held: Sequence[Held]) -> None:
         """Keep these waiting; what waited at these paths before waits no more."""
+        rows = [
+            (
+                each.number,
+                each.path,
+                each.root,
+                each.reason,
+                each.before.stored(),
+                each.after.stored(),
+                each.added,
+                each.removed,
+            )
+            for each in held
+        ]
         async with self._database.transaction() as connection:
-            for each in held:
-                await connection.execute(
-                    f"DELETE FROM held WHERE path = ? AND NOT thrown AND {_OF_SESSION_OF_SET}",  # noqa: S608
-                    (each.path, each.number),
-                )
-                await connection.execute(
-                    f"INSERT OR REPLACE INTO held ({_HELD}) VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?)",  # noqa: S608
-                    (
-                        each.number,
-                        each.path,
-                        each.root,
-                        each.reason,
-                        each.before.stored(),
-                        each.after.stored(),
-                        each.added,
-                        each.removed,
-                    ),
-                )
+            await connection.executemany(_NO_LONGER_HELD, [(each.path, each.number) for each in held])
+            await connection.executemany(
+                f"INSERT OR REPLACE INTO held ({_HELD}) VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?)",  # noqa: S608
+                rows,
+            )
 
     async def held(self, session: str | None = None, number: int | None = None) -> Sequence[Held]:
         """What waits, of all sessions or one, or of one set, and what was thrown away."""
@@ -237,9 +240,6 @@ class ChangeStore:
         """Forget whole sets."""
         async with self._database.transaction() as connection:
             await connection.executemany("DELETE FROM sets WHERE id = ?", [(number,) for number in numbers])
-
-
-_OF_SESSION_OF_SET = "number IN (SELECT id FROM sets WHERE session = (SELECT session FROM sets WHERE id = ?))"
 
 
 def _set(row: sqlite3.Row) -> ChangeSet:

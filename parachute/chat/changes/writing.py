@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from parachute.base.folders import Folder
 from parachute.base.replacing import unfinished_name
 from parachute.base.signatures import signature_of
+from parachute.base.syncing import MANY_FILES, sync_file_system
 from parachute.base.unfinished import UNFINISHED
 from parachute.chat.changes.models import Reason
 from parachute.chat.changes.planning import Change
@@ -36,13 +37,14 @@ class Outcome:
 def write(project: Folder, changes: Sequence[Change]) -> Outcome:
     """Write one change after the other, in this order; whatever is in the outcome is on the disk."""
     outcome, folders = Outcome(), set[str]()
+    are_many = len(changes) > MANY_FILES
     for change in changes:
         if outcome.error is not None:
             outcome.left[change.path] = None
             continue
         try:
             with _reachable(project, change.path):
-                _write(project, change)
+                _write(project, change, synced=not are_many)
         except Meanwhile:
             outcome.left[change.path] = "conflict"
         except OSError as error:
@@ -55,6 +57,9 @@ def write(project: Folder, changes: Sequence[Change]) -> Outcome:
             folders.add(change.path.rpartition("/")[0])
             if change.content is not None:
                 change.content.drop()
+    if are_many:
+        sync_file_system(project.fileno())
+        return outcome
     for path in folders:
         with suppress(OSError), project.folder(path) as folder:  # it may be gone itself
             folder.sync()
@@ -75,7 +80,7 @@ def _is_folder(change: Change) -> bool:
     return change.before.state.kind == "folder"
 
 
-def _write(project: Folder, change: Change) -> None:
+def _write(project: Folder, change: Change, *, synced: bool) -> None:
     path, before, after = change.path, change.before.state, change.after
     if after.kind == "file":
         with project.replacement(path, 0o600) as new:
@@ -86,7 +91,8 @@ def _write(project: Folder, change: Change) -> None:
             if digest.hexdigest() != after.hash:
                 raise Meanwhile  # a power cut, or a broken disk, has changed what was kept
             new.dress(after.mode, after.modified_ns)
-            new.sync()
+            if synced:
+                new.sync()
             _make_way(project, change)
             if not new.commit(None if before.kind in ("none", "folder") else "anything", synced=False):
                 raise Meanwhile

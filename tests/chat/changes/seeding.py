@@ -10,9 +10,8 @@ from parachute.config.settings.home import Home
 from parachute.config.settings.models import ChangesSettings
 
 
-async def change(root: Path, session: str, folder: Path) -> None:
+async def change(home: Home, session: str, folder: Path) -> None:
     """Let a run of the session write `hull.py` into the project `folder`, and have `.envrc` wait."""
-    home = Home(root)
     upper = folder.with_name(f"{folder.name}-upper")
     for each in (folder, upper):
         each.mkdir(parents=True)
@@ -26,9 +25,9 @@ async def change(root: Path, session: str, folder: Path) -> None:
     await database.close()
 
 
-async def call_changes(root: Path, folder: Path, call: Any, session: str) -> None:
+async def call_changes(home: Home, folder: Path, call: Any, session: str) -> None:
     """Use every route of changes."""
-    await change(root, session, folder)
+    await change(home, session, folder)
     path = "/api/chat/{session}"
     (run,) = (await call(f"GET {path}/changes", session=session))["runs"]
     number = str(run["run"])

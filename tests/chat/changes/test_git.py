@@ -75,6 +75,18 @@ async def test_a_commit_of_the_owner_meanwhile_keeps_both(world: World) -> None:
     assert reasons[".git/index"] in ("conflict", "commit")
 
 
+async def test_a_commit_of_what_waits_waits_with_it(world: World) -> None:
+    number = (await world.turn(f"{COMMIT}; echo evil > .envrc; git add .envrc; git commit -qm third")).number
+    reasons = await world.reasons()
+    assert reasons[".envrc"] == "obeyed"
+    assert reasons[".git/refs/heads/main"] == reasons[".git/index"] == "commit"
+    assert world.git("log", "--format=%s") == "first\n"
+    assert world.git("fsck", "--no-dangling") == ""
+    await world.changes.answer("s", number, "apply")
+    assert world.git("log", "--format=%s") == "third\nsecond\nfirst\n"
+    assert world.git("status", "--porcelain") == ""
+
+
 async def test_a_status_of_the_owner_is_no_conflict(world: World) -> None:
     def meanwhile() -> None:
         before = (world.project / ".git/index").read_bytes()
