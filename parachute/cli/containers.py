@@ -25,15 +25,16 @@ def build_image(from_tar: Path | None, to_tar: Path | None, as_json: bool) -> No
         raise InvalidInput("--from-tar and --to-tar are two different things to do.", "Give one of them.")
     home = Home.find()
     chosen = load(home).sandbox
+    wanted = contents.debian_packages(chosen.packages, chosen.without)
     if to_tar:
-        asyncio.run(building.write_root(to_tar, print_note, added=chosen.packages))
+        asyncio.run(building.write_root(to_tar, print_note, wanted=wanted))
         print_answer({"tarball": str(to_tar)}, as_json, f"{to_tar} is ready.")
         return
 
     async def attempt(image: str) -> None:
         await asyncio.to_thread(containers.attempt, trial(home, chosen, image))
 
-    image = asyncio.run(building.build(home.root, print_note, attempt, from_tar, added=chosen.packages))
+    image = asyncio.run(building.build(home.root, print_note, attempt, from_tar, wanted=wanted))
     if as_json:
         print_json(image.as_json())
         return
@@ -46,6 +47,7 @@ def print_status(as_json: bool) -> None:
     """Print which engine is used, and from which image."""
     home = Home.find()
     chosen = load(home).sandbox
+    wanted = contents.debian_packages(chosen.packages, chosen.without)
     choice, no_views = asyncio.run(_look(Engines(home, chosen)))
     image = containers.image_of(home)
     missing = contents.missing() if choice.engine == "bubblewrap" else []
@@ -56,8 +58,7 @@ def print_status(as_json: bool) -> None:
                 "engine": choice.engine,
                 "reason": choice.reason or choice.passed_over,
                 "asked": chosen.engine,
-                "image": image
-                and {**image.as_json(), "is_current": not recipe.is_older(image.recipe, chosen.packages)},
+                "image": image and {**image.as_json(), "is_current": not recipe.is_older(image.recipe, wanted)},
                 "podman": containers.version(),
                 "limits": chosen.limits,
                 "missing_programs": [program.name for program in missing],
@@ -71,7 +72,7 @@ def print_status(as_json: bool) -> None:
         facts.append(("Not Podman", choice.passed_over))
     facts.append(("Podman", containers.version() or "not installed"))
     if image:
-        is_older = recipe.is_older(image.recipe, chosen.packages)
+        is_older = recipe.is_older(image.recipe, wanted)
         old = "; not of today's recipe: parachute sandbox build" if is_older else ""
         facts.append(("Image", f"{image.tag}, {image.bytes >> 20} MB, built {local(image.built_at)}{old}"))
         facts.append(("Packages", f"{len(image.packages)}; --json lists their versions"))

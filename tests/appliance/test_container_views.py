@@ -61,7 +61,10 @@ def test_work_is_applied_others_obey_nothing_and_undo_brings_all_back(agents: Ag
     assert text_of(events) == "done"
     (warning,) = [event for event in events if event["type"] == "warning"]
     assert warning["title"] == "Waiting for you"
-    assert agents.run(f"cd {project}; ls -A; cat plan; git log --format=%s") == ".git\ndocs\nnested\nplan\nafter\nsecond\nfirst"
+    assert (
+        agents.run(f"cd {project}; ls -A; cat plan; git log --format=%s")
+        == ".git\ndocs\nnested\nplan\nafter\nsecond\nfirst"
+    )
     assert agents.run(f"ls -A {views}/{events[-1]['sessionId']}") != ""
     items = json.loads(agents.run("parachute inbox --json"))["items"]
     assert [item["kind"] for item in items] == ["changes"]

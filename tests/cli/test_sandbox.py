@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from parachute.sandbox.image import recipe
+from parachute.sandbox.image.contents import debian_packages
 from parachute.sandbox.image.models import Image
 from tests.support.terminal import Terminal
 
@@ -46,7 +47,7 @@ def test_packages_of_the_users_own_ask_for_another_image(parachute: Terminal) ->
     made = Image(
         "a" * 64,
         "localhost/parachute-sandbox:x",
-        recipe.digest(["ffmpeg"]),
+        recipe.digest(debian_packages(["ffmpeg"])),
         "2026-01-01T00:00:00.000Z",
         5 << 20,
         packages={"git": "1:2.47.3-0+deb13u1", "ffmpeg": "7:7.1-1"},
@@ -67,6 +68,9 @@ def test_packages_of_the_users_own_ask_for_another_image(parachute: Terminal) ->
         "bytes": 50 << 20,
     }
     assert bool(found["missing_programs"]) >= bool(found["install"])
+    assert "or 'venv', not 'bash'" in parachute.fails("config", "set", "sandbox.without", "[npm, bash]")
+    parachute.ok("config", "set", "sandbox.without", "[npm]")
+    assert "not of today's recipe" in parachute.ok("sandbox", "status", **bubblewrap)
     for wrong in ("ffmpeg-", "a=1", "a,b", "../a", "--x", "A", "a/sid", "?a"):
         assert "expected the name of a package of Debian" in parachute.fails("config", "set", "sandbox.packages", wrong)
 

@@ -147,6 +147,8 @@ def _sentence(error: ErrorDetails) -> str:
             return said
     elif field:
         said = expected(field)
+    elif error["type"] == "literal_error":
+        said = str(error["ctx"]["expected"])
     elif error["type"] == "list_type":
         said = "a list such as [one, two]"
     else:

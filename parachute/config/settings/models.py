@@ -120,6 +120,9 @@ class SandboxSettings(BaseModel):
         default=[],
         description="Packages of Debian in the image of containers beside its own, such as ffmpeg; `parachute sandbox build` takes them.",
     )
+    without: list[Literal["gcc", "libc-dev", "make", "node", "npm", "pip", "rg", "sqlite3", "venv"]] = Field(
+        default=[], description="Programs that the image does without, such as npm and gcc, where the disk is small."
+    )
     memory_megabytes: int = Field(default=1536, ge=256, description="Memory of one sandbox (Podman).")
     total_memory_megabytes: int | None = Field(
         default=None,

@@ -30,11 +30,11 @@ _TOOLS_HINT = (
 
 
 async def build(
-    folder: Path, say: Say, attempt: Try, tarball: Path | None = None, *, added: Sequence[str] = ()
+    folder: Path, say: Say, attempt: Try, tarball: Path | None = None, *, wanted: Sequence[str] = recipe.PACKAGES
 ) -> Image:
     """Build the image of an installation, whose state directory is `folder`; the one before is used until this one works.
 
-    `added` are the user's own packages. With `tarball` the root comes from that file. Errors: Conflict if a build runs, Unavailable,
+    `wanted` are its packages. With `tarball` the root comes from that file. Errors: Conflict if a build runs, Unavailable,
     InvalidInput.
     """
     _check_user()
@@ -43,7 +43,7 @@ async def build(
         async with _workplace(folder) as place:
             if tarball is None:
                 tarball = place / "root.tar"
-                await _make_root(tarball, place, say, added)
+                await _make_root(tarball, place, say, wanted)
             mark, database = await asyncio.to_thread(recipe.read_root, tarball)
             say("Importing the root into Podman.")
             known = await _images()
@@ -58,7 +58,7 @@ async def build(
                     built_at=clock.now(),
                     bytes=await _size(identifier),
                     packages=packages.installed(database),
-                    shares=packages.shares(database, (*recipe.PACKAGES, *added)),
+                    shares=packages.shares(database, wanted),
                     earlier=earlier,
                 )
                 say("Starting a first container, which takes longer than later ones.")
@@ -78,13 +78,13 @@ async def build(
     return image
 
 
-async def write_root(tarball: Path, say: Say, *, added: Sequence[str] = ()) -> None:
+async def write_root(tarball: Path, say: Say, *, wanted: Sequence[str] = recipe.PACKAGES) -> None:
     """Write the image's root into a new tarball, for another machine; errors: Conflict if it exists, Unavailable."""
     if tarball.exists():
         raise Conflict(f"{tarball} exists already.", "Name another file, or remove this one.")
     with _on_the_disk():
         async with _workplace(tarball.absolute()) as place:
-            await _make_root(place / "root.tar", place, say, added)
+            await _make_root(place / "root.tar", place, say, wanted)
             parts = tarball.with_name(f".{tarball.name}.part")
             try:
                 await asyncio.to_thread(shutil.copyfile, place / "root.tar", parts)
@@ -93,13 +93,10 @@ async def write_root(tarball: Path, say: Say, *, added: Sequence[str] = ()) -> N
                 parts.unlink(missing_ok=True)
 
 
-async def _make_root(tarball: Path, place: Path, say: Say, added: Sequence[str]) -> None:
-    own = f" and {len(added)} of `sandbox.packages`" if added else ""
-    say(
-        f"Making a root of Debian {recipe.SUITE} with {len(recipe.PACKAGES)} packages{own}; this takes a minute or more."
-    )
+async def _make_root(tarball: Path, place: Path, say: Say, wanted: Sequence[str]) -> None:
+    say(f"Making a root of Debian {recipe.SUITE} with {len(wanted)} packages; this takes a minute or more.")
     await programs.run(
-        recipe.root_command(tarball, added),
+        recipe.root_command(tarball, wanted),
         recipe.root_environment(place),
         lambda line: say(line.partition(": ")[2]) if line.startswith(("I: ", "W: ")) else None,
         seconds=_ROOT_SECONDS,

@@ -3,7 +3,7 @@
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,7 +54,7 @@ PROGRAMS = (
     Program("bash", "bash", nix="bashInteractive"),
     Program("bzip2", "bzip2"),
     Program(
-        "C library",
+        "libc-dev",
         "libc6-dev",
         nix="",
         fedora="glibc-devel",
@@ -88,9 +88,10 @@ PROGRAMS = (
 )
 
 
-def debian_packages() -> tuple[str, ...]:
-    """The packages of Debian that bring them."""
-    return tuple(sorted(program.debian for program in PROGRAMS))
+def debian_packages(added: Iterable[str] = (), without: Collection[str] = ()) -> tuple[str, ...]:
+    """The packages of Debian that bring them, but for some, and others."""
+    kept = (program.debian for program in PROGRAMS if program.name not in without)
+    return tuple(sorted({*kept, *added}))
 
 
 def nix_attributes() -> list[str]:

@@ -77,15 +77,15 @@ _FOREIGN_ENVIRONMENT = (
 )
 
 
-def digest(added: Sequence[str] = ()) -> str:
-    """Sixteen characters that change with everything that decides what is in the image, to which packages were `added`."""
-    parts = (SUITE, *PACKAGES, *sorted(set(added)), *_LEFT_OUT, _SETUP, str(EPOCH))
+def digest(packages: Sequence[str] = PACKAGES) -> str:
+    """Sixteen characters that change with everything that decides what is in an image of these packages."""
+    parts = (SUITE, *sorted(packages), *_LEFT_OUT, _SETUP, str(EPOCH))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
-def is_older(mark: str, added: Sequence[str] = ()) -> bool:
+def is_older(mark: str, packages: Sequence[str] = PACKAGES) -> bool:
     """True if an image with this mark should be built again: those of nixos/sandbox-image.nix come with the system."""
-    return mark != digest(added) and not mark.startswith("nix")
+    return mark != digest(packages) and not mark.startswith("nix")
 
 
 def tag(mark: str) -> str:
@@ -118,9 +118,9 @@ def read_root(tarball: Path) -> tuple[str, str]:
     )
 
 
-def root_command(tarball: Path, added: Sequence[str] = ()) -> list[str]:
+def root_command(tarball: Path, packages: Sequence[str] = PACKAGES) -> list[str]:
     """The command line that writes the image's root into a tarball, as an ordinary user or as root."""
-    mark = f"echo {digest(added)} > {MARK}"
+    mark = f"echo {digest(packages)} > {MARK}"
     is_root = os.geteuid() == 0
     return [
         # Root's would mount /proc, /sys and /dev/shm of this machine where everybody sees them, and leave them when it is killed.
@@ -129,7 +129,7 @@ def root_command(tarball: Path, added: Sequence[str] = ()) -> list[str]:
         f"--mode={'root' if is_root else 'unshare'}",
         "--variant=minbase",
         "--format=tar",
-        f"--include={','.join((*PACKAGES, *added))}",
+        f"--include={','.join(packages)}",
         *(f"--dpkgopt=path-exclude={pattern}" for pattern in _LEFT_OUT),
         # The licences stay with what they belong to.
         "--dpkgopt=path-include=/usr/share/doc/*/copyright",

@@ -9,6 +9,7 @@ from typing import Any
 
 from parachute.base.errors import ParachuteError
 from parachute.sandbox.image.building import Try, build
+from parachute.sandbox.image.recipe import PACKAGES
 
 log = logging.getLogger(__name__)
 
@@ -18,13 +19,13 @@ Event = dict[str, Any]
 class Builds:
     """One build at a time; `folder` is the state directory, `attempt` tries an image before it is used.
 
-    `added` are the user's own packages.
+    `wanted` are the packages of the image.
     """
 
-    def __init__(self, folder: Path, attempt: Try, added: Sequence[str] = ()) -> None:
+    def __init__(self, folder: Path, attempt: Try, wanted: Sequence[str] = PACKAGES) -> None:
         self._folder = folder
         self._attempt = attempt
-        self._added = added
+        self._wanted = wanted
         self._events: list[Event] = []
         self._task: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
@@ -60,7 +61,7 @@ class Builds:
                 self._folder,
                 lambda line: self._append(events, {"type": "progress", "message": line}),
                 self._attempt,
-                added=self._added,
+                wanted=self._wanted,
             )
         except asyncio.CancelledError:
             self._append(events, {"type": "build_error", "error": "The build was ended.", "key": "cancelled"})

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from parachute.sandbox.egress.service import Egress
 from parachute.sandbox.engines.service import Sandboxes
+from parachute.sandbox.image.contents import debian_packages
 from parachute.sandbox.image.service import Builds
 from parachute.server.composition.events import EventServices
 from parachute.server.composition.lifecycle import Lifecycle
@@ -25,11 +26,11 @@ async def build_sandbox(
     installation: Installation, storage: Storage, events: EventServices, lifecycle: Lifecycle
 ) -> SandboxServices:
     """End the sandboxes of an earlier server, and build what opens new ones."""
-    home = installation.home
+    home, chosen = installation.home, installation.settings.sandbox
     sandboxes = Sandboxes(home, installation.settings, storage.vault, agent_program())
     lifecycle.closing(sandboxes.opened.stop)
     await sandboxes.opened.start()
-    builds = Builds(home.root, sandboxes.attempt, installation.settings.sandbox.packages)
+    builds = Builds(home.root, sandboxes.attempt, debian_packages(chosen.packages, chosen.without))
     lifecycle.closing(builds.close)
     egress = Egress(storage.audit, kill_switch=events.switch)
     lifecycle.closing(egress.close_all)

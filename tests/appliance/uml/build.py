@@ -103,6 +103,7 @@ def main() -> int:
     try:
         build()
         agent_root.tarball()
+        agent_root.tarball(agent_root.SMALL)
     except subprocess.CalledProcessError as error:
         sys.stderr.write(f"It could not be built: {error.cmd[0]} ended with {error.returncode}.\n")
         return 1

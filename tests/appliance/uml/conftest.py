@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from testinfra.host import Host
 
-from tests.appliance.agent_root import tarball
+from tests.appliance.agent_root import SMALL, tarball
 from tests.appliance.agents import TARBALL, Agents
 from tests.appliance.uml.build import Machine, build, missing
 from tests.appliance.uml.disk import File
@@ -44,7 +44,7 @@ def user(guest: UmlGuest) -> Host:
 def agents_guest(machine: Machine) -> Iterator[UmlGuest]:
     """A guest for containers alone, which has a further disk: the root of the agents' image."""
     with File(machine, "agent") as disk:
-        disk.path.hardlink_to(tarball())
+        disk.path.hardlink_to(tarball(SMALL))
         with UmlGuest(machine, (f"ubd2r={disk.inside}",)) as booted:
             booted.root.check_output(f"cat /dev/ubdc > {TARBALL}; chmod 644 {TARBALL}")
             yield booted

@@ -31,7 +31,7 @@ def furnish(home: Path) -> None:
         (home / name).parent.mkdir(exist_ok=True)
         (home / name).write_bytes(SECRET)
         (home / name).chmod(0o600)
-    for name in ("logs/core.log", "run/x.json", "sandboxes/s.json", "modules/mine/abc/packages/p.py"):
+    for name in ("logs/core.log", "run/x.json", "sandboxes/s.json", "caches/one/x", "modules/mine/abc/packages/p.py"):
         (home / name).parent.mkdir(parents=True, exist_ok=True)
         (home / name).write_text("only now, only here")
     copy = home / "modules" / "mine" / "abc"

@@ -83,6 +83,7 @@ async def test_npm_installs_into_the_project_and_caches_on_the_disk(world: World
     assert len(world.index.asked) == asked, "it comes from the cache"
 
 
+@pytest.mark.skipif(not shutil.which("cc"), reason="needs a C compiler: `make test-deps` installs it")
 async def test_a_program_is_compiled(world: World) -> None:
     (world.project / "hello.c").write_text('#include <stdio.h>\nint main(void) { puts("hello"); }\n')
     assert await world.shell("cc -o hello hello.c && ./hello") == "hello\n"

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from parachute.config.settings.models import SandboxSettings
 from parachute.sandbox.image import contents, packages, recipe
 
 DATABASE = """Package: base
@@ -79,6 +80,11 @@ def test_each_program_is_in_the_image() -> None:
     assert "" not in contents.nix_attributes()
 
 
+def test_what_an_image_can_do_without_is_a_program_of_it() -> None:
+    schema = SandboxSettings.model_json_schema()["properties"]["without"]
+    assert set(schema["items"]["enum"]) <= {program.name for program in contents.PROGRAMS}
+
+
 def test_what_a_machine_lacks_is_installed_with_one_command(tmp_path: Path) -> None:
     programs = tmp_path / "usr/bin"
     programs.mkdir(parents=True)
@@ -90,7 +96,7 @@ def test_what_a_machine_lacks_is_installed_with_one_command(tmp_path: Path) -> N
     (programs / "python3").chmod(0o755)
     missing = contents.missing(tmp_path)
     names = {program.name for program in missing}
-    assert {"C library", "git", "jq", "python3", "venv"}.isdisjoint(names)
+    assert {"libc-dev", "git", "jq", "python3", "venv"}.isdisjoint(names)
     assert {"gcc", "node", "pip", "rg"} <= names
     chosen = [program for program in missing if program.name in ("pip", "rg", "sqlite3")]
     assert contents.installing(chosen, str(programs)) is None

@@ -7,6 +7,7 @@ import pytest
 
 from parachute.sandbox import layout
 from parachute.sandbox.image import recipe
+from parachute.sandbox.image.contents import debian_packages
 from parachute.sandbox.image.derived import derived
 
 TREE = Path(__file__).parents[3]
@@ -26,18 +27,21 @@ def test_the_recipe_makes_each_place_that_the_base_system_lacks() -> None:
 
 def test_the_digest_changes_with_what_is_in_the_image(monkeypatch: pytest.MonkeyPatch) -> None:
     before = recipe.digest()
-    monkeypatch.setattr(recipe, "PACKAGES", (*recipe.PACKAGES, "vim-tiny"))
+    assert recipe.digest((*recipe.PACKAGES, "vim-tiny")) != before
+    monkeypatch.setattr(recipe, "SUITE", "forky")
     assert recipe.digest() != before
 
 
 def test_the_users_own_packages_are_part_of_the_recipe(tmp_path: Path) -> None:
-    own = ["libpq-dev", "ffmpeg"]
+    own = debian_packages(["libpq-dev", "ffmpeg", "git"], ["npm", "gcc"])
+    assert own == debian_packages(["ffmpeg", "libpq-dev"], ["gcc", "npm"])
+    assert {*recipe.PACKAGES} - {*own} == {"npm", "gcc"}
     assert recipe.digest(own) == recipe.digest(own[::-1]) != recipe.digest()
     assert recipe.is_older(recipe.digest(), own)
     assert not recipe.is_older(recipe.digest(own), own)
     command = recipe.root_command(tmp_path / "root.tar", own)
     (included,) = [each for each in command if each.startswith("--include=")]
-    assert included.endswith(",libpq-dev,ffmpeg")
+    assert included == f"--include={','.join(own)}"
     assert any(f"echo {recipe.digest(own)} >" in each for each in command)
 
 

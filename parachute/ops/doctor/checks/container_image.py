@@ -9,6 +9,7 @@ from parachute.ops.doctor.programs import ask
 from parachute.sandbox.engines import containers, podman
 from parachute.sandbox.engines.engines import trial
 from parachute.sandbox.image import recipe
+from parachute.sandbox.image.contents import debian_packages
 from parachute.sandbox.image.models import Image
 from parachute.sandbox.layout import PROGRAM
 
@@ -28,7 +29,8 @@ def examine(computer: Computer) -> Result:
         return problem(
             "Agents are to run in containers, and there is no image for them yet.", "`parachute sandbox build`"
         )
-    specification = trial(computer.home, computer.settings.sandbox, image.id)
+    chosen = computer.settings.sandbox
+    specification = trial(computer.home, chosen, image.id)
     if reason := containers.unavailable(specification):
         return problem(reason, f"{_BUILD} `parachute sandbox status` shows which engine is used until then.")
     path = program()
@@ -39,6 +41,6 @@ def examine(computer: Computer) -> Result:
         if answer.code != 0:
             said = (answer.err or answer.out).splitlines()[-1:] or ["it did not say why"]
             return problem(f"The program of agents does not start in a container: {said[0][:300]}.", _BUILD)
-    if recipe.is_older(image.recipe, computer.settings.sandbox.packages):
+    if recipe.is_older(image.recipe, debian_packages(chosen.packages, chosen.without)):
         return warning("The image was made by another recipe than today's.", _BUILD)
     return ok(f"Containers start from {image.tag}, and the program of agents in them.")
