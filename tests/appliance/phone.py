@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import ctypes
 import socket
+import ssl
 import struct
 import subprocess
 import threading
@@ -111,7 +112,9 @@ class Phone:
 
     @contextmanager
     def serving(
-        self, handler: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+        self,
+        handler: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]],
+        tls: ssl.SSLContext | None = None,
     ) -> Iterator[str]:
         """Serve on the local network; the address, as `host:port`."""
         # A socket stays in the network in which it was made.
@@ -129,7 +132,7 @@ class Phone:
             server.close()
             await server.wait_closed()
 
-        starting = asyncio.start_server(handle, sock=listener)
+        starting = asyncio.start_server(handle, sock=listener, ssl=tls)
         server = asyncio.run_coroutine_threadsafe(starting, loop).result(_SECONDS)
         try:
             yield f"{PHONE}:{listener.getsockname()[1]}"

@@ -4,15 +4,22 @@
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from testinfra.host import Host
 
 from tests.appliance.agents import Agents
+from tests.appliance.guest import Guest
+from tests.appliance.phone import PHONE, joined
 from tests.appliance.recipe import USER_ID
 from tests.appliance.test_containers import agents, built  # noqa: F401 - fixtures
+from tests.sandbox.git.git_host import TOKEN, GitHost
+from tests.support.package_index import PackageIndex
 from tests.support.sse import text_of
+
+NAME = "git.home.arpa"
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +41,19 @@ def project(agents: Agents, views: str) -> Iterator[str]:
     agents.run(f"cd {folder} && git init -q && git add -A && {git} commit -qm first")
     yield folder
     agents.run(f"rm -rf {folder}")
+
+
+@pytest.fixture
+def git_host(host: Host, agents: Agents, tmp_path: Path) -> Iterator[GitHost]:
+    """A git host that the guest knows by a name, trusts, and has a token of."""
+    made = GitHost(tmp_path / "repositories")
+    made.make("owner/boat.git")
+    host.check_output(f"cp /etc/hosts /etc/hosts.before; echo {PHONE} {NAME} >> /etc/hosts")
+    agents.run(f"cat > authority.pem <<'END'\n{made.authority.file.read_text()}\nEND")
+    agents.run("parachute config set git.ca_file ~/authority.pem && parachute restart")
+    yield made
+    agents.run("parachute config unset git.ca_file; rm authority.pem")
+    host.check_output("mv /etc/hosts.before /etc/hosts")
 
 
 def listing(agents: Agents, project: str) -> str:
@@ -72,3 +92,41 @@ def test_work_is_applied_others_obey_nothing_and_undo_brings_all_back(agents: Ag
     assert listing(agents, project) == before
     again = agents.events("cat plan; ls -A", events[-1]["sessionId"])
     assert text_of(again) == "before\n.git\n.vscode\nnested\nplan\nsrc"
+
+
+def test_an_agent_clones_installs_compiles_commits_and_pushes(
+    guest: Guest, agents: Agents, project: str, git_host: GitHost
+) -> None:
+    index = PackageIndex()
+    tls = git_host.authority.server(NAME)
+    with joined(guest.leader) as phone, phone.serving(index) as packages, phone.serving(git_host.serve, tls) as place:
+        index.at(packages)
+        repository = f"{NAME}:{place.rpartition(':')[2]}/owner/boat"
+        clone = f"git clone --quiet https://{repository}.git lib 2>&1 && echo cloned"
+        install = (
+            f"python3 -m venv .venv && .venv/bin/pip install --quiet --trusted-host {PHONE} "
+            f"--index-url http://{packages}/simple/ boat 2>&1 && .venv/bin/python -c 'import boat; print(boat.NAME)'"
+        )
+        agents.run(f"parachute workspaces create Boat --directory {project} --hosts {packages}")
+        agents.run(f"printf {TOKEN} | parachute git token set {repository.partition('/')[0]}")
+        try:
+            first = agents.events(f"{clone}; {install}; curl -sS http://nobody.example 2>&1", workspaceId="boat")
+            assert "This conversation may not fetch" in text_of(first)
+            assert "Heron" in text_of(first)
+            asked = {item["kind"]: item["id"] for item in json.loads(agents.run("parachute inbox --json"))["items"]}
+            assert {"repository", "host"} <= set(asked)
+            agents.run(f"parachute inbox answer {asked['host']} always --yes")
+            agents.run(f"parachute git allow boat {repository} --push")
+            work = (
+                f"set -e; {clone}; {install}; echo 'int puts(const char *); int main(void) {{ puts(\"compiled\"); }}' > a.c; "
+                "cc -o a a.c; ./a; cd lib; mv ../a.c .; git add a.c; "
+                "git -c user.name=a -c user.email=a@a commit -qm Sail; git push --quiet origin HEAD:main 2>&1; echo pushed"
+            )
+            second = agents.events(work, first[-1]["sessionId"])
+            assert text_of(second).split() == ["cloned", "Heron", "compiled", "pushed"], second
+            assert git_host.log("owner/boat.git").startswith("Sail\n")
+            assert agents.run(f"ls -A {project}/lib") == "a.c\nhello.txt"
+            shown = json.loads(agents.run("parachute changes --json"))
+            assert "lib/.git" in json.dumps(shown), "the repository further down is named"
+        finally:
+            agents.run("parachute workspaces delete boat --yes")

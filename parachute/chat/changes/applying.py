@@ -15,7 +15,7 @@ from parachute.chat.changes.store import ChangeStore
 from parachute.chat.changes.views import View
 from parachute.chat.changes.writing import Outcome, write
 
-_BATCH = 200
+_BATCH = 1_000
 
 
 @dataclass(frozen=True, slots=True)

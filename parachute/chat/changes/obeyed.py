@@ -24,6 +24,10 @@ def reason_of(name: str, names: Collection[str]) -> Reason | None:
     return None
 
 
+_OF_THE_SYSTEM = ("/usr/bin/", "/usr/lib/", "/usr/share/", "/nix/store/")
+"""Folders in which nothing is the owner's: a virtual environment of Python has links there."""
+
+
 def may_matter(names: Collection[str]) -> bool:
     """Return whether what else is in the folder decides about one of these names."""
     folded = {name.casefold() for name in names}
@@ -39,6 +43,8 @@ def is_bare(names: Collection[str]) -> bool:
 def leads_out(path: str, text: str) -> bool:
     """Return whether a link at `path` may lead out of the project, or to what is held: only leading `..` can be judged."""
     parts = PurePosixPath(text).parts
+    if text.startswith(_OF_THE_SYSTEM) and ".." not in parts:
+        return False
     up = next((number for number, part in enumerate(parts) if part != ".."), len(parts))
     if not text or text.startswith("/") or ".." in parts[up:] or up > path.count("/"):
         return True
