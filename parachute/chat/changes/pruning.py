@@ -21,7 +21,7 @@ async def prune(places: Places, days: float, limit: int, snapshots: set[str]) ->
     for place, (number, ended_at) in enumerate(sorted(ended.items(), reverse=True)):
         more = named.get(number, set()) - counted
         total += sum(sizes.get(each, 0) for each in more)
-        if gone or ended_at < oldest or (total > limit and place):
+        if gone or ended_at <= oldest or (total > limit and place):
             gone.append(number)
         else:
             counted |= more

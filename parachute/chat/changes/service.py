@@ -127,7 +127,10 @@ class Changes:
         if (view := self._views.get(session)) is None:
             return False
         async with self._locks[view.project]:
-            return not view.has_ended or await asyncio.to_thread(is_stale, view)
+            try:
+                return not view.has_ended or await asyncio.to_thread(is_stale, view)
+            except OSError:
+                return True  # the project is gone
 
     async def refresh(self, session: str, project: Path, upper: Path) -> None:
         """Free a view, which is mounted nowhere now, of all that was applied, undone or thrown away; what waits stays.
