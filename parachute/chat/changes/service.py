@@ -154,6 +154,15 @@ class Changes:
             view.below, view.is_outdated = FoldersBelow(), False
             self._views[session] = view
 
+    async def release(self, session: str) -> None:
+        """Free the view of a session whose sandbox is closed; what cannot be applied now is tried again at its next turn."""
+        view = self._views.get(session)
+        if view is None or (view.is_active and not view.has_ended):
+            return  # another turn has begun meanwhile
+        with contextlib.suppress(OSError, ParachuteError):
+            await self.refresh(session, view.project, view.upper)
+        self._views.pop(session, None)
+
     async def changes(self, session: str) -> Sequence[Shown]:
         """The changes of a session, the newest first, each with what was written and what waits."""
         waiting = await self.held(session)

@@ -12,6 +12,7 @@ from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteErr
 from parachute.chat.agent_processes.client import AgentEnded
 from parachute.chat.runs import attachments, events, failures
 from parachute.chat.runs.admission import Admission
+from parachute.chat.runs.closing import close_session, delete_session
 from parachute.chat.runs.events import Event
 from parachute.chat.runs.log import EventLog, replay
 from parachute.chat.runs.prewarming import Prewarming
@@ -223,10 +224,9 @@ class Runs:
                     await asyncio.wait({run.task}, timeout=_END_SECONDS)
             await self._pool.discard(session)
             await self._close_sandbox(session)
-            await self._services.changes.forget(session)
             self._ended.pop(session, None)
             await self._store.forget(session)
-            await self._services.sessions.delete(session)
+            await delete_session(self._services, session)
         finally:
             self._reserved.discard(session)
 
@@ -393,9 +393,4 @@ class Runs:
             await self._close_sandbox(session)
 
     async def _close_sandbox(self, session: str) -> None:
-        await self._turn.preparation.close(session)
-        await self._services.gateway.close(session)
-        with contextlib.suppress(ParachuteError):
-            await self._services.sandboxes.opened.close(session)
-        if await self._services.sessions.find(session) is None:
-            self._services.sandboxes.opened.forget(session)
+        await close_session(self._services, self._turn.preparation, session)

@@ -65,6 +65,14 @@ class View:
             views.remove_tree(self.folder.name)
 
 
+def remove_views(views: Path, session: str) -> None:
+    """Remove all views of a session, none of which is mounted; error: OSError."""
+    with suppress(FileNotFoundError):
+        for folder in list((views / session).iterdir()):
+            View(folder).remove()
+        (views / session).rmdir()
+
+
 def enter_namespace() -> None:
     """Give this process, which has one thread, a user and a mount namespace in which it may mount; error: OSError."""
     user, group = os.getuid(), os.getgid()
@@ -115,6 +123,9 @@ def unavailable(folder: Path) -> str | None:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Unavailable(f"A copy-on-write view could not be tried: {error}.", "Try again.") from error
+    finally:
+        with suppress(OSError):
+            View(folder / _TRIED).remove()
     if probe.returncode != 0:
         said = (probe.stderr.strip().splitlines() or ["it did not say why"])[-1]
         return f"Copy-on-write views cannot be mounted here: {said[:200]}."

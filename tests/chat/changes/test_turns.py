@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from parachute.chat.runs.closing import close_session
 from tests.chat.agent_processes.core import Answer, Core, core
 from tests.chat.agent_processes.module_tools import Reading
 from tests.conftest import needs_bubblewrap
@@ -86,6 +87,19 @@ async def test_commits_are_the_owner_s_too_and_settings_wait(made: Core, api: Me
     assert not (project / ".vscode").exists()
     (warning,) = answer.of_type("warning")
     assert "wait for your decision" in warning["message"]
+
+
+async def test_a_closed_sandbox_leaves_only_what_waits(made: Core, api: MessagesAPI, project: Path) -> None:
+    script = "echo after > plan; mkdir many; touch many/1 many/2; mkdir .vscode; echo {} > .vscode/settings.json"
+    session = (await does(made, api, project, script)).session
+    await made.pool.discard(session)
+    await close_session(made.services, made.preparation, session)
+    (upper,) = made.services.home.views.glob("*/*/upper")
+    assert sorted(str(path.relative_to(upper)) for path in upper.rglob("*")) == [".vscode", ".vscode/settings.json"]
+    again = await does(made, api, project, "cat plan .vscode/settings.json; ls many", session)
+    assert again.result[1] == "after\n{}\n1\n2"
+    await made.runs.delete(session)
+    assert list(made.services.home.views.glob("*/*")) == []
 
 
 async def test_the_owner_s_changes_between_turns_are_seen_and_kept(made: Core, api: MessagesAPI, project: Path) -> None:
