@@ -92,6 +92,8 @@ def test_work_is_applied_others_obey_nothing_and_undo_brings_all_back(agents: Ag
     assert listing(agents, project) == before
     again = agents.events("cat plan; ls -A", events[-1]["sessionId"])
     assert text_of(again) == "before\n.git\n.vscode\nnested\nplan\nsrc"
+    agents.run(f"parachute sessions delete {events[-1]['sessionId']} --yes")
+    assert events[-1]["sessionId"] not in agents.run(f"ls {views}")
 
 
 def test_an_agent_clones_installs_compiles_commits_and_pushes(

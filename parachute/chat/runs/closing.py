@@ -7,6 +7,7 @@ import logging
 from parachute.base.errors import ParachuteError
 from parachute.chat.runs.person_preparation import PersonPreparation
 from parachute.chat.runs.preparation import AgentServices
+from parachute.sandbox.engines import containers
 from parachute.sandbox.engines.views import remove_views
 
 log = logging.getLogger(__name__)
@@ -29,5 +30,6 @@ async def delete_session(services: AgentServices, session: str) -> None:
     try:
         await asyncio.to_thread(remove_views, services.home.views, session)
     except OSError as error:
-        log.warning("The views of session %s could not be removed: %s", session, error)
+        log.info("The views of session %s are Podman's to remove: %s", session, error)
+        await asyncio.to_thread(containers.remove_tree, services.home.views / session)
     await services.sessions.delete(session)

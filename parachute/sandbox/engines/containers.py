@@ -73,6 +73,11 @@ def no_views(trial: Specification, folder: Path) -> str | None:
         view.remove()
 
 
+def remove_tree(folder: Path) -> None:
+    """Remove a folder of ours in which root of Podman's containers has some; waits."""
+    _run("unshare", "rm", "--recursive", "--force", "--one-file-system", "--", str(folder))
+
+
 def image_of(home: Home) -> Image | None:
     """The image that was built; None also for a record that cannot be read, which counts as none."""
     try:

@@ -59,9 +59,12 @@ class View:
         """Remove the view with all that is in it; nothing may have it mounted. Error: OSError."""
         with suppress(FileNotFoundError), Folder.open(self.folder.parent) as views:
             with suppress(FileNotFoundError), views.folder(f"{self.folder.name}/work") as work:
-                # The kernel leaves an empty folder there, which nobody may read and Podman's root may own.
+                # The kernel leaves a folder there that nobody may read. One that Podman's root owns can go where it is empty.
                 for name in [entry.name for entry in work.entries()]:
-                    work.remove_folder(name)
+                    try:
+                        work.remove_folder(name)
+                    except OSError:
+                        work.remove_tree(name)
             views.remove_tree(self.folder.name)
 
 
