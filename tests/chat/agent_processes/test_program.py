@@ -204,7 +204,7 @@ def kept(core: Core) -> str:
 async def waiting_command(core: Core, api: MessagesAPI) -> tuple[str, Path]:
     """A conversation whose command in the background waits for a file, and that file."""
     folder = project(core)
-    command = {"command": "until [ -e go ]; do sleep 0.05; done", "run_in_background": True}
+    command = {"command": "until ls | grep -q go; do sleep 0.05; done", "run_in_background": True}
     api.script(tool_use("Bash", command), text("It runs."))
     answer = await core.answered(working_directory=PROJECT)
     assert "running in background" in answer.result[1]

@@ -64,7 +64,7 @@ async def test_so_is_one_in_the_middle_of_a_turn(supervisor: Launcher, api: Mess
         heard = heard_by(made)
         answer = await made.answered("A long task")
     assert compactions(api) == 1
-    assert heard[0] == {"session_id": answer.session, "token_count": 995_001, "threshold": 0.8, "compaction": "auto"}
+    assert heard[0] == {"session_id": answer.session, "token_count": 995_005, "threshold": 0.8, "compaction": "auto"}
     assert answer.text.endswith("It is done.")
 
 
