@@ -72,7 +72,9 @@ def test_what_runs_later_outside_cannot_be_written(agents: Agents, built: dict[s
     assert len(before) > 5
     script = 'while IFS= read -r line; do sh -c "$line" < /dev/null; done < /vault/Attacks/lines; echo x > own\n'
     agents.run(f"printf %s {shlex.quote(script)} > {attacks}/all.sh")
-    agents.output("sh /vault/Attacks/all.sh > /dev/null 2>&1; true", workingDirectory=project)
+    # Where the guest has views, what it may not write waits.
+    events = agents.events("sh /vault/Attacks/all.sh > /dev/null 2>&1; true", workingDirectory=project)
+    assert events[-1]["type"] == "done", events[-1]
     assert agents.run(f"cat {project}/own") == "x", "it could write, and got to the end"
     assert json.loads(agents.run(f"{protected} watch {project}")) == before
     # The control: outside they change it.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from parachute.base.disk_errors import disk_error
 from parachute.base.errors import ParachuteError
 from parachute.base.folders import Folder
+from parachute.chat.changes import obeyed
 from parachute.chat.changes.blobs import Blobs
 from parachute.chat.changes.models import Applied, Entry, Held
 from parachute.chat.changes.planning import Change, Plan, Planner
@@ -33,8 +34,9 @@ async def apply(places: Places, view: View) -> Applied:
     count, problem = 0, None
     try:
         with Folder.open_unlinked(view.project) as project, Folder.open(view.upper) as upper:
-            scan = Scan(project, upper, view.known)
-            planner = Planner(places.blobs, project, upper, view, places.limit)
+            named = await asyncio.to_thread(obeyed.named_by_git, view.project)
+            scan = Scan(project, upper, view.known, named)
+            planner = Planner(places.blobs, project, upper, view, places.limit, named)
             written = [path for path, left in view.left.items() if left.state.kind != "none"]
             candidates = await asyncio.to_thread(scan.run, written)
             for begin in range(0, len(candidates), _BATCH):

@@ -1,9 +1,11 @@
 """What programs of the owner obey as soon as it lies in a project: one table for names at any depth, and for links."""
 
 from collections.abc import Collection
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
+from parachute.base.folders import Folder
 from parachute.chat.changes.models import Reason
+from parachute.sandbox.engines.protected import obeyed_by_git
 from parachute.sandbox.engines.run_later import FILES, FOLDERS, PRESENT_ONLY, present_only
 
 GIT = ".git"
@@ -26,6 +28,25 @@ def reason_of(name: str, names: Collection[str]) -> Reason | None:
 
 _OF_THE_SYSTEM = ("/usr/bin/", "/usr/lib/", "/usr/share/", "/nix/store/")
 """Folders in which nothing is the owner's: a virtual environment of Python has links there."""
+
+
+def named_by_git(project: Path) -> frozenset[str]:
+    """Paths in a project that git obeys since a configuration of the owner's names them: folders of hooks, and included files.
+
+    Error: InvalidInput where it names the project itself, OSError. Waits for the disk.
+    """
+    with Folder.open_unlinked(project) as root:
+        return frozenset(name for name, _ in obeyed_by_git(project, root))
+
+
+def is_named(path: str, named: Collection[str]) -> bool:
+    """Return whether a path is one of those, or lies below it."""
+    return any(path == each or path.startswith(f"{each}/") for each in named)
+
+
+def leads_to(path: str, named: Collection[str]) -> bool:
+    """Return whether a link at a path would be on the way to one of those."""
+    return any(each.startswith(f"{path}/") for each in named)
 
 
 def may_matter(names: Collection[str]) -> bool:

@@ -3,7 +3,7 @@
 import os
 import stat
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
 from parachute.base.errors import InvalidInput
@@ -48,12 +48,15 @@ class Plan:
 class Planner:
     """Decides about the candidates of one look at a view, in their order. It waits for the disk."""
 
-    def __init__(self, blobs: Blobs, project: Folder, upper: Folder, view: View, limit: int) -> None:
+    def __init__(
+        self, blobs: Blobs, project: Folder, upper: Folder, view: View, limit: int, named: Collection[str]
+    ) -> None:
         self._blobs = blobs
         self._project = project
         self._upper = upper
         self._view = view
         self._limit = limit
+        self._named = named
         self._commit: Reason | None = None
         """Why the rest of a commit waits, once a part of it does."""
         self._has_looked = False
@@ -163,7 +166,7 @@ class Planner:
         """Why something waits that nothing is known against so far."""
         if wanted.state.kind == "link":
             text = os.fsdecode(b"".join(wanted.content.chunks())) if wanted.content else ""
-            if each.git or obeyed.leads_out(each.path, text):
+            if each.git or obeyed.leads_out(each.path, text) or obeyed.leads_to(each.path, self._named):
                 return "link"
         if each.git in ("ref", "head", "index") and not self._has_looked:
             self._has_looked = True
@@ -211,7 +214,9 @@ class Planner:
             except (OSError, InvalidInput):
                 indexes.append(b"")
         return any(
-            is_repository or any(obeyed.reason_of(part, ()) for part in name.split("/"))
+            is_repository
+            or any(obeyed.reason_of(part, ()) for part in name.split("/"))
+            or obeyed.is_named(name, self._named)
             for name, is_repository in git_files.new_names(*indexes)
         )
 

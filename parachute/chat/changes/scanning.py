@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from parachute.base.folders import Folder, TooMany
@@ -57,12 +57,18 @@ def unexplained(descriptor: int) -> bool:
 
 
 class Scan:
-    """One look at the upper layer; `known` is what was handled as it is, `visited` becomes all that the view has, and `noted` more to know."""
+    """One look at the upper layer; `known` is what was handled as it is, `visited` becomes all that the view has, and `noted` more to know.
 
-    def __init__(self, project: Folder, upper: Folder, known: dict[str, Seen]) -> None:
+    `named` are the paths that git obeys in this project besides the table of names.
+    """
+
+    def __init__(
+        self, project: Folder, upper: Folder, known: dict[str, Seen], named: Collection[str] = frozenset()
+    ) -> None:
         self._project = project
         self._upper = upper
         self._known = known
+        self._named = named
         self._found: dict[str, Candidate] = {}
         self.visited: set[str] = set()
         self.noted: dict[str, Seen] = {}
@@ -81,7 +87,7 @@ class Scan:
         for path in written:
             # Gone without a mark: it was in a folder that only the view had when it was made.
             if path not in self.visited and path not in self._found:
-                self._deleted(path, _place_of(path))
+                self._deleted(path, self._place_of(path))
         return sorted(self._found.values(), key=lambda each: (each.order, each.path))
 
     def _folder(self, path: str, place: Place) -> Iterator[tuple[str, Place]]:
@@ -120,7 +126,7 @@ class Scan:
         below = f"{path}/{name}" if path else name
         if place.in_git or (below == obeyed.GIT and self._is_own_repository()):
             return Place(in_git=True)
-        reason = obeyed.reason_of(name, names)
+        reason = "obeyed" if below in self._named else obeyed.reason_of(name, names)
         return Place(below, reason) if reason else place
 
     def _entry(self, path: str, entry: os.DirEntry[str], place: Place) -> bool:
@@ -240,13 +246,13 @@ class Scan:
         with self._upper.folder(obeyed.GIT) as folder:
             return _OPAQUE in os.listxattr(folder.fileno())
 
-
-def _place_of(path: str) -> Place:
-    """The place of something that the view has no more."""
-    parts = path.split("/")
-    if parts[0] == obeyed.GIT:
-        return Place(in_git=True)
-    for number, part in enumerate(parts, 1):
-        if reason := obeyed.reason_of(part, ()):
-            return Place("/".join(parts[:number]), reason)
-    return Place()
+    def _place_of(self, path: str) -> Place:
+        """The place of something that the view has no more."""
+        parts = path.split("/")
+        if parts[0] == obeyed.GIT:
+            return Place(in_git=True)
+        for number, part in enumerate(parts, 1):
+            above = "/".join(parts[:number])
+            if reason := "obeyed" if above in self._named else obeyed.reason_of(part, ()):
+                return Place(above, reason)
+        return Place()

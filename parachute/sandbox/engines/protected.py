@@ -59,8 +59,8 @@ def remove_placeholders(folder: Path) -> None:
         for name, content in FILES.items():
             _remove_file(root, name, content)
         with suppress(InvalidInput):
-            for name, is_folder in _obeyed(folder, root):
-                _remove_obeyed(root, name, is_folder)
+            for name, is_folder in obeyed_by_git(folder, root):
+                _removeobeyed_by_git(root, name, is_folder)
         with suppress(OSError), root.folder(".git") as git:
             for name in _IN_GIT_FOLDERS:
                 with suppress(OSError):
@@ -91,7 +91,7 @@ def _protections(mount: Mount) -> Iterator[Mount]:
             found[".git"] = _below(mount, ".git", is_file=True)
         else:
             found |= _git(mount, root)
-        for name, is_folder in _obeyed(Path(mount.source), root):
+        for name, is_folder in obeyed_by_git(Path(mount.source), root):
             _protect(mount, root, name, is_folder, found)
         read_only = frozenset(name for name, each in found.items() if not each.writable)
         for name, is_file in find_below(Path(mount.source), read_only):
@@ -102,7 +102,7 @@ def _protections(mount: Mount) -> Iterator[Mount]:
 def check_repositories(project: Path) -> None:
     """See that no other repository lies in a folder that is chosen as a project, as its sandbox will; errors: InvalidInput, OSError."""
     with Folder.open_unlinked(project) as root:
-        find_below(project, frozenset(name for name, is_folder in _obeyed(project, root) if is_folder))
+        find_below(project, frozenset(name for name, is_folder in obeyed_by_git(project, root) if is_folder))
 
 
 def _git(mount: Mount, root: Folder) -> dict[str, Mount]:
@@ -129,8 +129,8 @@ def _git(mount: Mount, root: Folder) -> dict[str, Mount]:
         return found
 
 
-def _obeyed(project: Path, root: Folder) -> list[tuple[str, bool]]:
-    """Paths inside of the project that the configuration of git obeys, each with True for a folder (of hooks).
+def obeyed_by_git(project: Path, root: Folder) -> list[tuple[str, bool]]:
+    """Return the paths inside of a project that the configuration of git obeys, each with True for a folder (of hooks).
 
     Error: InvalidInput where it leads to the project itself, since then nothing in it could be written.
     """
@@ -217,7 +217,7 @@ def _protect(mount: Mount, root: Folder, name: str, is_folder: bool, found: dict
         found[inside] = _below(mount, inside, writable=not is_last, is_file=is_last and not is_folder)
 
 
-def _remove_obeyed(root: Folder, name: str, is_folder: bool) -> None:
+def _removeobeyed_by_git(root: Folder, name: str, is_folder: bool) -> None:
     with suppress(OSError, InvalidInput):
         if not is_folder:
             if not _remove_file(root, name, _NOT_INCLUDED):
