@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from parachute.sandbox.engines.views import unavailable
 from tests.support.computer import Computer
 from tests.support.fork_server import shared_forks
 from tests.support.messages_api import MessagesAPI
@@ -16,6 +17,18 @@ from tests.support.terminal import Terminal
 needs_bubblewrap = pytest.mark.skipif(
     not shutil.which("bwrap"), reason="needs the system package bubblewrap: `make test-deps` installs it"
 )
+
+
+@pytest.fixture(scope="session")
+def _views(tmp_path_factory: pytest.TempPathFactory) -> str | None:
+    return unavailable(tmp_path_factory.mktemp("views"))
+
+
+@pytest.fixture
+def views_work(_views: str | None) -> None:
+    """Skip where the file system of the tests cannot have copy-on-write views, such as an overlay."""
+    if _views is not None:
+        pytest.skip(_views)
 
 
 LONG_SECONDS = 600

@@ -339,6 +339,7 @@ def test_git_that_obeys_what_looks_like_a_repository_is_noticed(machine: Machine
         machine.well("git-repositories")
 
 
+@pytest.mark.usefixtures("views_work")
 def test_views_of_projects(machine: Machine) -> None:
     assert "copy-on-write views" in machine.well("views")
     machine.settings = {"changes": {"apply": "live"}}

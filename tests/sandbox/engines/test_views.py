@@ -13,7 +13,7 @@ from parachute.base.errors import InvalidInput
 from parachute.sandbox.engines.views import View, unavailable
 from tests.sandbox.engines.conftest import SandboxFactory, needs_bubblewrap
 
-pytestmark = needs_bubblewrap
+pytestmark = [needs_bubblewrap, pytest.mark.usefixtures("views_work")]
 
 
 @pytest.fixture
