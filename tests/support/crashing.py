@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-_CHANGES = frozenset({"os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.symlink", "os.link"})
+_CHANGES = frozenset({"os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.symlink", "os.link", "os.chmod"})
 
 
 def at_every_step(
@@ -29,7 +29,7 @@ def at_every_step(
         prepare()
         child = os.fork()
         if child == 0:
-            change(partial(_kill_at, step))
+            change(partial(kill_at, step))
             os._exit(0)
         _, status = os.waitpid(child, 0)
         ended = os.waitstatus_to_exitcode(status)
@@ -38,7 +38,8 @@ def at_every_step(
     return found
 
 
-def _kill_at(step: int) -> None:
+def kill_at(step: int) -> None:
+    """Kill this process before it changes a file for the so manyth time; also in SQLite's thread, which opens nothing by Python."""
     left = step
 
     def killing(event: str, arguments: Any) -> None:
