@@ -1,1 +1,1 @@
-"""Conversations: runs, sessions, prompts, workspaces, agent processes and the user's MCP servers."""
+"""Conversations: runs, sessions, prompts, workspaces and agent processes."""

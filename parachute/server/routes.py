@@ -4,9 +4,9 @@ from parachute.automation.module_agents.api import router as module_prompts
 from parachute.automation.scheduled_agents.api import router as scheduled_agents
 from parachute.automation.suggestions.api import router as suggestions
 from parachute.automation.triage.api import router as orchestrator
+from parachute.capabilities.mcp_servers.api import router as mcp_servers
 from parachute.chat.changes.api import router as changes
 from parachute.chat.claude_code_import.api import router as claude_code
-from parachute.chat.mcp_servers.api import router as mcp_servers
 from parachute.chat.network.api import router as network
 from parachute.chat.repositories.api import router as repositories
 from parachute.chat.runs.api import router as runs

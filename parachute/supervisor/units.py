@@ -69,7 +69,7 @@ def by_name(home: Home, name: str, environment: Mapping[str, str] | None = None,
     if match := _MODULE.fullmatch(name):
         return module_unit.unit(home.root, match[1], module_socket(home, match[1]), _child, confines=confines)
     if match := _MCP.fullmatch(name):
-        command = _child("parachute.chat.mcp_servers.launch", match[1])
+        command = _child("parachute.capabilities.mcp_servers.launch", match[1])
         return Unit(name, command, listen=(mcp_socket(home, match[1]),), on_demand=True, stop_seconds=5)
     raise AssertionError(name)
 

@@ -13,7 +13,7 @@ from tests.appliance.services import Services
 from tests.support.sse import text_of
 
 UNIT = "parachute-mcp@notes.service"
-RUNNING = f"{SOURCE}/parachute/chat/mcp_servers/running.py"
+RUNNING = f"{SOURCE}/parachute/capabilities/mcp_servers/running.py"
 SERVER = """
 import json, sys
 

@@ -4,7 +4,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.chat.mcp_servers.programs import plain
+from tests.capabilities.mcp_servers.programs import plain
 from tests.modules.registry.building import write_module
 
 from .reader import Reader

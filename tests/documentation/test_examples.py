@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from parachute.chat.mcp_servers.configuration import FILE, Configuration
+from parachute.capabilities.mcp_servers.configuration import FILE, Configuration
 from parachute.chat.workspaces.declared import declared_workspaces
 from parachute.config.declared.file import VARIABLE, load
 from tests.config.declared.declaring import USER, write

@@ -6,7 +6,7 @@ from typing import Any
 
 from parachute import __version__
 from parachute.base.errors import ParachuteError
-from parachute.chat.mcp_servers.secrets import Secrets
+from parachute.capabilities.mcp_servers.secrets import Secrets
 from parachute.chat.runs.preparation import AgentServices
 from parachute.modules.registry.models import InstalledModule
 from parachute.modules.registry.service import Modules

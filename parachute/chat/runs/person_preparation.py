@@ -11,9 +11,9 @@ from parachute.chat.agent_processes.listed_tools import module_tool_listed
 from parachute.chat.agent_processes.program_tools import PERSONS_TOOLS
 from parachute.chat.agent_processes.tools import permitted
 from parachute.chat.knowledge.service import Knowledge, KnowledgeService
-from parachute.chat.mcp_servers.service import McpServers
 from parachute.chat.network.service import Networks
 from parachute.chat.prompts.service import Prompt
+from parachute.chat.runs.capabilities import CapabilityRequest, CapabilitySource
 from parachute.chat.runs.events import PromptMetadata, RunWarning
 from parachute.chat.runs.preparation import AgentServices, Preparation, ProposingTools, TurnPlan, compose
 from parachute.chat.runs.request import TurnRequest
@@ -37,7 +37,7 @@ _CHARACTERS_PER_TOKEN = 4
 
 
 class PersonPreparation:
-    """Prepares the turns of persons; without `mcp_servers` agents have only the tools of modules.
+    """Prepares the turns of persons; without `capabilities` agents have only the tools of modules.
 
     `proposing` gives them the tool `suggest`.
     """
@@ -48,14 +48,14 @@ class PersonPreparation:
         workspaces: Workspaces,
         knowledge: KnowledgeService,
         networks: Networks,
-        mcp_servers: McpServers | None = None,
+        capabilities: CapabilitySource | None = None,
         proposing: ProposingTools | None = None,
     ) -> None:
         self._services = services
         self._workspaces = workspaces
         self._knowledge = knowledge
         self._networks = networks
-        self._mcp_servers = mcp_servers
+        self._capabilities = capabilities
         self._proposing = proposing
 
     async def prepare_run(self, run: Run, *, resume: bool) -> tuple[Preparation, Knowledge]:
@@ -114,18 +114,19 @@ class PersonPreparation:
         services.sandboxes.opened.wake(session.id)
         commands, allowed_tools = await asyncio.to_thread(services.prompts.limits, session.agent_path)
         module_tools = () if provider.is_offline else permitted(services.tools.tools(), allowed_tools)
-        mcps = workspace.capabilities.mcps if workspace else choice_of(services.settings.default_capabilities.mcps)
-        module_tools = Capabilities(mcps).tools(module_tools)
+        otherwise = Capabilities(choice_of(services.settings.default_capabilities.mcps))
+        choice = workspace.capabilities if workspace else otherwise
+        module_tools = choice.tools(module_tools)
         notes: tuple[str, ...] = ()
         if self._proposing is not None and (allowed_tools is None or module_tool_listed(SUGGEST_TOOL, allowed_tools)):
             suggest = self._proposing.suggest_tool(session, module_tools, by_owner=by_owner)
             if suggest is not None:
                 module_tools, notes = (*module_tools, suggest), (suggest.prompt,)
-        # Who writes from outside is given a server of the user's only where the user put the conversation in a workspace.
-        if self._mcp_servers is not None and not provider.is_offline and (workspace or not session.from_outside):
-            server_tools, warnings = await self._mcp_servers.offered(mcps, allowed_tools)
-            module_tools += server_tools
-            execution = replace(execution, warnings=(*execution.warnings, *warnings))
+        if self._capabilities is not None and not provider.is_offline:
+            asked = CapabilityRequest(session, level, choice, workspace, directory, allowed_tools)
+            offered = await self._capabilities.offered(asked)
+            module_tools += offered.tools
+            execution = replace(execution, warnings=(*execution.warnings, *offered.warnings))
         prompt = partial(
             services.prompts.compose,
             execution,

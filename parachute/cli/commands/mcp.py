@@ -26,7 +26,7 @@ from parachute.cli.output import (
 from parachute.config.settings.home import Home
 
 if TYPE_CHECKING:
-    from parachute.chat.mcp_servers.catalog import Catalog, Listed, Review
+    from parachute.capabilities.mcp_servers.catalog import Catalog, Listed, Review
 
 _NAME = typer.Argument(metavar="NAME", help="Name of the server, as `list` shows it.")
 _SECRET = typer.Argument(metavar="NAME", help="Name of the secret.")
@@ -167,7 +167,7 @@ app.add_typer(_secrets, name="secret", help="Keep secrets that servers are given
 def _catalog() -> "Catalog":
     """The servers of this installation, whether or not it runs."""
     # YAML
-    from parachute.chat.mcp_servers.catalog import Catalog
+    from parachute.capabilities.mcp_servers.catalog import Catalog
 
     home = Home.find()
     return Catalog(home, settings(home).vault, settings(home).project_folders)

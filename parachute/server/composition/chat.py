@@ -1,7 +1,10 @@
-"""The wing `chat`: sessions, workspaces, agent processes, MCP servers and runs."""
+"""The wings `chat` and `capabilities`: sessions, workspaces, agent processes, runs, and MCP servers."""
 
 from dataclasses import dataclass
 
+from parachute.capabilities.mcp_servers.inbox import McpServersSource
+from parachute.capabilities.mcp_servers.service import McpServers
+from parachute.capabilities.offered.service import ConversationCapabilities
 from parachute.chat.agent_processes.models import ModuleTools
 from parachute.chat.agent_processes.options import prepare_files
 from parachute.chat.agent_processes.pool import AgentPool
@@ -10,8 +13,6 @@ from parachute.chat.changes.service import Changes
 from parachute.chat.claude_code_import.history import History
 from parachute.chat.claude_code_import.service import ClaudeCode
 from parachute.chat.knowledge.service import KnowledgeService
-from parachute.chat.mcp_servers.inbox import McpServersSource
-from parachute.chat.mcp_servers.service import McpServers
 from parachute.chat.network.inbox import HostsSource
 from parachute.chat.network.service import Networks
 from parachute.chat.network.store import HostDecisions
@@ -128,7 +129,9 @@ async def build_chat(
         events.inbox.changed,
     )
     networks = Networks(settings.network, sandbox.egress, decisions, repositories, events.inbox.changed)
-    preparation = PersonPreparation(agents, workspaces, knowledge, networks, mcp_servers, proposing)
+    preparation = PersonPreparation(
+        agents, workspaces, knowledge, networks, ConversationCapabilities(mcp_servers), proposing
+    )
     prewarming = Prewarming(agents, preparation, pool, knowledge)
     admission = Admission(agents, workspaces, events.hooks)
     turn = TurnServices(agents, preparation, pool, events.events, storage.audit, events.inbox)

@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from parachute.chat.mcp_servers.secrets import Secrets
+from parachute.capabilities.mcp_servers.secrets import Secrets
 from parachute.security.keys.cli_token import CliToken
 from tests.modules.runtime.module_computer import ModuleComputer
 from tests.support.computer import PLAIN

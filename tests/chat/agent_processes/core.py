@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from parachute.base.database import Database
+from parachute.capabilities.mcp_servers.service import McpServers
 from parachute.chat.agent_processes.models import ModuleTools
 from parachute.chat.agent_processes.options import prepare_files
 from parachute.chat.agent_processes.pool import AgentPool
 from parachute.chat.changes import store as change_store
 from parachute.chat.changes.service import Changes
 from parachute.chat.knowledge.service import KnowledgeService
-from parachute.chat.mcp_servers.service import McpServers
 from parachute.chat.network.inbox import HostsSource
 from parachute.chat.network.service import Networks
 from parachute.chat.network.store import HostDecisions, create_host_decisions

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from parachute.security.keys.cli_token import CliToken
+from tests.capabilities.mcp_servers.programs import plain
 from tests.chat.changes.seeding import call_changes
 from tests.chat.claude_code_import.writing import talk as said
 from tests.chat.claude_code_import.writing import write
-from tests.chat.mcp_servers.programs import plain
 from tests.modules.runtime.module_computer import ModuleComputer
 from tests.support.messages_api import Gate, MessagesAPI, hold, text, tool_use
 from tests.support.sse import ChatStream, chat

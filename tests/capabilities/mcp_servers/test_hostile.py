@@ -7,11 +7,11 @@ import os
 import pytest
 
 from parachute.base.errors import ParachuteError, Unavailable
-from parachute.chat.mcp_servers import service, transport
-from parachute.chat.mcp_servers.client import ToolFailed
+from parachute.capabilities.mcp_servers import service, transport
+from parachute.capabilities.mcp_servers.client import ToolFailed
 from parachute.sandbox.engines.bubblewrap import counts_processes_by_namespace
-from tests.chat.mcp_servers.programs import plain
-from tests.chat.mcp_servers.running_servers import RunningServers
+from tests.capabilities.mcp_servers.programs import plain
+from tests.capabilities.mcp_servers.running_servers import RunningServers
 from tests.conftest import needs_bubblewrap
 
 pytestmark = [needs_bubblewrap, pytest.mark.long]
@@ -128,7 +128,7 @@ async def test_a_server_that_does_not_begin_is_left_out_with_one_warning(
 ) -> None:
     servers.plain("solid")
     await servers.offered()
-    monkeypatch.setattr("parachute.chat.mcp_servers.running.START_SECONDS", 3.0)
+    monkeypatch.setattr("parachute.capabilities.mcp_servers.running.START_SECONDS", 3.0)
     servers.plain("hostile", code)
     for _ in range(2):
         tools, warnings = await servers.offered()

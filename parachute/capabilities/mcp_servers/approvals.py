@@ -5,7 +5,7 @@ from pathlib import Path
 
 from parachute.base.approved_hashes import ApprovedHashes
 from parachute.base.errors import InvalidInput
-from parachute.chat.mcp_servers.models import Approval
+from parachute.capabilities.mcp_servers.models import Approval
 
 
 class Approvals:

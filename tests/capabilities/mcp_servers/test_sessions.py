@@ -17,9 +17,9 @@ from parachute.config.settings.home import Home
 from parachute.supervisor import units
 from parachute.supervisor.logs import log_path
 from parachute.supervisor.rendering import render
+from tests.capabilities.mcp_servers.running_servers import RunningServers, running_servers
 from tests.chat.agent_processes.core import core
 from tests.chat.agent_processes.module_tools import Reading
-from tests.chat.mcp_servers.running_servers import RunningServers, running_servers
 from tests.conftest import needs_bubblewrap
 from tests.supervisor.launching import Launcher
 from tests.support.messages_api import MessagesAPI
@@ -108,7 +108,7 @@ def test_all_servers_share_one_template_under_systemd(supervisor: Launcher) -> N
     unit = units.by_name(home, "mcp@notes")
     files = render(unit, home, log_path(home, unit.name))
     assert set(files) == {"parachute-mcp@.service", "parachute-mcp@.socket"}
-    assert "parachute.chat.mcp_servers.launch" in files["parachute-mcp@.service"]
+    assert "parachute.capabilities.mcp_servers.launch" in files["parachute-mcp@.service"]
     assert f"{home.root}/run/mcp/%i/server.sock" in files["parachute-mcp@.socket"]
 
 
@@ -116,7 +116,7 @@ def test_all_servers_share_one_template_under_systemd(supervisor: Launcher) -> N
 async def test_what_is_idle_or_not_approved_any_more_ends(
     servers: RunningServers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("parachute.chat.mcp_servers.running._SWEEP_SECONDS", 0.05)
+    monkeypatch.setattr("parachute.capabilities.mcp_servers.running._SWEEP_SECONDS", 0.05)
     await servers.service.close()
     await servers.service.start()
     servers.plain("kept")
@@ -125,7 +125,7 @@ async def test_what_is_idle_or_not_approved_any_more_ends(
     assert await servers.service.call("kept", "act", {}) == "done"
     servers.catalog.remove("kept")
     await until(lambda: "kept" not in servers.service.running(), "the removed one has ended")
-    monkeypatch.setattr("parachute.chat.mcp_servers.running.IDLE_SECONDS", 0.0)
+    monkeypatch.setattr("parachute.capabilities.mcp_servers.running.IDLE_SECONDS", 0.0)
     call = asyncio.create_task(servers.service.call("slow", "act", {}))
     await until(lambda: "slow" in servers.service.running(), "it has begun")
     opened = await asyncio.to_thread(lambda: (servers.data("slow") / "go").open("w"))  # it is at work all the time

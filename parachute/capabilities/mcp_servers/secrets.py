@@ -7,7 +7,7 @@ from pathlib import Path
 from parachute.base.errors import InvalidInput, NotFound
 from parachute.base.files import atomic_write, locked
 from parachute.base.private_files import read_private
-from parachute.chat.mcp_servers.models import SECRET, Server
+from parachute.capabilities.mcp_servers.models import SECRET, Server
 
 _LIMIT = 1024 * 1024
 _VALUE_LIMIT = 16 * 1024

@@ -1,13 +1,13 @@
-"""The process that an MCP server's socket starts; it becomes the sandbox (`python -m parachute.chat.mcp_servers.launch NAME`)."""
+"""The process that an MCP server's socket starts; it becomes the sandbox (`python -m parachute.capabilities.mcp_servers.launch NAME`)."""
 
 import json
 import os
 import sys
 
 from parachute.base.errors import ParachuteError
-from parachute.chat.mcp_servers import sandbox, specification
-from parachute.chat.mcp_servers.named_files import copies
-from parachute.chat.mcp_servers.secrets import Secrets
+from parachute.capabilities.mcp_servers import sandbox, specification
+from parachute.capabilities.mcp_servers.named_files import copies
+from parachute.capabilities.mcp_servers.secrets import Secrets
 from parachute.config.settings.home import Home
 from parachute.sandbox.engines.launch import become
 from parachute.security.kill_switch.switch import KillSwitch

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound
-from parachute.chat.mcp_servers.configuration import Configuration, server_of
+from parachute.capabilities.mcp_servers.configuration import Configuration, server_of
 
 SOUND = {"command": "npx", "args": ["-y", "notes"], "env": {"TOKEN": "${secret:NOTES}", "MODE": "fast"}}
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from parachute.base.errors import InvalidInput
 from parachute.base.files import atomic_write, private_folder, read_regular
-from parachute.chat.mcp_servers.approvals import Approvals
-from parachute.chat.mcp_servers.models import NAME, Folders, Runnable, Server, digest_of
+from parachute.capabilities.mcp_servers.approvals import Approvals
+from parachute.capabilities.mcp_servers.models import NAME, Folders, Runnable, Server, digest_of
 
 _LIMIT = 1024 * 1024
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from parachute import __version__
 from parachute.base.errors import ParachuteError, Unavailable
-from parachute.chat.mcp_servers.results import text_of
-from parachute.chat.mcp_servers.transport import Link
+from parachute.capabilities.mcp_servers.results import text_of
+from parachute.capabilities.mcp_servers.transport import Link
 
 # The library of MCP is imported in functions: it takes half a second of a small processor, which the start of the server has not.
 if TYPE_CHECKING:

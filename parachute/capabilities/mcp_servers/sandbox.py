@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from parachute.chat.mcp_servers.specification import Started
+from parachute.capabilities.mcp_servers.specification import Started
 from parachute.sandbox.engines.bubblewrap import (
     ISOLATION,
     counts_processes_by_namespace,

@@ -11,7 +11,7 @@ from parachute.base.errors import InvalidInput
 from parachute.base.files import atomic_write, private_folder, read_regular
 from parachute.base.folders import Folder
 from parachute.base.signatures import Signature, signature_of
-from parachute.chat.mcp_servers.models import Server
+from parachute.capabilities.mcp_servers.models import Server
 
 _LIMIT = 128 * 1024 * 1024
 _MOST = 20

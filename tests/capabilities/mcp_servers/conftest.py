@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from tests.chat.mcp_servers.running_servers import RunningServers, running_servers
+from tests.capabilities.mcp_servers.running_servers import RunningServers, running_servers
 from tests.supervisor.launching import Launcher, launcher
 
 

@@ -12,7 +12,7 @@ from parachute.base.documents import Bounds, NotJson, load_json
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError
 from parachute.base.files import atomic_write, locked, read_regular
 from parachute.base.signatures import Signature, current_signature
-from parachute.chat.mcp_servers.models import BUILT_IN, KEPT_NAMES, NAME, SECRET, Server
+from parachute.capabilities.mcp_servers.models import BUILT_IN, KEPT_NAMES, NAME, SECRET, Server
 
 FILE = ".mcp.json"
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from parachute.base.errors import ParachuteError
-from parachute.chat.mcp_servers.catalog import Catalog, Listed, Review
+from parachute.capabilities.mcp_servers.catalog import Catalog, Listed, Review
 from parachute.events.inbox.models import APPROVE, Answer, Item, Kind, Source, not_waiting
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from parachute.security.keys.cli_token import CliToken
-from tests.chat.mcp_servers.programs import plain
+from tests.capabilities.mcp_servers.programs import plain
 from tests.chat.runs.answers import answered, ended
 from tests.conftest import needs_bubblewrap
 from tests.contract.mcps import ServerList, ToolList, Trial

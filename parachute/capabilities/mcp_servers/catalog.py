@@ -8,12 +8,12 @@ from typing import Any, Literal
 
 from parachute.base.errors import InvalidInput, NotAllowed, ParachuteError
 from parachute.base.files import private_folder, remove_tree
-from parachute.chat.mcp_servers import named_files
-from parachute.chat.mcp_servers.approvals import Approvals
-from parachute.chat.mcp_servers.configuration import Configuration
-from parachute.chat.mcp_servers.models import NAME, Approval, Folders, Runnable, Server, digest_of
-from parachute.chat.mcp_servers.named_files import NamedFile, NamedFiles
-from parachute.chat.mcp_servers.secrets import Secrets
+from parachute.capabilities.mcp_servers import named_files
+from parachute.capabilities.mcp_servers.approvals import Approvals
+from parachute.capabilities.mcp_servers.configuration import Configuration
+from parachute.capabilities.mcp_servers.models import NAME, Approval, Folders, Runnable, Server, digest_of
+from parachute.capabilities.mcp_servers.named_files import NamedFile, NamedFiles
+from parachute.capabilities.mcp_servers.secrets import Secrets
 from parachute.config.settings.home import Home
 from parachute.sandbox.egress.hosts import AllowedHosts
 

@@ -11,13 +11,13 @@ from typing import Any
 
 from parachute.base.errors import ParachuteError, Unavailable
 from parachute.base.files import atomic_write, read_regular
+from parachute.capabilities.mcp_servers.catalog import Catalog, Listed
+from parachute.capabilities.mcp_servers.models import BUILT_IN, Runnable
+from parachute.capabilities.mcp_servers.results import offered_of
+from parachute.capabilities.mcp_servers.running import Running
 from parachute.chat.agent_processes.listed_tools import server_tool_listed
 from parachute.chat.agent_processes.models import ModuleTools, ServerTool, shown_name
 from parachute.chat.agent_processes.tools import CALL_SECONDS
-from parachute.chat.mcp_servers.catalog import Catalog, Listed
-from parachute.chat.mcp_servers.models import BUILT_IN, Runnable
-from parachute.chat.mcp_servers.results import offered_of
-from parachute.chat.mcp_servers.running import Running
 from parachute.chat.workspaces.models import Choice
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from parachute.base.errors import InvalidInput, NotFound
-from parachute.chat.mcp_servers.catalog import Catalog, NotApproved
+from parachute.capabilities.mcp_servers.catalog import Catalog, NotApproved
 from parachute.config.settings.home import Home
 
 

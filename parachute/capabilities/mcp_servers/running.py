@@ -11,10 +11,10 @@ from typing import Any
 
 from parachute.base.errors import Conflict, ParachuteError, Unavailable
 from parachute.base.files import private_folder, remove_tree
-from parachute.chat.mcp_servers import specification
-from parachute.chat.mcp_servers.catalog import Catalog
-from parachute.chat.mcp_servers.client import Client
-from parachute.chat.mcp_servers.models import Runnable
+from parachute.capabilities.mcp_servers import specification
+from parachute.capabilities.mcp_servers.catalog import Catalog
+from parachute.capabilities.mcp_servers.client import Client
+from parachute.capabilities.mcp_servers.models import Runnable
 from parachute.config.settings.home import Home
 from parachute.sandbox.egress.service import Egress
 from parachute.sandbox.engines import bubblewrap

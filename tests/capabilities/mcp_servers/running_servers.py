@@ -7,14 +7,14 @@ from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 from typing import Any
 
+from parachute.capabilities.mcp_servers.catalog import Catalog
+from parachute.capabilities.mcp_servers.service import McpServers
 from parachute.chat.agent_processes.models import ServerTool
-from parachute.chat.mcp_servers.catalog import Catalog
-from parachute.chat.mcp_servers.service import McpServers
 from parachute.config.settings.models import Settings
 from parachute.sandbox.egress.service import Egress
 from parachute.security.audit.service import Audit
+from tests.capabilities.mcp_servers.programs import plain
 from tests.chat.agent_processes.module_tools import Reading
-from tests.chat.mcp_servers.programs import plain
 from tests.supervisor.launching import Launcher
 
 

@@ -6,9 +6,9 @@ from fastapi import APIRouter, Body, Depends
 
 from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.base.services import provided
-from parachute.chat.mcp_servers.catalog import Listed
-from parachute.chat.mcp_servers.models import BUILT_IN
-from parachute.chat.mcp_servers.service import McpServers
+from parachute.capabilities.mcp_servers.catalog import Listed
+from parachute.capabilities.mcp_servers.models import BUILT_IN
+from parachute.capabilities.mcp_servers.service import McpServers
 
 router = APIRouter(prefix="/api/mcps", tags=["mcps"])
 

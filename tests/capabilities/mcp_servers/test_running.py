@@ -10,10 +10,10 @@ import psutil
 import pytest
 
 from parachute.base.errors import ParachuteError, Unavailable
-from parachute.chat.mcp_servers.catalog import NotApproved
-from parachute.chat.mcp_servers.client import ToolFailed
-from tests.chat.mcp_servers.programs import NOTES, plain
-from tests.chat.mcp_servers.running_servers import RunningServers, running_servers
+from parachute.capabilities.mcp_servers.catalog import NotApproved
+from parachute.capabilities.mcp_servers.client import ToolFailed
+from tests.capabilities.mcp_servers.programs import NOTES, plain
+from tests.capabilities.mcp_servers.running_servers import RunningServers, running_servers
 from tests.conftest import needs_bubblewrap
 from tests.supervisor.launching import Launcher, with_argument
 from tests.support.waiting import wait_until

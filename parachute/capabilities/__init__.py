@@ -1,0 +1,1 @@
+"""Agents, skills, plugins and MCP servers: what conversations have beside the computer's own tools."""
