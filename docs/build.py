@@ -39,6 +39,7 @@ GROUPS = {
         "backup",
         "doctor",
         "maintenance",
+        "audit",
         "panic",
     ],
     "Understand": ["security", "architecture", "glossary", "specification", "verified"],

@@ -48,6 +48,9 @@ SECTIONS = {
         "sandbox": "Build and inspect the agents' sandbox",
         "maintenance": "Have the maintenance agent look into something: it reads logs and code, mends data, and has no network",
     },
+    "Oversight": {
+        "audit": "List, follow and verify the record of who did what",
+    },
     "Stop everything": {
         "panic": "Stop all agents, schedules, hooks and outgoing connections now, also when the API hangs",
         "resume": "Let agents work again after `parachute panic`",

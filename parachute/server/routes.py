@@ -21,6 +21,7 @@ from parachute.modules.registry.api import router as modules
 from parachute.modules.registry.official_api import router as official_modules
 from parachute.modules.runtime.api import router as hosts
 from parachute.sandbox.image.api import router as image
+from parachute.security.audit.api import router as audit
 from parachute.security.keys.api import router as keys
 from parachute.server.setup_page.api import router as setup_page
 from parachute.server.status.supervisor_api import router as supervisor
@@ -36,6 +37,7 @@ ROUTERS = (
     repositories,
     claude_code,
     keys,
+    audit,
     gateway,
     hooks,
     inbox,

@@ -24,6 +24,7 @@ COMMANDS = (
     "restart",
     "status",
     "logs",
+    "audit",
     "config",
     "vault",
     "auth",

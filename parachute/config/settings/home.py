@@ -34,6 +34,10 @@ class Home:
         return self.root / "credentials.json"
 
     @property
+    def audit_seals(self) -> Path:
+        return self.root / "audit-seals.json"
+
+    @property
     def trust_database(self) -> Path:
         return self.root / "trust.db"
 

@@ -318,6 +318,20 @@ class ChangesSettings(BaseModel):
     )
 
 
+class AuditSettings(BaseModel):
+    """How long the audit log is kept, in whole days."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    keep_days: int = Field(default=90, ge=1, le=3650, description="Records of the audit log are kept for so many days.")
+    keep_megabytes: int = Field(
+        default=500,
+        ge=1,
+        le=1024 * 1024,
+        description="The audit log takes no more than this; the oldest days go first.",
+    )
+
+
 class Settings(BaseSettings):
     """All settings; the environment (`PARACHUTE_PORT`, `PARACHUTE_OFFLINE__MODEL`) goes over the file."""
 
@@ -378,6 +392,7 @@ class Settings(BaseSettings):
     suggestions: SuggestionSettings = SuggestionSettings()
     orchestrator: OrchestratorSettings = OrchestratorSettings()
     backup: BackupSettings = BackupSettings()
+    audit: AuditSettings = AuditSettings()
 
     @classmethod
     def settings_customise_sources(

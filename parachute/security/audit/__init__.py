@@ -1,1 +1,1 @@
-"""The audit log: who did what, one file a day."""
+"""The audit log: who did what, in chained records, one file a day."""

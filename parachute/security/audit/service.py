@@ -2,38 +2,64 @@
 
 import asyncio
 import contextlib
-import json
 import logging
-import os
 import threading
+import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from parachute.base.clock import now
 from parachute.base.errors import ParachuteError
-from parachute.base.files import private_folder
-from parachute.base.folders import Folder
+from parachute.security.audit.days import Days
+from parachute.security.audit.records import BEGIN, digest, line, previous_of, record
+from parachute.security.audit.retention import KEEP_DAYS, KEEP_MEGABYTES, remove_old
+from parachute.security.audit.seals import Seal, Seals
+from parachute.security.audit.verifying import counted
 
 log = logging.getLogger(__name__)
 
 _QUEUE_LIMIT = 10_000
 _FLUSH_SECONDS = 2.0
-_TEXT_LIMIT = 500
+
+_SEAL_SECONDS = 3600.0
+"""Between two seals of the day that is not over: with each one more file is written."""
 
 
 class Audit:
-    """Collect events in memory and write them in batches to `{folder}/YYYY-MM-DD.jsonl`.
+    """Collect records in memory and write them in batches to `{folder}/YYYY-MM-DD.jsonl`, each with the hash of the one before.
 
-    The queue is bounded: past its limit events are dropped and counted, and the count is written as an event of its own.
+    The queue is bounded: past its `limit` records are dropped and counted, and the count is written as a record of its own.
+    What cannot be written is tried again with what comes next. The end of each day is kept in `seals`. A batch is what comes within
+    so many `seconds`.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._queue: deque[str] = deque()
+    def __init__(
+        self,
+        folder: Path,
+        seals: Path | None = None,
+        *,
+        now: Callable[[], str] = now,
+        seconds: float = _FLUSH_SECONDS,
+        limit: int = _QUEUE_LIMIT,
+        keep_days: int = KEEP_DAYS,
+        keep_megabytes: int = KEEP_MEGABYTES,
+    ) -> None:
+        self.days = Days(folder)
+        self.seals = Seals(seals) if seals else None
+        self._now = now
+        self._seconds = seconds
+        self._limit = limit
+        self._keep_days = keep_days
+        self._keep_megabytes = keep_megabytes
+        self._queue: deque[dict[str, Any]] = deque()
         self._dropped = 0
         self._flushing = threading.Lock()
+        self._open: tuple[str, Seal] | None = None
+        self._is_new_day = False
+        self._sealed = time.monotonic()
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -42,12 +68,22 @@ class Audit:
         self._task = asyncio.create_task(self._write_for_ever(), name="audit")
 
     async def close(self) -> None:
-        """Write what is left."""
+        """Write what is left, and seal the day as it is."""
         if self._task:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
+        await asyncio.to_thread(self._flush, is_last=True)
+
+    async def written(self) -> None:
+        """Write what is waiting."""
         await asyncio.to_thread(self._flush)
+
+    async def sealed(self) -> dict[str, Seal]:
+        """Write what is waiting, and return what is known of each day; error: SealsUnreadable."""
+        await self.written()
+        sealed = await asyncio.to_thread(self.seals.read) if self.seals else {}
+        return {**sealed, self._open[0]: self._open[1]} if self._open else sealed
 
     def append(
         self,
@@ -61,22 +97,25 @@ class Audit:
         duration_ms: int = 0,
         success: bool = True,
         error: str | None = None,
+        **details: Any,
     ) -> None:
-        """Record one event (spec 000, "Audit Event Structure"); returns at once and never fails."""
-        if len(self._queue) >= _QUEUE_LIMIT:
+        """Record what was done, as `records.record` says; returns at once and never fails."""
+        if len(self._queue) >= self._limit:
             self._dropped += 1
             return
         self._queue.append(
-            _line(
+            record(
+                self._now(),
                 event_type=event_type,
                 source_type=source_type,
-                source_id=source_id[:_TEXT_LIMIT],
-                target_module=target_module[:_TEXT_LIMIT],
-                target_endpoint=target_endpoint[:_TEXT_LIMIT],
-                para_ids_involved=list(para_ids_involved),
+                source_id=source_id,
+                target_module=target_module,
+                target_endpoint=target_endpoint,
+                para_ids_involved=para_ids_involved,
                 duration_ms=duration_ms,
                 success=success,
-                error=error[:_TEXT_LIMIT] if error else None,
+                error=error,
+                **details,
             )
         )
         self._wake.set()
@@ -84,49 +123,80 @@ class Audit:
     async def _write_for_ever(self) -> None:
         while True:
             await self._wake.wait()
-            await asyncio.sleep(_FLUSH_SECONDS)  # gather a batch: an SD card wears by the number of writes
+            await asyncio.sleep(self._seconds)  # gather a batch: an SD card wears by the number of writes
             self._wake.clear()
             await asyncio.to_thread(self._flush)
 
-    def _flush(self) -> None:
+    def _flush(self, *, is_last: bool = False) -> None:
         # At the end, the flush of a cancelled task may still go on in its thread.
         with self._flushing:
-            batches: dict[str, list[str]] = {}
-            while self._queue:
-                line = self._queue.popleft()
-                batches.setdefault(_day(line), []).append(line)
-            if self._dropped:
-                dropped, self._dropped = self._dropped, 0
-                line = _line(
-                    event_type="audit_dropped",
-                    source_type="core",
-                    source_id="audit",
-                    target_module="audit",
-                    target_endpoint="append",
-                    para_ids_involved=[],
-                    duration_ms=0,
-                    success=False,
-                    error=f"{dropped} events came faster than they could be written.",
-                )
-                batches.setdefault(_day(line), []).append(line)
-            for day, lines in batches.items():
-                try:
-                    self._write(day, lines)
-                except (OSError, ParachuteError) as error:
-                    log.error("The audit log cannot be written (%d events lost): %s", len(lines), error)
+            try:
+                while self._queue or self._dropped:
+                    self._write(list(self._queue))
+                if self._open and (is_last or time.monotonic() - self._sealed >= _SEAL_SECONDS):
+                    self._seal(*self._open)
+            except (OSError, ParachuteError) as error:
+                log.error("The audit log cannot be written (%d records wait): %s", len(self._queue), error)
 
-    def _write(self, day: str, lines: list[str]) -> None:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK
-        with Folder.open(private_folder(self._folder)) as folder:
-            descriptor = folder.descriptor(f"{day}.jsonl", flags)
-        with os.fdopen(descriptor, "ab") as file:
-            # An agent names its tools itself, also with halves of characters that no encoding has.
-            file.write(("\n".join(lines) + "\n").encode(errors="replace"))
+    def _write(self, waiting: list[dict[str, Any]]) -> None:
+        """Write the records that wait and take them from the queue, day by day; those of an error stay."""
+        for day, records in groupby(waiting, lambda each: each["timestamp"][:10]):
+            batch = list(records)
+            self._append(day, batch)
+            for _ in batch:
+                self._queue.popleft()
+        if dropped := self._dropped:
+            lost = record(
+                self._now(),
+                event_type="audit_dropped",
+                source_type="core",
+                source_id="audit",
+                target_module="audit",
+                target_endpoint="append",
+                success=False,
+                error=f"{dropped} records came faster than they could be written.",
+            )
+            self._append(lost["timestamp"][:10], [lost])
+            self._dropped -= dropped
+
+    def _append(self, day: str, records: list[dict[str, Any]]) -> None:
+        if self._open is None or self._open[0] != day:
+            if self._open:
+                self._seal(*self._open)
+            self._open = day, self._known(day)
+            self._is_new_day = True
+        known = self._open[1]
+        head, lines = known.head, []
+        for each in records:
+            lines.append(line(each, head))
+            head = digest(lines[-1])
+        self.days.append(day, b"\n".join(lines) + b"\n")
+        self._open = day, Seal(known.records + len(records), known.first, head)
+        if self._is_new_day:
+            self._is_new_day = False
+            remove_old(self.days, self.seals, self._keep_days, self._keep_megabytes)
+
+    def _known(self, day: str) -> Seal:
+        """What is there of a day: what was sealed, what a process left that did not end well, or only the day before."""
+        head = _head(self.days, day)
+        if head is None:
+            # A clock that was set back finds its day, and goes on in it.
+            earlier = (_head(self.days, name) for name in reversed(self.days.names()) if name < day)
+            first = next((each for each in earlier if each is not None), BEGIN)
+            return Seal(0, first, first)
+        sealed = self.seals.read().get(day) if self.seals else None
+        return sealed if sealed is not None and sealed.head == head else counted(self.days, day)
+
+    def _seal(self, day: str, seal: Seal) -> None:
+        if self.seals:
+            self.seals.put(day, seal)
+        self._sealed = time.monotonic()
 
 
-def _line(**event: Any) -> str:
-    return json.dumps({"timestamp": now(), **event}, ensure_ascii=False)
-
-
-def _day(line: str) -> str:
-    return line[15:25]  # of `{"timestamp": "2026-01-31T…`
+def _head(days: Days, day: str) -> str | None:
+    """The hash of the last record of a day, None where there is none that belongs to the chain."""
+    try:
+        last = days.last_line(day)
+    except FileNotFoundError:
+        return None
+    return digest(last) if last is not None and previous_of(last) is not None else None

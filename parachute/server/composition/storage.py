@@ -67,7 +67,10 @@ async def open_storage(installation: Installation, lifecycle: Lifecycle) -> Stor
         asyncio.to_thread(remove_unfinished, _written(home, vault), time.time()), name="unfinished files"
     )
     lifecycle.finishing(collecting.cancel)
-    audit = await lifecycle.start(Audit(vault.state / "audit"))
+    kept = installation.settings.audit
+    audit = await lifecycle.start(
+        Audit(vault.state / "audit", home.audit_seals, keep_days=kept.keep_days, keep_megabytes=kept.keep_megabytes)
+    )
     sessions = Database(vault.state / "sessions.db", migrations.ALL, page_size=2 * _PAGE_SIZE)
     runs = Database(vault.state / "runs.db", run_store.ALL, page_size=run_store.PAGE_SIZE)
     events = Database(vault.state / "events.db", event_store.ALL)

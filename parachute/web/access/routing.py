@@ -74,6 +74,8 @@ RULES = (
     Rule("/api/suggestions", "suggestions"),
     # What each item needs is its own: the route looks.
     Rule("/api/inbox", "inbox"),
+    # It says what was done with everything.
+    Rule("/api/audit", "audit", read="admin", write="admin"),
     Rule("/api/status", "status"),
     Rule("/api/scheduler", "scheduler"),
     Rule("/api/para", "para"),

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from parachute.security.audit import service
 from parachute.security.audit.service import Audit
 
 FIELDS = {
@@ -22,6 +21,7 @@ FIELDS = {
     "duration_ms",
     "success",
     "error",
+    "previous",
 }
 
 
@@ -63,9 +63,8 @@ async def test_what_came_before_stays(tmp_path: Path) -> None:
     assert len(written(tmp_path)) == 2
 
 
-async def test_the_queue_is_bounded_and_says_what_it_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "_QUEUE_LIMIT", 100)
-    audit = Audit(tmp_path)
+async def test_the_queue_is_bounded_and_says_what_it_dropped(tmp_path: Path) -> None:
+    audit = Audit(tmp_path, limit=100)
     for _ in range(250):
         note(audit)
     await audit.close()
@@ -76,10 +75,10 @@ async def test_the_queue_is_bounded_and_says_what_it_dropped(tmp_path: Path, mon
     assert events[-1].keys() == FIELDS
 
 
-async def test_a_new_day_is_a_new_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    audit = Audit(tmp_path)
-    for moment in ("2026-01-31T23:59:59.999Z", "2026-02-01T00:00:00.000Z"):
-        monkeypatch.setattr(service, "now", lambda moment=moment: moment)
+async def test_a_new_day_is_a_new_file(tmp_path: Path) -> None:
+    moments = iter(("2026-01-31T23:59:59.999Z", "2026-02-01T00:00:00.000Z"))
+    audit = Audit(tmp_path, now=lambda: next(moments))
+    for _ in range(2):
         note(audit)
     await audit.close()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["2026-01-31.jsonl", "2026-02-01.jsonl"]
@@ -87,10 +86,8 @@ async def test_a_new_day_is_a_new_file(tmp_path: Path, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("kind", ["file", "pipe", "link"])
 async def test_a_place_that_cannot_be_written_disturbs_nobody(
-    tmp_path: Path, kind: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, kind: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(service, "_FLUSH_SECONDS", 0.0)
-    monkeypatch.setattr(service, "now", lambda: "2026-01-31T00:00:00.000Z")
     folder = tmp_path / "audit"
     path = folder / "2026-01-31.jsonl"
     if kind == "file":
@@ -98,16 +95,16 @@ async def test_a_place_that_cannot_be_written_disturbs_nobody(
     else:
         folder.mkdir()
         os.mkfifo(path) if kind == "pipe" else path.symlink_to(tmp_path / "elsewhere")
-    audit = Audit(folder)
+    audit = Audit(folder, now=lambda: "2026-01-31T00:00:00.000Z", seconds=0.0)
     audit.start()
     note(audit)
     while "cannot be written" not in caplog.text:
         await asyncio.sleep(0.01)
-    # The next one is written as soon as the way is free.
+    # Both are written as soon as the way is free.
     (folder if kind == "file" else path).unlink()
     note(audit, "POST /after")
     await audit.close()
-    assert [event["target_endpoint"] for event in written(folder)] == ["POST /after"]
+    assert [event["target_endpoint"] for event in written(folder)] == ["POST /api/chat", "POST /after"]
     assert not (tmp_path / "elsewhere").exists()
 
 
@@ -121,9 +118,8 @@ async def test_any_text_stays_one_line(tmp_path: Path) -> None:
     assert len(second["target_endpoint"]) == len(second["error"]) == 500
 
 
-async def test_closing_while_it_writes_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "_FLUSH_SECONDS", 0.0)
-    audit = Audit(tmp_path)
+async def test_closing_while_it_writes_loses_nothing(tmp_path: Path) -> None:
+    audit = Audit(tmp_path, seconds=0.0)
     audit.start()
     for number in range(3000):
         note(audit, str(number))

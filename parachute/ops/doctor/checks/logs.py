@@ -9,7 +9,8 @@ from parachute.ops.doctor.present import present
 from parachute.supervisor.logs import LIMIT, shorten
 
 _LONG = 2 * LIMIT
-_AUDIT = 500 << 20
+_ONE_DAY = 500
+"""Megabytes that a day may take before the next one begins."""
 
 
 @check("Logs", Group.SERVICES)
@@ -27,11 +28,12 @@ def examine(computer: Computer) -> Result:
     settings = settings_of(computer, "the vault")
     audit = settings.vault / ".parachute" / "audit"
     size = sum(status.st_size for _, status in present(audit.glob("*.jsonl")))
-    if size > _AUDIT:
+    if size >> 20 > settings.audit.keep_megabytes + _ONE_DAY:
         return warning(
-            f"The audit takes {size >> 20:,} MB.", f"It is yours: remove the days you do not need from {audit}."
+            f"The audit log takes {size >> 20:,} MB, more than `audit.keep_megabytes` allows.",
+            "The server removes the oldest days when a new one begins: look at `parachute logs core`.",
         )
-    return ok(f"The logs take {sum(sizes.values()) >> 20} MB, and the audit {size >> 20} MB.")
+    return ok(f"The logs take {sum(sizes.values()) >> 20} MB, and the audit log {size >> 20} MB.")
 
 
 def _shorten(paths: list[Path]) -> str:

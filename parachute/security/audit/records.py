@@ -1,0 +1,79 @@
+"""Receipts: the records of the audit log, each with the hash of the one before it."""
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+BEGIN = ""
+"""The `previous` of the very first record."""
+
+_TEXT_LIMIT = 500
+_LIST_LIMIT = 50
+_HASH_BYTES = 24
+
+
+def record(
+    timestamp: str,
+    *,
+    event_type: str,
+    source_type: str,
+    source_id: str,
+    target_module: str,
+    target_endpoint: str,
+    para_ids_involved: Sequence[str] = (),
+    duration_ms: int = 0,
+    success: bool = True,
+    error: str | None = None,
+    **details: Any,
+) -> dict[str, Any]:
+    """A record with the fields of the specification (spec 000, "Audit Event Structure") and those `details` that say something.
+
+    Texts and lists are cut; the caller leaves out the text of messages and whatever is secret.
+    """
+    fields = {
+        "event_type": event_type,
+        "source_type": source_type,
+        "source_id": source_id,
+        "target_module": target_module,
+        "target_endpoint": target_endpoint,
+        "para_ids_involved": list(para_ids_involved),
+        "duration_ms": duration_ms,
+        "success": success,
+        "error": error or None,
+        **{name: value for name, value in details.items() if value or value is False},
+    }
+    return {"timestamp": timestamp, **{name: _bounded(value) for name, value in fields.items()}}
+
+
+def line(fields: Mapping[str, Any], previous: str) -> bytes:
+    """The bytes of a record in its file, without the end of the line."""
+    text = json.dumps({**fields, "previous": previous}, ensure_ascii=False)
+    # An agent names its tools itself, also with halves of characters that no encoding has.
+    return text.encode(errors="replace")
+
+
+def digest(written: bytes) -> str:
+    """The hash of a line, as the next one holds it: the first 192 bits of SHA-256 in base64."""
+    return base64.urlsafe_b64encode(hashlib.sha256(written).digest()[:_HASH_BYTES]).decode()
+
+
+def previous_of(written: bytes) -> str | None:
+    """What a line says is the hash of the one before; None for a line of an older version, and for one that is no record."""
+    try:
+        fields = json.loads(written)
+    except (ValueError, RecursionError):
+        return None
+    previous = fields.get("previous") if isinstance(fields, dict) else None
+    return previous if isinstance(previous, str) else None
+
+
+def _bounded(value: Any) -> Any:
+    if isinstance(value, str):
+        return value[:_TEXT_LIMIT]
+    if isinstance(value, Mapping):
+        return {str(name)[:_TEXT_LIMIT]: _bounded(each) for name, each in list(value.items())[:_LIST_LIMIT]}
+    if isinstance(value, Sequence):
+        return [_bounded(each) for each in value[:_LIST_LIMIT]]
+    return value

@@ -1,0 +1,23 @@
+"""Removing the oldest days of the audit log, whole ones only; their seals stay."""
+
+from parachute.security.audit.days import Days
+from parachute.security.audit.seals import Seals
+
+KEEP_DAYS, KEEP_MEGABYTES = 90, 500
+
+
+def remove_old(days: Days, seals: Seals | None, keep_days: int, megabytes: int) -> list[str]:
+    """Keep the newest days on which anything was recorded, in so many megabytes; returns those that were removed.
+
+    They are counted, and not compared with the clock: one that is wrong for a minute would cost all of them.
+    """
+    total, gone = 0, list[str]()
+    for place, day in enumerate(reversed(days.names())):
+        total += days.size(day)
+        if place and (gone or place >= keep_days or total > megabytes << 20):
+            gone.append(day)
+    if gone and seals is not None:
+        seals.mark_removed(gone)  # first: a day that is missing without it is an alarm
+    for day in gone:
+        days.remove(day)
+    return gone

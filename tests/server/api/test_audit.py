@@ -1,0 +1,41 @@
+"""The audit log over HTTP."""
+
+import json
+from datetime import UTC, datetime
+
+import httpx2
+import pytest
+
+from parachute.base.clock import as_text
+from parachute.web.access.routing import Need, needed
+
+PATH = "/api/audit"
+
+
+async def test_what_was_done_is_found_counted_and_verified(owner: httpx2.AsyncClient) -> None:
+    before = as_text(datetime.now(UTC))
+    for number in range(5):
+        await owner.delete(f"/api/auth/keys/none-{number}")
+    wanted = {"module": "auth", "event": "api_call", "from": before, "limit": 2}
+    first = (await owner.get(PATH, params=wanted)).json()
+    assert [each["target_endpoint"][-6:] for each in first["records"]] == ["none-4", "none-3"]
+    second = (await owner.get(PATH, params={**wanted, "before": first["next"]})).json()
+    assert [each["target_endpoint"][-6:] for each in second["records"]] == ["none-2", "none-1"]
+    assert not any(each["success"] for each in second["records"])
+    exported = [json.loads(line) for line in (await owner.get(f"{PATH}/export")).text.splitlines()]
+    verified = (await owner.get(f"{PATH}/verify")).json()
+    graph = (await owner.get(f"{PATH}/graph", params={"hours": 1000})).json()
+    assert (verified["is_whole"], verified["problems"]) == (True, [])
+    assert len(exported) == verified["records"] == graph["records"] == sum(e["requests"] for e in graph["edges"])
+
+
+@pytest.mark.parametrize("query", ["?limit=0", "?limit=1001", "?from=soon", "?before=x", "?file=", "/graph?hours=0"])
+async def test_bad_questions_are_refused(owner: httpx2.AsyncClient, query: str) -> None:
+    answer = await owner.get(f"{PATH}{query}")
+    assert answer.status_code == 422
+    assert isinstance(answer.json()["detail"], str)
+
+
+@pytest.mark.parametrize("path", ["", "/graph", "/verify", "/export"])
+def test_only_an_admin_reads_it(path: str) -> None:
+    assert needed("GET", f"{PATH}{path}") == Need("audit", "admin")
