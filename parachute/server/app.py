@@ -24,6 +24,7 @@ from parachute.modules.runtime.proxy import ALIASES, OWN, ModuleProxy
 from parachute.modules.runtime.service import Hosts
 from parachute.security.audit.decisions import Decisions
 from parachute.security.audit.middleware import AuditMiddleware
+from parachute.security.audit.reads import Reads
 from parachute.security.keys.cli_token import CliToken
 from parachute.security.keys.service import Keys
 from parachute.server.api_description import described
@@ -109,7 +110,7 @@ def create(home: Home, settings: Settings, credentials: Credentials) -> FastAPI:
     # The last one added is the outermost: nothing is read or recorded before it is known who asks. The first one keeps
     # requests for modules from being compared with every route of the server.
     app.add_middleware(ModuleProxy, services=services)
-    app.add_middleware(AuditMiddleware, services=services)
+    app.add_middleware(AuditMiddleware, services=services, own=OWN - ALIASES.keys())
     app.add_middleware(BodyLimitMiddleware, limit=_BODY_LIMIT, limits=_LIMITS)
     app.add_middleware(StartupMiddleware, services=services)
     app.add_middleware(
@@ -164,7 +165,9 @@ async def _start(installation: Installation, services: ServiceRegistry, lifecycl
     lifecycle.finishing(installation.keys.close)
     storage = await open_storage(installation, lifecycle)
     refused = Decisions(storage.audit, "anonymous", "anonymous", "refused_key")
+    reads = Reads(storage.audit)
     lifecycle.finishing(refused.flush)
+    lifecycle.finishing(reads.flush)
     events = await build_events(installation, storage, lifecycle)
     sessions = await build_sessions(storage, events, lifecycle)
     llm = build_llm(installation, storage, lifecycle)
@@ -183,6 +186,6 @@ async def _start(installation: Installation, services: ServiceRegistry, lifecycl
     services.add_as(PersonsAgent, automation.maintenance)
     services.add_as(AppListener, chat.prewarming)
     services.add_as(RunningModules, modules.hosts)
-    services.add(storage.audit, storage.recovery, refused, sessions.sessions, suggestions, switch, examiner)
+    services.add(storage.audit, storage.recovery, refused, reads, sessions.sessions, suggestions, switch, examiner)
     for wing in (events, llm, sandbox, modules, chat, automation):
         services.add(*(getattr(wing, field.name) for field in fields(wing)))

@@ -4,9 +4,9 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from parachute.automation.maintenance.redaction import redacted
 from parachute.base.errors import InvalidInput
 from parachute.base.folders import Folder
+from parachute.base.redaction import redacted
 
 LOG_BYTES = 512 * 1024
 """Of the end of each file."""

@@ -9,7 +9,6 @@ from pathlib import Path
 from parachute.automation.maintenance.facts import Facts
 from parachute.automation.maintenance.folders import DataFolders, data_folders
 from parachute.automation.maintenance.logs import copy_logs, problems
-from parachute.automation.maintenance.redaction import redacted
 from parachute.automation.maintenance.tools import suggest_setting
 from parachute.automation.module_agents.profile import RUN_SECONDS
 from parachute.automation.module_agents.prompt import in_sandbox
@@ -17,6 +16,7 @@ from parachute.automation.suggestions.models import Source
 from parachute.automation.suggestions.service import Suggestions
 from parachute.base.errors import Unavailable
 from parachute.base.files import atomic_write, private_folder, remove_tree
+from parachute.base.redaction import redacted
 from parachute.chat.prompts.service import Prompt
 from parachute.chat.runs.preparation import AgentServices, Preparation, TurnPlan, compose
 from parachute.chat.sessions.models import Owner, Session

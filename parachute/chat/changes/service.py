@@ -172,6 +172,10 @@ class Changes:
             found.append(Shown(each, tuple(entries), tuple(one for one in waiting if one.number == each.number)))
         return [each for each in found if each.entries or each.held]
 
+    async def entries(self, number: int) -> Sequence[Entry]:
+        """What one run has changed so far."""
+        return await self._store.entries(number)
+
     async def waiting(self) -> Sequence[Shown]:
         """Every run of which something waits, without what was written."""
         by_number: dict[int, list[Held]] = {}

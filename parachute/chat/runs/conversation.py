@@ -48,8 +48,10 @@ class Conversation:
         """Add a message other than the result."""
         from claude_agent_sdk import AssistantMessage, StreamEvent, SystemMessage, UserMessage
 
-        if self._tool_done is not None and isinstance(message, UserMessage):
-            self._tool_done()
+        if isinstance(message, UserMessage):
+            self._record_results(message)
+            if self._tool_done is not None:
+                self._tool_done()
         if getattr(message, "parent_tool_use_id", None):
             return  # a helper of the agent talks to the agent, not to the person
         if isinstance(message, StreamEvent):
@@ -102,6 +104,14 @@ class Conversation:
             elif isinstance(block, ServerToolResultBlock):
                 content = json.dumps(block.content, ensure_ascii=False)
                 self._run.log.append(events.ToolResult(block.tool_use_id, content, is_error=False))
+
+    def _record_results(self, message: Any) -> None:
+        """Record the calls whose results a message has, those of helpers, too."""
+        from claude_agent_sdk import ToolResultBlock
+
+        for block in message.content if isinstance(message.content, list) else ():
+            if isinstance(block, ToolResultBlock):
+                self._interaction.records.ended(block.tool_use_id, is_error=bool(block.is_error))
 
     def _user(self, message: Any) -> None:
         from claude_agent_sdk import ToolResultBlock

@@ -11,6 +11,7 @@ from typing import Any
 from parachute.chat.agent_processes.models import ToolDecision
 from parachute.chat.agent_processes.options import PERMISSION_SECONDS, prompt_pieces
 from parachute.chat.runs import events
+from parachute.chat.runs.records import ToolRecords
 from parachute.chat.runs.run import Question, Run
 from parachute.events.inbox.service import Inbox
 from parachute.security.audit.service import Audit
@@ -41,7 +42,7 @@ class Interaction:
     ) -> None:
         self._run = run
         self._policy = policy
-        self._audit = audit
+        self.records = ToolRecords(audit, run, policy)
         self._granted = granted
         self._inbox = inbox
         self._question_seconds = question_seconds
@@ -77,17 +78,11 @@ class Interaction:
         reason = decision.reason
         if decision.effect is Effect.ASK:
             allowed, reason = await self._ask_permission(tool, tool_input, decision.reason)
-        if not allowed:
+        if allowed:
+            self.records.begun(tool, tool_input, call)
+        else:
             self._run.log.append(events.PermissionDenied(tool, reason))
-        self._audit.append(
-            event_type="tool_decision",
-            source_type="agent",
-            source_id=self._run.session.id,
-            target_module="chat",
-            target_endpoint=tool,
-            success=allowed,
-            error=None if allowed else reason,
-        )
+            self.records.refused(tool, tool_input, reason)
         return ToolDecision(allowed, reason)
 
     async def ask(self, questions: list[dict[str, Any]], call: str | None) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from parachute.chat.runs.preparation import Preparation
 from parachute.chat.runs.request import TurnRequest
 from parachute.chat.sessions.models import Owner, Session
 from parachute.events.hooks.models import Added
+from parachute.llm.gateway.models import Usage
 from parachute.security.kill_switch.switch import KillSwitch
 
 INJECTION_LIMIT = 10
@@ -93,6 +94,7 @@ class Run:
     it does where `is_direct`.
 
     `client` is set as long as the agent takes interrupts and further messages; `answered` says that its result is in.
+    `caller` asked for it, `used` is what it has cost.
     `message` is the id of its message, which the agent's program writes into the transcript.
     `cut_off` are the runs before it since the last one that ended well, `added` is what hooks add to a new session.
     """
@@ -121,6 +123,9 @@ class Run:
     typed: bool = True
     by_owner: bool = False
     is_direct: bool = False
+    caller: str = ""
+    used: Usage | None = None
+    model: str | None = None
 
     @property
     def stopping(self) -> bool:

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import logging
-import time
 import uuid
 from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any
@@ -16,6 +15,7 @@ from parachute.chat.runs.closing import close_session, delete_session
 from parachute.chat.runs.events import Event
 from parachute.chat.runs.log import EventLog, replay
 from parachute.chat.runs.prewarming import Prewarming
+from parachute.chat.runs.records import record_run, record_start
 from parachute.chat.runs.request import MAXIMUM_MESSAGE, Attachment, TurnRequest
 from parachute.chat.runs.run import INJECTION_LIMIT, Profile, Run, cut_off
 from parachute.chat.runs.store import RunStore
@@ -94,6 +94,7 @@ class Runs:
             added = await self._admission.admit(session, request, profile, caller)
             run = await self._new_run(session, request, profile)
             run.added = added
+            run.caller = caller
             run.typed = typed and profile is None
             run.by_owner = by_owner and profile is None
             # Until it is decided: what others put in now would be there when it begins.
@@ -101,6 +102,7 @@ class Runs:
             self._active[session.id] = run
         run.log.append(events.Session(session.id, session.trust_level, session.title))
         run.log.append(events.UserMessage(request.message, run.message))
+        record_start(self._turn.audit, run)
         run.task = asyncio.create_task(self._carry_out(run, decoded), name=f"run {session.id}")
         return run
 
@@ -374,16 +376,7 @@ class Runs:
             await self._store.end(run.log.run, run.status)
             if run.log.stored and self._ended.get(session) is run.log:
                 del self._ended[session]  # from now on it is read from the disk: a long answer takes megabytes
-        self._turn.audit.append(
-            event_type="run",
-            source_type="agent",
-            source_id=session,
-            target_module=run.profile.owner.module if run.profile else "chat",
-            target_endpoint="run",
-            duration_ms=round((time.monotonic() - run.started) * 1000),
-            success=run.status == "done",
-            error=error,
-        )
+        record_run(self._turn.audit, run, error)
         if run.profile is None:
             self._prewarming.app_seen()
 

@@ -22,6 +22,7 @@ from parachute.chat.runs.interaction import Interaction
 from parachute.chat.runs.log import LOG_LIMIT
 from parachute.chat.runs.person_preparation import PersonPreparation
 from parachute.chat.runs.preparation import AgentServices, Preparation, granted
+from parachute.chat.runs.records import record_changes
 from parachute.chat.runs.request import Attachment
 from parachute.chat.runs.run import Run
 from parachute.chat.sessions.models import Session
@@ -90,6 +91,7 @@ class Turn:
         conversation = Conversation(run, interaction, changes.soon if changes else None)
         interaction.before_compaction = partial(self._before_compaction, conversation)
         gateway.take_problem(run.session.id)  # of an earlier turn
+        gateway.take_used(run.session.id)
         gateway.resume(run.session.id)
         client, first = await self._send(preparation, content, interaction, kept=kept, known=known)
         keep = False
@@ -100,6 +102,8 @@ class Turn:
             keep = not run.texts if run.stopping else not result.is_error
         finally:
             run.answered, run.client = True, None
+            interaction.records.end()
+            run.used, run.model = gateway.take_used(run.session.id), conversation.model
             # Who stops an agent stops what it has started, too: that ends with its process only.
             self._pool.release(client, keep=keep and run.profile is None and not run.stopping)
             if changes is not None:
@@ -148,6 +152,7 @@ class Turn:
     async def _end_changes(self, changes: TurnChanges) -> None:
         try:
             applied = await changes.finish()
+            record_changes(self._audit, self._run, await self._changes.entries(applied.number))
         except (OSError, ParachuteError) as error:
             log.warning("The changes of session %s could not be kept: %s", self._run.session.id, error)
             applied = Applied(0, 0, 0, str(error))
@@ -167,7 +172,9 @@ class Turn:
             grants = await granted(self._services, self._run.session.id)
             return dataclasses.replace(preparation.policy, grants=grants)
 
-        return Interaction(self._run, preparation.policy, self._audit, policy_with_grants, self._inbox)
+        interaction = Interaction(self._run, preparation.policy, self._audit, policy_with_grants, self._inbox)
+        interaction.records.know(preparation.specification.module_tools)
+        return interaction
 
     async def _end(self, result: Any, stored: Session | None, model: str | None) -> None:
         """Log the terminal event."""

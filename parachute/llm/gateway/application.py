@@ -16,7 +16,7 @@ from parachute.llm.gateway.body import Held, output_tokens, parsed, read_body, w
 from parachute.llm.gateway.endpoint import NOT_IN_TURN, ModelEndpoint
 from parachute.llm.gateway.exchange import Exchange, Refused, unless_left
 from parachute.llm.gateway.login import SignInAgain
-from parachute.llm.gateway.models import Credential, Problem, Provider, Usage, payer_of
+from parachute.llm.gateway.models import Credential, Problem, Provider, Usage, payer_of, used_in
 from parachute.llm.gateway.prices import BYTES_OF_TOKEN, estimate
 from parachute.llm.gateway.spending import LimitReached, Spending
 from parachute.llm.gateway.upstream import Upstream, reason_of
@@ -61,7 +61,7 @@ class GatewayApplication:
                 await exchange.refuse(refusal)
         finally:
             held.release()
-            self._record(exchange, endpoint.source, scope["path"], started)
+            self._record(exchange, endpoint, scope["path"], started)
 
     async def ask(self, endpoint: ModelEndpoint, body: dict[str, Any]) -> bytes:
         """Send on a request of our own, and return the whole answer.
@@ -81,12 +81,13 @@ class GatewayApplication:
                 exchange.status, exchange.complete = refusal.status, True
             raise
         finally:
-            self._record(exchange, endpoint.source, _QUESTION["path"], started)
+            self._record(exchange, endpoint, _QUESTION["path"], started)
         if endpoint.problem is not None:
             raise Refused(exchange.status, "api_error", endpoint.problem.message, endpoint.problem.code)
         return bytes(kept)
 
-    def _record(self, exchange: Exchange, source: tuple[str, str], path: str, started: float) -> None:
+    def _record(self, exchange: Exchange, endpoint: ModelEndpoint, path: str, started: float) -> None:
+        source = endpoint.source
         is_well = 200 <= exchange.status < 400 and exchange.complete
         reason = f"status {exchange.status}" if exchange.complete else "broken off"
         self._audit.append(
@@ -98,6 +99,9 @@ class GatewayApplication:
             duration_ms=round((time.monotonic() - started) * 1000),
             success=is_well,
             error=None if is_well else reason,
+            session=endpoint.session if endpoint.asked_by is None else None,
+            model=exchange.model,
+            **(used_in(exchange.used) if exchange.used else {}),
         )
 
     async def _admitted(self, scope: Scope, receive: Receive, endpoint: ModelEndpoint, held: Held) -> bytearray:
@@ -190,7 +194,7 @@ class GatewayApplication:
                     await exchange.part(part)
                 # Before the end of the answer, so that the next request meets the limit.
                 complete, reader = reader, None
-                await self._account(request, complete, credential)
+                await self._account(request, complete, credential, exchange)
                 if response.status_code == 200:
                     endpoint.problem = None
                 await exchange.end()
@@ -202,15 +206,19 @@ class GatewayApplication:
             raise Refused(502, "api_error", message, "network_error") from error
         finally:
             # Also when the agent has left: what was answered until then is paid.
-            await self._account(request, reader, credential)
+            await self._account(request, reader, credential, exchange)
 
-    async def _account(self, request: "_Request", reader: UsageReader | None, credential: Credential | None) -> None:
+    async def _account(
+        self, request: "_Request", reader: UsageReader | None, credential: Credential | None, exchange: Exchange
+    ) -> None:
         if reader is None:
             return
         reader.finish()
         if reader.usage.input_tokens or reader.usage.output_tokens:
             payer = payer_of(request.provider, credential)
+            exchange.model, exchange.used = request.model, reader.usage
             await self._spending.account(request.endpoint.account, request.model, reader.usage, payer)
+            request.endpoint.used.add(reader.usage)
 
     async def _client(self, provider: Provider) -> Any:
         try:

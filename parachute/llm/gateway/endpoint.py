@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from parachute.llm.gateway.models import QUESTIONS, CredentialKind, Problem
+from parachute.llm.gateway.models import QUESTIONS, CredentialKind, Problem, Usage
 from parachute.web.http.unix_server import UnixListener
 
 SOCKET_NAME = "model.sock"
@@ -28,7 +28,7 @@ class ModelEndpoint:
     """The socket's folder, the token, and what went wrong last.
 
     `searches`: the provider may search the web for it. `asked_by` is set where it serves one question: who asks (kind, name).
-    `most_tokens` are those that an answer may have.
+    `most_tokens` are those that an answer may have, `used` is what was used since that was last asked for.
     """
 
     session: str
@@ -41,6 +41,7 @@ class ModelEndpoint:
     listener: UnixListener | None = None
     bodies: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_BODIES))
     problem: Problem | None = None
+    used: Usage = field(default_factory=Usage)
     closed: bool = False
     paused: bool = False
 

@@ -8,6 +8,8 @@ from typing import Any
 
 from starlette.types import Receive, Send
 
+from parachute.llm.gateway.models import Usage
+
 
 class Refused(Exception):
     """The request is not passed on; the agent gets `status` and `kind`, the app the problem's code."""
@@ -18,12 +20,14 @@ class Refused(Exception):
 
 
 class Exchange:
-    """The agent's side of one request; `status` is 0 until the answer has begun."""
+    """The agent's side of one request; `status` is 0 until the answer has begun, `used` is what it has cost."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
         self.status = 0
         self.complete = False
+        self.model: str | None = None
+        self.used: Usage | None = None
 
     async def start(self, status: int, headers: list[tuple[str, str]]) -> None:
         """Begin the answer."""

@@ -3,6 +3,7 @@
 import time
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 ANTHROPIC_SECRET = "sk-ant-"  # noqa: S105 - how they all begin
 
@@ -129,6 +130,17 @@ class Usage:
         self.dollars += other.dollars
         self.searches += other.searches
         self.subscription_tokens += other.subscription_tokens
+
+
+def used_in(usage: Usage) -> dict[str, Any]:
+    """What a record of the audit log says of a usage: tokens by kind, and US dollars where they are known."""
+    tokens = {
+        "input": usage.input_tokens,
+        "output": usage.output_tokens,
+        "cache_read": usage.cache_read_tokens,
+        "cache_write": usage.cache_write_tokens,
+    }
+    return {"tokens": {name: number for name, number in tokens.items() if number}, "dollars": round(usage.dollars, 6)}
 
 
 @dataclass(frozen=True, slots=True)

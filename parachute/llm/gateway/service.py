@@ -110,6 +110,14 @@ class Gateway:
         problem, endpoint.problem = endpoint.problem, None
         return problem
 
+    def take_used(self, session: str) -> Usage:
+        """What a session has used since this was last asked."""
+        endpoint = self._endpoints.get(session)
+        if endpoint is None:
+            return Usage()
+        used, endpoint.used = endpoint.used, Usage()
+        return used
+
     async def used_by(self, session: str) -> Usage:
         """All that a session has used."""
         return await self._usage.of_session(session)

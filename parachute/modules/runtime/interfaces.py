@@ -1,6 +1,7 @@
 """Providers of interfaces, and calls from one module to another."""
 
 import asyncio
+import time
 from collections import Counter
 from typing import Any
 
@@ -8,6 +9,7 @@ from parachute.base.errors import NotAllowed, ParachuteError, Unavailable
 from parachute.modules.manifest.models import InterfaceName
 from parachute.modules.runtime.host import Host
 from parachute.modules.runtime.service import Hosts
+from parachute.security.audit.service import Audit
 
 _AT_ONCE = 64
 _SECONDS = 60.0
@@ -17,8 +19,9 @@ _CORE = "core"
 class Interfaces:
     """Calls are made with the rights of whoever calls: what its own manifest does not name, it cannot reach."""
 
-    def __init__(self, hosts: Hosts) -> None:
+    def __init__(self, hosts: Hosts, audit: Audit | None = None) -> None:
         self._hosts = hosts
+        self._audit = audit
         self._calls: Counter[str] = Counter()
 
     def provided(self, caller: str) -> dict[str, dict[str, tuple[str, ...]]]:
@@ -67,14 +70,33 @@ class Interfaces:
         if self._calls[caller] >= _AT_ONCE:
             raise Unavailable(f"The module {caller} has made {_AT_ONCE} calls that are not answered yet.")
         self._calls[caller] += 1
+        started, error = time.monotonic(), "It did not end well."
         try:
             document = {"interface": wanted.name, "method": method, "arguments": arguments, "caller": caller}
             answer = await self._hosts.ask(provider.module.name, "interface", document, seconds)
+            error = ""
+        except ParachuteError as failure:
+            error = failure.key
+            raise
         finally:
             self._calls[caller] -= 1
+            self._record(caller, provider.module.name, f"{wanted.name}.{method}", started, error)
         if not isinstance(answer, dict) or "result" not in answer:
             raise ParachuteError(f"The module {provider.module.name} gave no result.")
         return answer["result"]
+
+    def _record(self, caller: str, module: str, endpoint: str, started: float, error: str) -> None:
+        if self._audit is not None:
+            self._audit.append(
+                event_type="module_call",
+                source_type="core" if caller == _CORE else "module",
+                source_id=caller,
+                target_module=module,
+                target_endpoint=endpoint[:200],
+                duration_ms=round((time.monotonic() - started) * 1000),
+                success=not error,
+                error=error or None,
+            )
 
     def _provider(self, wanted: InterfaceName) -> Host | None:
         for host in self._hosts.running():

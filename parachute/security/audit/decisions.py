@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from urllib.parse import urlsplit
 
 from parachute.security.audit.service import Audit
 
@@ -59,4 +60,16 @@ class Decisions:
             target_endpoint=endpoint,
             success=error is None,
             error=error,
+            hosts=_hosts(endpoint),
+            session=self._owner.partition(":")[2] if self._kind == "agent" else None,
         )
+
+
+def _hosts(endpoint: str) -> list[str]:
+    """The host in what was asked for: `CONNECT host:port`, or a method and an address."""
+    target = (*endpoint.split(), "", "")[1]
+    try:
+        host = urlsplit(target if "://" in target else f"//{target}").hostname
+    except ValueError:
+        return []
+    return [host] if host else []

@@ -38,7 +38,7 @@ def build_modules(
     approved = ApprovedPrompts(installation.home.root)
     return ModuleServices(
         hosts=hosts,
-        interfaces=Interfaces(hosts),
+        interfaces=Interfaces(hosts, storage.audit),
         prompts=ModulePrompts(hosts, storage.vault, approved),
         approved_prompts=approved,
         declared=ReconcileWorker(installation.modules),

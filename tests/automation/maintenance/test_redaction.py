@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from parachute.automation.maintenance.logs import LOG_BYTES, MOST_LOGS, copy_logs, problems
-from parachute.automation.maintenance.redaction import REMOVED, redacted
+from parachute.base.redaction import REMOVED, redacted
 
 SECRETS = (
     "sk-ant-api03-abcdefghijklmnopqrstuvwxyz",

@@ -8,6 +8,10 @@ import pytest
 
 from parachute.base.clock import as_text
 from parachute.web.access.routing import Need, needed
+from tests.support.computer import Computer
+from tests.support.messages_api import MessagesAPI, text, tool_use
+
+from .conftest import talk
 
 PATH = "/api/audit"
 
@@ -27,6 +31,34 @@ async def test_what_was_done_is_found_counted_and_verified(owner: httpx2.AsyncCl
     graph = (await owner.get(f"{PATH}/graph", params={"hours": 1000})).json()
     assert (verified["is_whole"], verified["problems"]) == (True, [])
     assert len(exported) == verified["records"] == graph["records"] == sum(e["requests"] for e in graph["edges"])
+
+
+async def test_a_tool_call_is_found_by_its_file_with_what_it_cost(
+    owner: httpx2.AsyncClient, computer: Computer, model: MessagesAPI
+) -> None:
+    note = computer.vault / "Projects" / "boat.md"
+    note.parent.mkdir(parents=True, exist_ok=True)
+    note.write_text("The boat is called Ada.")
+    inside = "/vault/Projects/boat.md"
+    model.script(
+        tool_use("Read", {"file_path": inside}),
+        tool_use("Bash", {"command": "echo token=abcdefgh12345\nls"}),
+        tool_use("Write", {"file_path": "/vault/.parachute/x", "content": "y"}),
+        text("Done."),
+    )
+    session = await talk(owner, "Read it.")
+    (read,) = (await owner.get(PATH, params={"file": "boat.md", "session": session})).json()["records"]
+    assert (read["event_type"], read["target_endpoint"], read["success"]) == ("tool_call", "Read", True)
+    assert read["files"] == [{"path": "Projects/boat.md", "action": "read"}]
+    found = (await owner.get(PATH, params={"session": session})).json()["records"]
+    tools = {each["target_endpoint"]: each for each in found if each["event_type"] == "tool_call"}
+    assert tools["Bash"]["summary"] == "echo token=[removed]…"
+    assert tools["Write"]["success"] is False
+    (run,) = [each for each in found if each["event_type"] == "run"]
+    calls = [each for each in found if each["event_type"] == "gateway_call"]
+    assert run["tokens"]["output"] == sum(each["tokens"]["output"] for each in calls)
+    assert run["caller"] == "command line"
+    assert "Ada" not in str(found)
 
 
 @pytest.mark.parametrize("query", ["?limit=0", "?limit=1001", "?from=soon", "?before=x", "?file=", "/graph?hours=0"])

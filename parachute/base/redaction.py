@@ -1,4 +1,4 @@
-"""Redaction of secrets in logs before an agent reads them: a second barrier, since none should be in there."""
+"""Redaction of secrets: a second barrier, since none should be where others read."""
 
 import re
 from collections.abc import Iterable
