@@ -40,6 +40,7 @@ GROUPS = {
         "doctor",
         "maintenance",
         "audit",
+        "costs",
         "panic",
     ],
     "Understand": ["security", "architecture", "glossary", "specification", "verified"],

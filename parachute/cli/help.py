@@ -50,6 +50,7 @@ SECTIONS = {
     },
     "Oversight": {
         "audit": "List, follow and verify the record of who did what",
+        "usage": "Show what agents used, by day and by whom, and set limits",
     },
     "Stop everything": {
         "panic": "Stop all agents, schedules, hooks and outgoing connections now, also when the API hangs",

@@ -170,7 +170,7 @@ async def _start(installation: Installation, services: ServiceRegistry, lifecycl
     lifecycle.finishing(reads.flush)
     events = await build_events(installation, storage, lifecycle)
     sessions = await build_sessions(storage, events, lifecycle)
-    llm = build_llm(installation, storage, lifecycle)
+    llm = await build_llm(installation, storage, events, lifecycle)
     sandbox = await build_sandbox(installation, storage, events, lifecycle)
     modules = build_modules(installation, storage, events, sandbox)
     suggestions = await build_suggestions(installation, storage, events, modules)

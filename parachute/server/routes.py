@@ -17,6 +17,7 @@ from parachute.events.bus.api import router as events
 from parachute.events.hooks.api import router as hooks
 from parachute.events.inbox.api import router as inbox
 from parachute.llm.gateway.api import router as gateway
+from parachute.llm.gateway.costs_api import router as costs
 from parachute.modules.registry.api import router as modules
 from parachute.modules.registry.official_api import router as official_modules
 from parachute.modules.runtime.api import router as hosts
@@ -39,6 +40,7 @@ ROUTERS = (
     keys,
     audit,
     gateway,
+    costs,
     hooks,
     inbox,
     events,

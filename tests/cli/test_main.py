@@ -25,6 +25,7 @@ COMMANDS = (
     "status",
     "logs",
     "audit",
+    "usage",
     "config",
     "vault",
     "auth",

@@ -66,6 +66,8 @@ class AgentProfile:
         )
         mounts, hosts = allowed.sorted(), self._hosts()
         endpoint = await services.gateway.open(session.id)
+        if self.module is not None:
+            endpoint.counts_for = f"module:{self.module.name}"
         if hosts:
             await self.egress.open(_egress_owner(session.id), hosts, endpoint.folder / EGRESS_SOCKET, kind="agent")
         limits = Limits(

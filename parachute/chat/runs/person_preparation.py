@@ -24,6 +24,7 @@ from parachute.chat.workspaces.service import Workspaces
 from parachute.config.settings.models import Apply
 from parachute.core.decorators import SUGGEST_TOOL
 from parachute.events.hooks.context import joined
+from parachute.llm.gateway.limits import CHATS, GUESTS
 from parachute.sandbox.egress.models import NO_NETWORK
 from parachute.sandbox.engines.limits import NO_LIMITS
 from parachute.sandbox.engines.views import View
@@ -100,6 +101,7 @@ class PersonPreparation:
         services = self._services
         level = await services.sessions.level(session)
         endpoint = await services.gateway.open(session.id)
+        endpoint.counts_for = _subject(session, workspace)
         limits = workspace.limits if workspace else NO_LIMITS
         provider = services.gateway.upstream.provider
         network = NO_NETWORK
@@ -221,6 +223,13 @@ async def project_view(services: AgentServices, session: Session, apply: Apply, 
     if not services.sandboxes.opened.has_view(session.id, view.folder):
         await services.changes.refresh(session.id, directory, view.upper)
     return view.folder
+
+
+def _subject(session: Session, workspace: Workspace | None) -> str:
+    """For whom what a conversation uses counts."""
+    if workspace is not None:
+        return f"workspace:{workspace.slug}"
+    return GUESTS if session.from_outside else CHATS
 
 
 def _metadata(prompt: Prompt, knowledge: Knowledge, trust_mode: bool) -> PromptMetadata:

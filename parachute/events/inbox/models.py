@@ -24,6 +24,7 @@ Kind = Literal[
     "changes",
     "problem",
     "prompt",
+    "spending",
 ]
 
 ALLOW, DENY = "allow", "deny"

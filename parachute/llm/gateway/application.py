@@ -100,6 +100,7 @@ class GatewayApplication:
             success=is_well,
             error=None if is_well else reason,
             session=endpoint.session if endpoint.asked_by is None else None,
+            subject=endpoint.subject,
             model=exchange.model,
             **(used_in(exchange.used) if exchange.used else {}),
         )
@@ -149,7 +150,7 @@ class GatewayApplication:
         request = _Request(endpoint, provider, url, payload, headers, model, unsaid)
         try:
             payer = payer_of(provider, await self._credential(provider))
-            async with self._spending.reserved(model, estimate(size, tokens), payer):
+            async with self._spending.reserved(model, estimate(size, tokens), payer, endpoint.subject):
                 credential = await self._credential(provider)
                 if not await self._send(request, credential, exchange, may_renew=provider.name == "anthropic"):
                     # `claude login` or the user may have renewed it since, or we have.
@@ -217,8 +218,9 @@ class GatewayApplication:
         if reader.usage.input_tokens or reader.usage.output_tokens:
             payer = payer_of(request.provider, credential)
             exchange.model, exchange.used = request.model, reader.usage
-            await self._spending.account(request.endpoint.account, request.model, reader.usage, payer)
-            request.endpoint.used.add(reader.usage)
+            endpoint = request.endpoint
+            await self._spending.account(endpoint.account, request.model, endpoint.subject, reader.usage, payer)
+            endpoint.used.add(reader.usage)
 
     async def _client(self, provider: Provider) -> Any:
         try:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from parachute.llm.gateway.limits import COMPUTER, QUESTIONS_ASKED
 from parachute.llm.gateway.models import QUESTIONS, CredentialKind, Problem, Usage
 from parachute.web.http.unix_server import UnixListener
 
@@ -42,6 +43,7 @@ class ModelEndpoint:
     bodies: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_BODIES))
     problem: Problem | None = None
     used: Usage = field(default_factory=Usage)
+    counts_for: str = COMPUTER
     closed: bool = False
     paused: bool = False
 
@@ -54,6 +56,14 @@ class ModelEndpoint:
     def account(self) -> str:
         """The session in the ledger that its usage counts for."""
         return QUESTIONS if self.asked_by else self.session
+
+    @property
+    def subject(self) -> str:
+        """For whom its usage counts (`limits.SUBJECTS`)."""
+        if self.asked_by is None:
+            return self.counts_for
+        kind, name = self.asked_by
+        return f"hook:{name}" if kind == "hook" else QUESTIONS_ASKED
 
     @property
     def connections(self) -> set[Any]:

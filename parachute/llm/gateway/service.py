@@ -1,6 +1,6 @@
 """The model gateway: it opens a model endpoint for each agent, and says what agents have spent."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from parachute.base.budget import SANDBOX
@@ -11,10 +11,11 @@ from parachute.config.settings.models import Settings
 from parachute.llm.gateway.application import GatewayApplication
 from parachute.llm.gateway.credentials import CredentialSource
 from parachute.llm.gateway.endpoint import SOCKET_NAME, ModelEndpoint, new_token
+from parachute.llm.gateway.limits import SpendingLimits
 from parachute.llm.gateway.login import Login
 from parachute.llm.gateway.models import Credential, CredentialKind, Payer, Problem, Usage, payer_of
 from parachute.llm.gateway.spending import Spending
-from parachute.llm.gateway.store import UsageStore
+from parachute.llm.gateway.store import Grouping, UsageStore
 from parachute.llm.gateway.upstream import Upstream
 from parachute.security.audit.service import Audit
 from parachute.security.kill_switch.switch import KillSwitch
@@ -32,12 +33,14 @@ class Gateway:
         settings: Settings,
         credentials: CredentialSource,
         usage: UsageStore,
+        limits: SpendingLimits,
         audit: Audit,
         login: Login | None = None,
     ) -> None:
         self.kill_switch = KillSwitch(home.root)
         self.upstream = Upstream(home, settings, credentials, self.kill_switch, login)
-        self.spending = Spending(settings, usage)
+        self.limits = limits
+        self.spending = Spending(settings, usage, limits)
         self.application = GatewayApplication(self.upstream, self.spending, audit)
         self._home = home
         self._settings = settings
@@ -117,6 +120,11 @@ class Gateway:
             return Usage()
         used, endpoint.used = endpoint.used, Usage()
         return used
+
+    async def costs(self, by: Grouping, days: int) -> list[tuple[str, Usage]]:
+        """What was used in the last days, today with them, by each of `by`."""
+        first = date.fromisoformat(self._usage.today()) - timedelta(days=days - 1)
+        return await self._usage.grouped(by, first.isoformat())
 
     async def used_by(self, session: str) -> Usage:
         """All that a session has used."""

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 
 from parachute.base.errors import ParachuteError
 from parachute.config.settings.models import Settings
+from parachute.llm.gateway.limits import SpendingLimit, SpendingLimits
 from parachute.llm.gateway.models import Payer, Usage
 from parachute.llm.gateway.prices import dollars, subscription_tokens
 from parachute.llm.gateway.store import UsageStore
@@ -23,16 +24,18 @@ class LimitReached(ParachuteError):
 class Spending:
     """The ledger of the day, in dollars for API keys and in tokens for subscriptions; nothing else costs anything."""
 
-    def __init__(self, settings: Settings, store: UsageStore) -> None:
+    def __init__(self, settings: Settings, store: UsageStore, limits: SpendingLimits) -> None:
         self._settings = settings
         self._store = store
+        self._limits = limits
         self._used: tuple[str, Usage] | None = None
+        self._used_by: dict[tuple[str, str], Usage] = {}
         self._reserved = dict.fromkeys(Payer, 0.0)
         self._settled = asyncio.Event()
         self._writing: set[asyncio.Task[None]] = set()
 
     @contextlib.asynccontextmanager
-    async def reserved(self, model: str, most: Usage, payer: Payer) -> AsyncIterator[None]:
+    async def reserved(self, model: str, most: Usage, payer: Payer, subject: str) -> AsyncIterator[None]:
         """Keep back what a request may cost at the most while it runs; error: LimitReached.
 
         It waits while others have reserved so much that together they could go over the limit. One alone may do that, by no
@@ -43,7 +46,7 @@ class Spending:
             return
         price = dollars(model, most) if payer is Payer.KEY else float(subscription_tokens(most))
         while True:
-            if sentence := await self.over_limit(payer):
+            if sentence := await self.over_limit(payer) or await self._over_limit_of(subject, payer):
                 raise LimitReached(sentence)
             limit, reserved = self._limit(payer), self._reserved[payer]
             if limit is None or not reserved or await self._spent(payer) + reserved + price <= limit:
@@ -75,6 +78,31 @@ class Spending:
             "Raise it with `parachute config set daily_token_limit …`, or wait until tomorrow."
         )
 
+    async def used_of(self, limit: SpendingLimit) -> Usage:
+        """What counts for the subject of a limit in the period that it is now."""
+        since = limit.since(self._store.today())
+        known = self._used_by.get((limit.subject, since))
+        if known is None:
+            found = await self._store.of_subject(limit.subject, since)
+            known = self._used_by.setdefault((limit.subject, since), found)
+        return known
+
+    async def _over_limit_of(self, subject: str, payer: Payer) -> str | None:
+        limit = self._limits.get(subject)
+        if limit is None:
+            return None
+        used = await self.used_of(limit)
+        if payer is Payer.KEY and limit.dollars is not None and used.dollars >= limit.dollars:
+            spent, most = f"${used.dollars:.2f}", f"${limit.dollars:.2f}"
+        elif payer is Payer.SUBSCRIPTION and limit.tokens is not None and used.subscription_tokens >= limit.tokens:
+            spent, most = f"{used.subscription_tokens:,} tokens", f"{limit.tokens:,} tokens"
+        else:
+            return None
+        return (
+            f"The limit of {most} a {limit.per} for {subject} is reached ({spent}). "
+            f"Raise it with `parachute usage limit {subject} …`, or wait until the next {limit.per}."
+        )
+
     async def today(self) -> float:
         """US dollars spent since midnight."""
         return (await self._today()).dollars
@@ -83,12 +111,15 @@ class Spending:
         """Tokens of a subscription used since midnight."""
         return (await self._today()).subscription_tokens
 
-    async def account(self, session: str, model: str, usage: Usage, payer: Payer) -> None:
+    async def account(self, session: str, model: str, subject: str, usage: Usage, payer: Payer) -> None:
         """Count a request; it is written down also when whoever waits for that is cancelled."""
         charge(model, usage, payer)
         if self._used is not None and self._used[0] == self._store.today():
             self._used[1].add(usage)
-        writing = asyncio.create_task(self._write(session, model, usage), name=f"usage of {session}")
+        for (counted, since), known in self._used_by.items():
+            if counted == subject and since <= self._store.today():
+                known.add(usage)
+        writing = asyncio.create_task(self._write(session, model, subject, usage), name=f"usage of {session}")
         self._writing.add(writing)
         writing.add_done_callback(self._writing.discard)
         await asyncio.shield(writing)
@@ -113,9 +144,9 @@ class Spending:
                 self._used = (day, found)
         return self._used[1]
 
-    async def _write(self, session: str, model: str, usage: Usage) -> None:
+    async def _write(self, session: str, model: str, subject: str, usage: Usage) -> None:
         try:
-            await self._store.add(session, model, usage)
+            await self._store.add(session, model, subject, usage)
         except ParachuteError as error:
             # It counts towards today's limit all the same.
             log.error("%s used %d tokens that could not be written down: %s", session, usage.output_tokens, error)

@@ -3,11 +3,13 @@
 import sqlite3
 from collections.abc import Callable
 from datetime import datetime
+from typing import Any, Literal
 
 from parachute.base.database import Database
 from parachute.llm.gateway.models import Usage
 
 _COLUMNS = "requests, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, dollars"
+Grouping = Literal["day", "subject", "session", "model"]
 _SUMS = (*_COLUMNS.split(", "), "subscription_tokens")
 
 
@@ -28,6 +30,25 @@ def add_subscription_tokens(connection: sqlite3.Connection) -> None:
     connection.execute("ALTER TABLE usage ADD COLUMN subscription_tokens INTEGER NOT NULL DEFAULT 0")
 
 
+def add_subjects(connection: sqlite3.Connection) -> None:
+    """Whom a usage counts for, as `subjects` names them; until then nobody wrote it down."""
+    connection.execute(
+        """CREATE TABLE usage_by_subject (
+            day TEXT NOT NULL, session TEXT NOT NULL, model TEXT NOT NULL, subject TEXT NOT NULL,
+            requests INTEGER NOT NULL, input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL,
+            cache_read_tokens INTEGER NOT NULL, cache_write_tokens INTEGER NOT NULL, dollars REAL NOT NULL,
+            subscription_tokens INTEGER NOT NULL,
+            PRIMARY KEY (day, session, model, subject)) STRICT, WITHOUT ROWID"""
+    )
+    connection.execute(
+        f"INSERT INTO usage_by_subject SELECT day, session, model, '', {', '.join(_SUMS)} FROM usage"  # noqa: S608 - the columns are a constant of this file
+    )
+    connection.execute("DROP TABLE usage")
+    connection.execute("ALTER TABLE usage_by_subject RENAME TO usage")
+    connection.execute("CREATE INDEX usage_by_session ON usage (session)")
+    connection.execute("CREATE INDEX usage_by_day_of_subject ON usage (subject, day)")
+
+
 def _today() -> str:
     """The local date: a day's limit ends at the owner's midnight."""
     return datetime.now().astimezone().date().isoformat()
@@ -40,10 +61,11 @@ class UsageStore:
         self._database = database
         self.today = today
 
-    async def add(self, session: str, model: str, usage: Usage) -> None:
+    async def add(self, session: str, model: str, subject: str, usage: Usage) -> None:
         """Count one request towards today."""
         await self._database.write(
-            f"""INSERT INTO usage (day, session, model, {_COLUMNS}, subscription_tokens) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            f"""INSERT INTO usage (day, session, model, subject, {_COLUMNS}, subscription_tokens)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT DO UPDATE SET requests = requests + excluded.requests,
             input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens,
             cache_read_tokens = cache_read_tokens + excluded.cache_read_tokens,
@@ -54,6 +76,7 @@ class UsageStore:
                 self.today(),
                 session,
                 model,
+                subject,
                 usage.requests,
                 usage.input_tokens,
                 usage.output_tokens,
@@ -72,10 +95,28 @@ class UsageStore:
         """All that was used on a day (YYYY-MM-DD)."""
         return await self._sum("day = ?", day)
 
-    async def _sum(self, condition: str, value: str) -> Usage:
+    async def of_subject(self, subject: str, since: str) -> Usage:
+        """All that counts for a subject from a day on."""
+        return await self._sum("subject = ? AND day >= ?", subject, since)
+
+    async def grouped(self, by: Grouping, since: str, most: int = 1000) -> list[tuple[str, Usage]]:
+        """What was used from a day on, by each day, subject, session or model: the newest day or the largest use first."""
+        order = "1 DESC" if by == "day" else "SUM(dollars) DESC, SUM(input_tokens + output_tokens) DESC"
+        sums = ", ".join(f"SUM({column})" for column in _SUMS)
+        rows = await self._database.rows(
+            f"SELECT {by}, {sums} FROM usage WHERE day >= ? GROUP BY {by} ORDER BY {order} LIMIT ?",  # noqa: S608 - all are ours
+            (since, most),
+        )
+        return [(str(row[0]), _usage(tuple(row)[1:])) for row in rows]
+
+    async def _sum(self, condition: str, *values: str) -> Usage:
         sums = ", ".join(f"COALESCE(SUM({column}), 0)" for column in _SUMS)
-        row = await self._database.row(f"SELECT {sums} FROM usage WHERE {condition}", (value,))  # noqa: S608 - both are ours
-        used = Usage()
-        for name, value in zip(_SUMS, row or (), strict=False):
-            setattr(used, name, value)
-        return used
+        row = await self._database.row(f"SELECT {sums} FROM usage WHERE {condition}", values)  # noqa: S608 - both are ours
+        return _usage(tuple(row or ()))
+
+
+def _usage(values: tuple[Any, ...]) -> Usage:
+    used = Usage()
+    for name, value in zip(_SUMS, values, strict=False):
+        setattr(used, name, value)
+    return used

@@ -3,9 +3,12 @@
 from dataclasses import dataclass
 
 from parachute.llm.gateway.credentials import CredentialSource
+from parachute.llm.gateway.inbox import SpendingSource
+from parachute.llm.gateway.limits import SpendingLimits
 from parachute.llm.gateway.questions import Questions
 from parachute.llm.gateway.service import Gateway
 from parachute.llm.gateway.store import UsageStore
+from parachute.server.composition.events import EventServices
 from parachute.server.composition.lifecycle import Lifecycle
 from parachute.server.composition.storage import Installation, Storage
 
@@ -18,10 +21,15 @@ class ModelServices:
     questions: Questions
 
 
-def build_llm(installation: Installation, storage: Storage, lifecycle: Lifecycle) -> ModelServices:
+async def build_llm(
+    installation: Installation, storage: Storage, events: EventServices, lifecycle: Lifecycle
+) -> ModelServices:
     """Build the gateway; it opens a model endpoint for each agent."""
     home = installation.home
     source = CredentialSource(home, installation.credentials)
-    gateway = Gateway(home, installation.settings, source, UsageStore(storage.trust), storage.audit)
+    limits = SpendingLimits(storage.trust)
+    await limits.load()
+    gateway = Gateway(home, installation.settings, source, UsageStore(storage.trust), limits, storage.audit)
+    events.inbox.add(SpendingSource(gateway.spending, limits))
     lifecycle.closing(gateway.close_all)
     return ModelServices(gateway=gateway, questions=Questions(gateway))

@@ -18,7 +18,8 @@ from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
 from parachute.config.vault.service import Vault
 from parachute.events.bus import store as event_store
-from parachute.llm.gateway.store import add_subscription_tokens, create_usage
+from parachute.llm.gateway.limits import create_spending_limits
+from parachute.llm.gateway.store import add_subjects, add_subscription_tokens, create_usage
 from parachute.modules.registry.service import Modules
 from parachute.ops.recovery.service import Recovery
 from parachute.security.audit.service import Audit
@@ -82,6 +83,8 @@ async def open_storage(installation: Installation, lifecycle: Lifecycle) -> Stor
         create_host_decisions,
         create_repository_decisions,
         add_subscription_tokens,
+        add_subjects,
+        create_spending_limits,
     )
     trust = Database(home.trust_database, trust_tables, page_size=_PAGE_SIZE)
     changes = Database(home.changes_database, change_store.ALL)

@@ -87,6 +87,8 @@ RULES = (
     Rule("/api/network", "network", write="admin"),
     Rule("/api/git", "git", write="admin"),
     Rule("/api/claude-code", "chat"),
+    # What each may spend is the owner's word.
+    Rule("/api/usage/limits", "chat", written="usage", write="admin"),
     Rule("/api/usage", "chat"),
     Rule("/api/ask", "chat"),
     # The app's own copy of the journal.

@@ -43,8 +43,9 @@ from parachute.events.bus.service import Events
 from parachute.events.hooks.service import Hooks
 from parachute.events.inbox.service import Inbox
 from parachute.llm.gateway.credentials import CredentialSource
+from parachute.llm.gateway.limits import SpendingLimits, create_spending_limits
 from parachute.llm.gateway.service import Gateway
-from parachute.llm.gateway.store import UsageStore, add_subscription_tokens, create_usage
+from parachute.llm.gateway.store import UsageStore, add_subjects, add_subscription_tokens, create_usage
 from parachute.modules.registry.service import Modules
 from parachute.modules.runtime.interfaces import Interfaces
 from parachute.modules.runtime.service import Hosts
@@ -173,6 +174,8 @@ async def core(
                     create_host_decisions,
                     create_repository_decisions,
                     add_subscription_tokens,
+                    add_subjects,
+                    create_spending_limits,
                 ),
             ),
         )
@@ -192,7 +195,7 @@ async def core(
         await sessions.start()
         variables = {**(login or {"ANTHROPIC_API_KEY": KEY}), "ANTHROPIC_BASE_URL": url}
         source = CredentialSource(home, variables, folder / ".claude")
-        gateway = Gateway(home, settings, source, UsageStore(trust), audit)
+        gateway = Gateway(home, settings, source, UsageStore(trust), SpendingLimits(trust), audit)
         stack.push_async_callback(gateway.close_all)
         sandboxes = Sandboxes(home, settings, vault, agent_program())
         await sandboxes.opened.start()

@@ -14,10 +14,11 @@ from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
 from parachute.llm.gateway.credentials import CredentialSource
 from parachute.llm.gateway.endpoint import SOCKET_NAME, ModelEndpoint
+from parachute.llm.gateway.limits import SpendingLimits, create_spending_limits
 from parachute.llm.gateway.login import Login
 from parachute.llm.gateway.models import CredentialKind
 from parachute.llm.gateway.service import Gateway
-from parachute.llm.gateway.store import UsageStore, add_subscription_tokens, create_usage
+from parachute.llm.gateway.store import UsageStore, add_subjects, add_subscription_tokens, create_usage
 from parachute.security.audit.service import Audit
 from tests.support.messages_api import MessagesAPI
 
@@ -39,11 +40,14 @@ class Installation:
         self.claude = folder / ".claude"
         self.claude.mkdir(exist_ok=True)
         self.audit = Audit(folder / "audit")
-        self.database = Database(self.home.trust_database, (create_usage, add_subscription_tokens))
+        self.database = Database(
+            self.home.trust_database, (create_usage, add_subscription_tokens, add_subjects, create_spending_limits)
+        )
         source = CredentialSource(self.home, environment, self.claude)
         chosen = Settings(vault=folder / "vault", **settings)
         usage = UsageStore(self.database, lambda: TODAY)
-        self.gateway = Gateway(self.home, chosen, source, usage, self.audit, login)
+        self.limits = SpendingLimits(self.database)
+        self.gateway = Gateway(self.home, chosen, source, usage, self.limits, self.audit, login)
 
     async def open(self) -> None:
         """Open the ledger."""

@@ -133,6 +133,8 @@ async def _rightly(computer: ModuleComputer, client: httpx2.AsyncClient, model: 
     await call("GET /api/auth/keys")
     await call("POST /api/auth/keys", {"label": "Tablet"})
     await call("DELETE /api/auth/keys/{identifier}", identifier=key["id"])
+    await call("PUT /api/usage/limits/{subject}", {"dollars": 5.0}, subject="chats")
+    await call("DELETE /api/usage/limits/{subject}", subject="chats")
     await call("POST /api/ask", {"prompt": "Is it late?"})
     for path in ("/api/events/dead-letters", "/api/hooks", "/api/hooks/errors"):
         await call(f"GET {path}")

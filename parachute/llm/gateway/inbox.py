@@ -1,0 +1,52 @@
+"""Limits of spending that are nearly reached, in the inbox."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from parachute.events.inbox.models import Answer, Item, Kind, Source, not_waiting
+from parachute.llm.gateway.limits import SpendingLimits
+from parachute.llm.gateway.spending import Spending
+
+_NEARLY = 0.8
+"""The part of a limit from which on the owner is told."""
+
+
+class SpendingSource(Source):
+    """The inbox of such limits; each goes when its day or month ends, or when it is raised."""
+
+    kinds: ClassVar[frozenset[Kind]] = frozenset({"spending"})
+
+    def __init__(self, spending: Spending, limits: SpendingLimits) -> None:
+        self._spending = spending
+        self._limits = limits
+
+    async def items(self) -> Sequence[Item]:
+        """Return every limit of which four fifths are used."""
+        found = []
+        for limit in self._limits.all():
+            used = await self._spending.used_of(limit)
+            shares = (
+                (used.dollars, limit.dollars, f"${used.dollars:.2f} of ${limit.dollars or 0:.2f}"),
+                (
+                    used.subscription_tokens,
+                    limit.tokens,
+                    f"{used.subscription_tokens:,} of {limit.tokens or 0:,} tokens",
+                ),
+            )
+            for spent, most, said in shares:
+                if most is not None and spent >= _NEARLY * most:
+                    found.append(
+                        Item(
+                            kind="spending",
+                            key=f"{limit.subject} {limit.per}",
+                            title=f"{limit.subject} has used {said} of this {limit.per}",
+                            source=limit.subject,
+                            details={"is_reached": spent >= most},
+                            command=f"parachute usage limit {limit.subject}",
+                        )
+                    )
+        return found
+
+    async def answer(self, item: Item, answer: Answer) -> None:
+        """Refuse: a limit is raised with its own command."""
+        raise not_waiting()
