@@ -14,6 +14,7 @@ from parachute.base.errors import NotAllowed, NotFound
 from parachute.chat.agent_processes.models import OwnTool
 from parachute.chat.agent_processes.tools import permitted
 from parachute.chat.prompts.service import Prompt
+from parachute.chat.runs.confined import confined
 from parachute.chat.runs.preparation import AgentServices, Preparation, TurnPlan, compose
 from parachute.chat.sessions.models import Owner, Session
 from parachute.core.agents import AgentConfig, SandboxConfig, memory_bytes
@@ -73,7 +74,7 @@ class AgentProfile:
             cpus=config.cpus,
             processes=min(_MOST_PROCESSES, config.pids_limit + _OWN_PROCESSES),
         )
-        execution = await services.sandboxes.confine(session.id, endpoint, mounts, egress=bool(hosts), limits=limits)
+        execution = await confined(services, endpoint, mounts, egress=bool(hosts), limits=limits)
         left_out = tuple(("Left out", sentence) for sentence in allowed.left_out)
         network = Network("list", hosts) if hosts else NO_NETWORK
         execution = dataclasses.replace(execution, warnings=(*self.warnings, *left_out), network=network)

@@ -120,7 +120,8 @@ async def compose(services: AgentServices, plan: TurnPlan) -> Preparation:
         preset=prompt.preset and not offline,
         place=prompt.place,
     )
-    return Preparation(execution, prompt, policy, specification, provider)
+    is_reviewed = services.settings.changes.apply == "review"
+    return Preparation(execution, prompt, policy, specification, provider, is_reviewed)
 
 
 async def granted(services: AgentServices, session: str) -> tuple[Grant, ...]:
