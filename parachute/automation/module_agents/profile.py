@@ -88,7 +88,9 @@ class AgentProfile:
         complete = partial(in_sandbox, prompt, mounts, hosts)
         tools = () if provider.is_offline else self._module_tools(session.id)
         plan = TurnPlan(session, resume, endpoint, execution, provider, complete, self._tools(), tools)
-        return await compose(services, dataclasses.replace(plan, allowed_commands=_commands(self.config.bash)))
+        preparation = await compose(services, dataclasses.replace(plan, allowed_commands=_commands(self.config.bash)))
+        refusal = partial(self.egress.refusal_of_page, _egress_owner(session.id)) if hosts else None
+        return dataclasses.replace(preparation, refusal_of_page=refusal)
 
     async def finish(self, session: str) -> None:
         """Close the egress proxy."""

@@ -167,7 +167,14 @@ class Turn:
             grants = await granted(self._services, self._run.session.id)
             return dataclasses.replace(preparation.policy, grants=grants)
 
-        return Interaction(self._run, preparation.policy, self._audit, policy_with_grants, self._inbox)
+        return Interaction(
+            self._run,
+            preparation.policy,
+            self._audit,
+            policy_with_grants,
+            self._inbox,
+            refusal_of_page=preparation.refusal_of_page,
+        )
 
     async def _end(self, result: Any, stored: Session | None, model: str | None) -> None:
         """Log the terminal event."""
