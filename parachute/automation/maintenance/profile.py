@@ -66,7 +66,9 @@ class MaintenanceProfile:
         execution = replace(execution, warnings=warnings, roots=roots)
         tools = () if provider.is_offline else (suggest_setting(self.suggestions, Source(AGENT, session=session.id)),)
         end = await asyncio.to_thread(self._without_tools, session.id) if provider.is_offline else ""
-        prompt = partial(in_sandbox, Prompt(self.prompt, source=AGENT, agent_name=AGENT), mounts, (), end=end)
+        has_view = execution.view is not None
+        own = Prompt(self.prompt, source=AGENT, agent_name=AGENT)
+        prompt = partial(in_sandbox, own, mounts, (), has_view=has_view, end=end)
         return await compose(services, TurnPlan(session, resume, endpoint, execution, provider, prompt, _TOOLS, tools))
 
     async def finish(self, session: str) -> None:

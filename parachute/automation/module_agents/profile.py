@@ -85,7 +85,7 @@ class AgentProfile:
             source_path=file or None,
             agent_name=self.owner.agent or None,
         )
-        complete = partial(in_sandbox, prompt, mounts, hosts)
+        complete = partial(in_sandbox, prompt, mounts, hosts, has_view=execution.view is not None)
         tools = () if provider.is_offline else self._module_tools(session.id)
         plan = TurnPlan(session, resume, endpoint, execution, provider, complete, self._tools(), tools)
         preparation = await compose(services, dataclasses.replace(plan, allowed_commands=_commands(self.config.bash)))

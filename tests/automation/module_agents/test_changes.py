@@ -107,6 +107,7 @@ async def test_undo_leaves_what_others_wrote_meanwhile(place: Place, api: Messag
 async def test_what_programs_obey_waits(place: Place, api: MessagesAPI) -> None:
     script = "cd /vault/Letters && echo x > .envrc && git init -q nested && echo y > plain.md"
     session, events = await works(place, api, script)
+    assert "hooks and repositories wait for the owner" in str(api.conversation[0].body["system"])
     assert [event["title"] for event in events if event["type"] == "warning"] == ["Waiting for you"]
     assert sorted(path.name for path in (place.vault / "Letters").iterdir()) == ["nested", "plain.md"]
     held = {each.root: each.reason for each in await place.core.services.changes.held(session)}
