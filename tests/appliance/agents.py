@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from testinfra.host import Host
+
 from tests.appliance.agent_root import tarball
 from tests.appliance.guest import Guest
 from tests.appliance.recipe import ENVIRONMENT, SOURCE, USER, USER_ID
@@ -98,6 +100,16 @@ class Agents(Services):
         assert done.rc == 0, done.stderr
         image: dict[str, Any] = json.loads(done.stdout)
         return image
+
+
+@contextmanager
+def with_views(host: Host, home: str) -> Iterator[str]:
+    """A file system for views: the guest's own is an overlay, in which no layer of another one can lie; its folder."""
+    folder = f"{home}/.parachute/views"
+    host.check_output(f"install -d -m 700 -o {USER} -g {USER} {folder}")
+    host.check_output(f"mount -t tmpfs -o uid={USER_ID},gid={USER_ID},mode=700 tmpfs {folder}")
+    yield folder
+    host.check_output(f"umount --lazy {folder}")
 
 
 def give_root(guest: Guest) -> None:

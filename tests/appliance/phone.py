@@ -19,6 +19,9 @@ import httpx2
 from zeroconf import IPVersion, ServiceBrowser, ServiceStateChange, Zeroconf
 
 COMPUTER, PHONE = "10.77.0.1", "10.77.0.2"
+PUBLIC = "93.184.216.34"
+"""An address of the internet, which is the phone's here."""
+
 PORT = 3333
 _COMPUTER_DEVICE, _PHONE_DEVICE = "lan0", "wlan0"
 _CLONE_NEWNET = 0x40000000  # linux/sched.h
@@ -65,6 +68,8 @@ def joined(leader: int) -> Iterator["Phone"]:
             _in_network(process, f"ip address add {address}/24 dev {device}")
             _in_network(process, f"ip link set {device} up")
         _in_network(number, "ip link set lo up")
+        _in_network(number, f"ip address add {PUBLIC}/32 dev lo")
+        _in_network(leader, f"ip route add {PUBLIC}/32 via {PHONE} dev {_COMPUTER_DEVICE}")
         with ThreadPoolExecutor(1, initializer=_enter, initargs=(number,)) as thread:
             yield Phone(thread)
 
@@ -115,10 +120,11 @@ class Phone:
         self,
         handler: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]],
         tls: ssl.SSLContext | None = None,
+        at: tuple[str, int] = (PHONE, 0),
     ) -> Iterator[str]:
-        """Serve on the local network; the address, as `host:port`."""
+        """Serve on the local network, or at the public address; the address, as `host:port`."""
         # A socket stays in the network in which it was made.
-        listener = self.run(lambda: socket.create_server((PHONE, 0)))
+        listener = self.run(lambda: socket.create_server(at))
         loop = asyncio.new_event_loop()
         thread = threading.Thread(target=loop.run_forever)
         thread.start()
@@ -135,7 +141,7 @@ class Phone:
         starting = asyncio.start_server(handle, sock=listener, ssl=tls)
         server = asyncio.run_coroutine_threadsafe(starting, loop).result(_SECONDS)
         try:
-            yield f"{PHONE}:{listener.getsockname()[1]}"
+            yield f"{at[0]}:{listener.getsockname()[1]}"
         finally:
             asyncio.run_coroutine_threadsafe(end(server), loop).result(_SECONDS)
             loop.call_soon_threadsafe(loop.stop)

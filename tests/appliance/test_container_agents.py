@@ -1,4 +1,4 @@
-"""The maintenance agent, and the end of all agents at once, where agents run in containers."""
+"""The maintenance agent, the network, and the end of all agents at once, where agents run in containers."""
 
 # ruff: noqa: F811 - fixtures of another file have the names of parameters here
 
@@ -7,9 +7,13 @@ import shlex
 from typing import Any
 
 import pytest
+from testinfra.host import Host
 
 from tests.appliance.agents import Agents
+from tests.appliance.guest import Guest
+from tests.appliance.phone import PUBLIC, joined
 from tests.appliance.test_containers import agents, built  # noqa: F401 - fixtures
+from tests.support.package_index import PackageIndex
 from tests.support.sse import text_of
 
 LOOK = (
@@ -48,3 +52,28 @@ def test_panic_ends_every_container_and_lets_none_begin(agents: Agents) -> None:
     finally:
         agents.run("parachute resume")
     assert [text_of(agents.say("echo again", session)) for session in (idle, busy)] == ["again", "again"]
+
+
+@pytest.mark.usefixtures("built")
+def test_a_host_that_nobody_allowed_is_reached_at_the_second_try(guest: Guest, host: Host, agents: Agents) -> None:
+    name, index = "index.example.org", PackageIndex()
+    index.at(name)
+    host.check_output(f"cp /etc/hosts /etc/hosts.before; echo {PUBLIC} {name} >> /etc/hosts")
+    try:
+        with joined(guest.leader) as phone, phone.serving(index, at=(PUBLIC, 80)):
+            ask = f"curl -sS --max-time 60 http://{name}/simple/boat/ 2>&1"
+            first = agents.events(ask)
+            assert f"{name} is not allowed yet. The owner has been asked" in text_of(first)
+            assert index.asked == []
+            (item,) = json.loads(agents.run("parachute inbox --json"))["items"]
+            assert (item["kind"], item["title"]) == ("host", f"Reach {name}")
+            agents.run(f"parachute inbox answer {item['id']} once --yes")
+            assert "boat-1.0.0-py3-none-any.whl" in text_of(agents.say(ask, first[-1]["sessionId"]))
+            assert index.asked == ["/simple/boat/"]
+            # Once is for that conversation alone.
+            assert f"{name} is not allowed yet" in agents.output(ask)
+            (item,) = json.loads(agents.run("parachute inbox --json"))["items"]
+            agents.run(f"parachute inbox answer {item['id']} never --yes")
+    finally:
+        host.check_output("mv /etc/hosts.before /etc/hosts")
+        agents.run(f"parachute network forget {name}; true")

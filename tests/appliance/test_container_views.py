@@ -2,34 +2,79 @@
 
 # ruff: noqa: F811 - fixtures of another file have the names of parameters here
 
+import ast
 import json
-from collections.abc import Iterator
+import shlex
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
 from testinfra.host import Host
 
-from tests.appliance.agents import Agents
+from tests.appliance.agents import Agents, with_views
 from tests.appliance.guest import Guest
 from tests.appliance.phone import PHONE, joined
-from tests.appliance.recipe import USER_ID
+from tests.appliance.recipe import ENVIRONMENT, SOURCE
 from tests.appliance.test_containers import agents, built  # noqa: F401 - fixtures
+from tests.chat.changes.random_work import OWNERS, WORK, Owners, comes_back
 from tests.sandbox.git.git_host import TOKEN, GitHost
 from tests.support.package_index import PackageIndex
 from tests.support.sse import text_of
 
 NAME = "git.home.arpa"
+LISTING = f"{ENVIRONMENT}/bin/python {SOURCE}/tests/chat/changes/listing.py"
+
+
+class InContainers:
+    """A computer whose agents are in containers; the owner writes while the agent does."""
+
+    def __init__(self, agents: Agents) -> None:
+        self._agents = agents
+        self._session = ""
+        self.project = f"{agents.home}/Parachute/Projects/random"
+
+    def clear(self) -> None:
+        """Begin with an empty project."""
+        self._agents.run(f"rm -rf {self.project} && mkdir -p {self.project}")
+
+    def own(self, changes: Owners) -> dict[str, str]:
+        """Write as the owner."""
+        program = f"cd {SOURCE} && {ENVIRONMENT}/bin/python -m tests.chat.changes.random_work {self.project}"
+        said = self._agents.run(f"printf %s {shlex.quote(json.dumps(changes))} | ({program})")
+        written: dict[str, str] = json.loads(said)
+        return written
+
+    def listed(self) -> dict[str, str]:
+        """Everything in the project."""
+        return dict(ast.literal_eval(self._agents.run(f"cd {self.project} && {LISTING}")))
+
+    def read(self, path: str) -> str:
+        """A file of the project; the output of a command has no end of the line."""
+        return f"{self._agents.run(f'cat {self.project}/{path}')}\n"
+
+    def turn(self, script: str, meanwhile: Callable[[], None]) -> None:
+        """Run the script in a container."""
+        with ThreadPoolExecutor(1) as waiting:
+            working = waiting.submit(self._agents.events, f"{script}\necho done", workingDirectory=self.project)
+            meanwhile()
+            events = working.result()
+        assert text_of(events).split()[-1] == "done", events
+        self._session = events[-1]["sessionId"]
+
+    def undo(self) -> None:
+        """Take the turn back."""
+        status, answer = self._agents.ask(f"/api/chat/{self._session}/undo", {})
+        assert status == 200 or answer["key"] == "nothing_to_undo", answer
 
 
 @pytest.fixture(scope="module")
 def views(host: Host, agents: Agents, built: dict[str, Any]) -> Iterator[str]:
-    """A file system for views: the guest's own is an overlay, in which no layer of another one can lie."""
-    folder = f"{agents.home}/.parachute/views"
-    agents.run(f"mkdir -p -m 700 {folder}")
-    host.check_output(f"mount -t tmpfs -o uid={USER_ID},gid={USER_ID},mode=700 tmpfs {folder}")
-    yield folder
-    host.check_output(f"umount --lazy {folder}")
+    """A computer with views."""
+    with with_views(host, agents.home) as folder:
+        yield folder
 
 
 @pytest.fixture
@@ -132,3 +177,35 @@ def test_an_agent_clones_installs_compiles_commits_and_pushes(
             assert "lib/.git" in json.dumps(shown), "the repository further down is named"
         finally:
             agents.run("parachute workspaces delete boat --yes")
+
+
+@pytest.fixture(scope="module")
+def place(agents: Agents, views: str) -> Iterator[InContainers]:
+    """One project for all examples."""
+    made = InContainers(agents)
+    yield made
+    agents.run(f"rm -rf {made.project}")
+
+
+@settings(max_examples=4)
+@given(before=OWNERS, script=WORK, meanwhile=OWNERS)
+def test_random_work_comes_back(place: InContainers, before: Owners, script: str, meanwhile: Owners) -> None:
+    comes_back(place, before, script, meanwhile)
+
+
+def test_the_maintenance_agent_writes_to_one_view_of_all_its_folders(agents: Agents, views: str) -> None:
+    agents.run("cd ~/Parachute && mkdir -p Daily Brain/people && echo before | tee Daily/a > Brain/people/b")
+    work = "(cd /vault; echo after > Daily/a; rm -r Brain/people; echo x > Brain/.envrc; touch Daily/new; echo done)"
+    said = agents.run(f"parachute maintenance --json {shlex.quote(f'run: {work}')}")
+    events = [json.loads(line) for line in said.splitlines()]
+    assert text_of(events) == "done", events
+    assert agents.run("cd ~/Parachute; cat Daily/a; ls -A Daily Brain") == "after\nBrain:\n\nDaily:\na\nnew"
+    session = events[-1]["sessionId"]
+    shown = json.loads(agents.run(f"parachute changes {session} --json"))
+    assert "Brain/.envrc" in json.dumps(shown)
+    agents.run(f"parachute undo {session}")
+    assert agents.run("cd ~/Parachute; cat Daily/a Brain/people/b; ls -A Daily Brain") == (
+        "before\nbefore\nBrain:\npeople\n\nDaily:\na"
+    )
+    agents.run(f"parachute sessions delete {session} --yes; rm -r ~/Parachute/Daily ~/Parachute/Brain")
+    assert session not in agents.run(f"ls {views}")

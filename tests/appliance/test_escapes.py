@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from testinfra.host import Host
 
-from tests.appliance.agents import Agents
+from tests.appliance.agents import Agents, with_views
 from tests.appliance.recipe import ENVIRONMENT, SOURCE
 from tests.appliance.test_containers import agents, built  # noqa: F401 - fixtures
 from tests.sandbox.engines.escapes import rows
@@ -50,9 +50,35 @@ def impossible() -> set[str]:
     return IMPOSSIBLE
 
 
-def test_every_attempt_is_refused_and_succeeds_outside(planted: Planted, host: Host, impossible: set[str]) -> None:
+@pytest.fixture(params=["live", "view"])
+def project_mount(request: pytest.FixtureRequest, host: Host, agents: Agents, built: dict[str, Any]) -> Iterator[str]:
+    """How agents get their project: itself, as where there are no views, or a view of it."""
+    if request.param == "live":
+        agents.run("parachute config set changes.apply live")
+        agents.restart_core()
+        yield "live"
+        agents.run("parachute config unset changes.apply")
+        agents.restart_core()
+        return
+    with with_views(host, agents.home):
+        agents.restart_core()
+        yield "view"
+    agents.restart_core()
+
+
+def check_mount(agents: Agents, project: str, kind: str) -> None:
+    """See that agents have what the tests are about."""
+    session = agents.say("true", workingDirectory=project)[-1]["sessionId"]
+    found = agents.user.run(f"ls {agents.home}/.parachute/views/{session}")
+    assert (found.rc == 0) == (kind == "view"), found.stderr
+
+
+def test_every_attempt_is_refused_and_succeeds_outside(
+    project_mount: str, planted: Planted, host: Host, impossible: set[str]
+) -> None:
     computer = planted.agents
     project = f"{computer.home}/Parachute/Projects/one"
+    check_mount(computer, project, project_mount)
     said = computer.output(f"python3 {' '.join(rows.INSIDE)} > found.json && echo tried", workingDirectory=project)
     assert said.strip() == "tried"
     found = computer.run(f"cat {project}/found.json; rm {project}/found.json")
@@ -64,7 +90,7 @@ def test_every_attempt_is_refused_and_succeeds_outside(planted: Planted, host: H
     assert rows.not_through(as_root, ("root",), impossible) == {}
 
 
-def test_what_runs_later_outside_cannot_be_written(agents: Agents, built: dict[str, Any]) -> None:
+def test_what_runs_later_outside_cannot_be_written(agents: Agents, project_mount: str) -> None:
     project, attacks = f"{agents.home}/Parachute/Projects/guarded", f"{agents.home}/Parachute/Attacks"
     protected = f"cd {SOURCE} && {ENVIRONMENT}/bin/python -m tests.sandbox.engines.escapes.protected"
     agents.run(f"mkdir -p {project} {attacks} && {protected} attacks > {attacks}/lines")
@@ -72,7 +98,8 @@ def test_what_runs_later_outside_cannot_be_written(agents: Agents, built: dict[s
     assert len(before) > 5
     script = 'while IFS= read -r line; do sh -c "$line" < /dev/null; done < /vault/Attacks/lines; echo x > own\n'
     agents.run(f"printf %s {shlex.quote(script)} > {attacks}/all.sh")
-    # Where the guest has views, what it may not write waits.
+    check_mount(agents, project, project_mount)
+    # In a view, what it may not write waits.
     events = agents.events("sh /vault/Attacks/all.sh > /dev/null 2>&1; true", workingDirectory=project)
     assert events[-1]["type"] == "done", events[-1]
     assert agents.run(f"cat {project}/own") == "x", "it could write, and got to the end"

@@ -82,6 +82,8 @@ def test_only_what_was_given_is_sent(parachute: Terminal, home: Home) -> None:
         parachute.ok("workspaces", "edit", "garden", "--agents", "none", "--directory", "Projects/none")
         parachute.ok("workspaces", "edit", "garden", "--network", "list")
         parachute.ok("workspaces", "edit", "garden", "--hosts", "")
+        parachute.ok("workspaces", "edit", "garden", "--git", "example.org/a/boat=push, example.org/a/sail")
+        parachute.ok("workspaces", "edit", "garden", "--git", "")
     changes: dict[str, Any] = {"working_directory": str(folder), "cpus": 2.0, "memory_megabytes": 512}
     kept = {**ALL, "mcps": ["brain", "daily"], "agents": "none"}
     assert sent(core) == [
@@ -91,6 +93,17 @@ def test_only_what_was_given_is_sent(parachute: Terminal, home: Home) -> None:
         ("PUT", f"{PATH}/garden", {"capabilities": kept, "working_directory": "Projects/none"}),
         ("PUT", f"{PATH}/garden", {"network": {"mode": "list", "hosts": ["example.org"]}}),
         ("PUT", f"{PATH}/garden", {"network": {"mode": "ask", "hosts": []}}),
+        (
+            "PUT",
+            f"{PATH}/garden",
+            {
+                "git": [
+                    {"repository": "example.org/a/boat", "access": "push"},
+                    {"repository": "example.org/a/sail", "access": "fetch"},
+                ]
+            },
+        ),
+        ("PUT", f"{PATH}/garden", {"git": []}),
     ]
 
 

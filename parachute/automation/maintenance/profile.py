@@ -18,6 +18,7 @@ from parachute.base.errors import Unavailable
 from parachute.base.files import atomic_write, private_folder, remove_tree
 from parachute.base.redaction import redacted
 from parachute.chat.prompts.service import Prompt
+from parachute.chat.runs.confined import confined
 from parachute.chat.runs.preparation import AgentServices, Preparation, TurnPlan, compose
 from parachute.chat.sessions.models import Owner, Session
 from parachute.sandbox.engines.limits import Limits
@@ -55,7 +56,7 @@ class MaintenanceProfile:
             mounts, data = await asyncio.to_thread(self._gather, session.id)
         except OSError as error:
             raise Unavailable(f"The logs cannot be copied for the agent: {error.strerror or error}.") from error
-        execution = await services.sandboxes.confine(session.id, endpoint, mounts, egress=False, limits=_LIMITS)
+        execution = await confined(services, endpoint, mounts, egress=False, limits=_LIMITS)
         provider = services.gateway.upstream.provider
         warnings: Warnings = tuple(("Read only", sentence) for sentence in data.read_only)
         if not resume:
@@ -65,7 +66,9 @@ class MaintenanceProfile:
         execution = replace(execution, warnings=warnings, roots=roots)
         tools = () if provider.is_offline else (suggest_setting(self.suggestions, Source(AGENT, session=session.id)),)
         end = await asyncio.to_thread(self._without_tools, session.id) if provider.is_offline else ""
-        prompt = partial(in_sandbox, Prompt(self.prompt, source=AGENT, agent_name=AGENT), mounts, (), end=end)
+        has_view = execution.view is not None
+        own = Prompt(self.prompt, source=AGENT, agent_name=AGENT)
+        prompt = partial(in_sandbox, own, mounts, (), has_view=has_view, end=end)
         return await compose(services, TurnPlan(session, resume, endpoint, execution, provider, prompt, _TOOLS, tools))
 
     async def finish(self, session: str) -> None:

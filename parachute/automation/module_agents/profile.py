@@ -14,6 +14,7 @@ from parachute.base.errors import NotAllowed, NotFound
 from parachute.chat.agent_processes.models import OwnTool
 from parachute.chat.agent_processes.tools import permitted
 from parachute.chat.prompts.service import Prompt
+from parachute.chat.runs.confined import confined
 from parachute.chat.runs.preparation import AgentServices, Preparation, TurnPlan, compose
 from parachute.chat.sessions.models import Owner, Session
 from parachute.core.agents import AgentConfig, SandboxConfig, memory_bytes
@@ -75,7 +76,7 @@ class AgentProfile:
             cpus=config.cpus,
             processes=min(_MOST_PROCESSES, config.pids_limit + _OWN_PROCESSES),
         )
-        execution = await services.sandboxes.confine(session.id, endpoint, mounts, egress=bool(hosts), limits=limits)
+        execution = await confined(services, endpoint, mounts, egress=bool(hosts), limits=limits)
         left_out = tuple(("Left out", sentence) for sentence in allowed.left_out)
         network = Network("list", hosts) if hosts else NO_NETWORK
         execution = dataclasses.replace(execution, warnings=(*self.warnings, *left_out), network=network)
@@ -86,10 +87,12 @@ class AgentProfile:
             source_path=file or None,
             agent_name=self.owner.agent or None,
         )
-        complete = partial(in_sandbox, prompt, mounts, hosts)
+        complete = partial(in_sandbox, prompt, mounts, hosts, has_view=execution.view is not None)
         tools = () if provider.is_offline else self._module_tools(session.id)
         plan = TurnPlan(session, resume, endpoint, execution, provider, complete, self._tools(), tools)
-        return await compose(services, dataclasses.replace(plan, allowed_commands=_commands(self.config.bash)))
+        preparation = await compose(services, dataclasses.replace(plan, allowed_commands=_commands(self.config.bash)))
+        refusal = partial(self.egress.refusal_of_page, _egress_owner(session.id)) if hosts else None
+        return dataclasses.replace(preparation, refusal_of_page=refusal)
 
     async def finish(self, session: str) -> None:
         """Close the egress proxy."""

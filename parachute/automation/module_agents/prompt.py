@@ -12,6 +12,12 @@ _LIMIT = 64 * 1024
 """Bytes of a prompt file; the same as for an agent in the vault."""
 
 
+_VIEW = (
+    " What you write there is brought to the owner's files after each step. Configuration of git, editors, shells and agents, hooks "
+    "and repositories wait for the owner, as does what somebody else changed meanwhile."
+)
+
+
 def prompt_file(module: ApprovedModule, name: str) -> str:
     """The text of a file of the module's verified copy, reached without following a link; waits for the disk.
 
@@ -34,10 +40,17 @@ def prompt_file(module: ApprovedModule, name: str) -> str:
 
 
 def in_sandbox(
-    prompt: Prompt, mounts: tuple[Mount, ...], hosts: tuple[str, ...], permissions: str, end: str = ""
+    prompt: Prompt,
+    mounts: tuple[Mount, ...],
+    hosts: tuple[str, ...],
+    permissions: str,
+    *,
+    has_view: bool = False,
+    end: str = "",
 ) -> Prompt:
     """Complete a prompt with a description of the agent's sandbox, its permissions and an end."""
-    text = f"{prompt.text}\n\n# Where you are\n{_describe_sandbox(mounts, hosts)} {permissions}{end}"
+    sandbox = _describe_sandbox(mounts, hosts) + (_VIEW if has_view else "")
+    text = f"{prompt.text}\n\n# Where you are\n{sandbox} {permissions}{end}"
     return replace(prompt, text=text, base_characters=len(prompt.text))
 
 

@@ -5,7 +5,7 @@ through it (Documentation/filesystems/overlayfs.rst, "Changes to underlying file
 """
 
 import os
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -28,8 +28,8 @@ class FoldersBelow:
     _folders: dict[str, _Seen] = field(default_factory=dict)
     _entries: int = 0
 
-    def look(self, project: Folder, upper: Folder, written: Container[str] = ()) -> bool:
-        """Return whether somebody else has changed a folder since the last look; it waits for the disk.
+    def look(self, project: Folder, upper: Folder, written: Container[str] = (), parts: Iterable[str] = ("",)) -> bool:
+        """Return whether somebody else has changed one of these parts of a folder since the last look; it waits for the disk.
 
         What was `written` to the project, and what is in the upper folder of the view, is what its agent did.
         """
@@ -38,7 +38,8 @@ class FoldersBelow:
             return path in written or _is_in(upper, path)
 
         if not self._folders:
-            self._add(project, is_ours, "")
+            for part in parts:
+                self._add(project, is_ours, part)
             return False
         is_changed = False
         for path in list(self._folders):

@@ -12,7 +12,7 @@ from parachute.chat.changes.views import View
 def look_below(view: View) -> None:
     """Look whether somebody else has changed the folders below a view; it waits for the disk."""
     with suppress(OSError), Folder.open_unlinked(view.project) as project, Folder.open(view.upper) as upper:
-        view.is_outdated |= view.below.look(project, upper, view.left)
+        view.is_outdated |= view.below.look(project, upper, view.left, view.parts)
 
 
 def is_stale(view: View) -> bool:

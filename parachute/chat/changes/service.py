@@ -68,19 +68,31 @@ class Changes:
         await asyncio.to_thread(self._prepare)
         self._taken_back = await recover(self.places)
 
-    async def begin(self, session: str, project: Path, upper: Path, *, is_reviewed: bool = False) -> int:
-        """A turn begins, whose changes get the number that is returned; what the turn before has left is applied first."""
+    async def begin(
+        self,
+        session: str,
+        project: Path,
+        upper: Path,
+        *,
+        is_reviewed: bool = False,
+        parts: tuple[str, ...] = ("",),
+    ) -> int:
+        """A turn begins, whose changes get the number that is returned; what the turn before has left is applied first.
+
+        `parts` are the folders of the project that the agent sees.
+        """
         async with self._locks[project]:
-            earlier = self._known_view(session, project, upper) or await self._earlier(session, project, upper)
+            earlier = self._known_view(session, project, upper) or await self._earlier(session, project, upper, parts)
             began = await self._moment()
             if earlier is not None and not earlier.has_ended:
                 await self._finished(earlier)
                 if not earlier.has_ended:
                     began = earlier.began_ns  # whatever of it is left was made then
             number = await self._store.begin(session, project, "run", began, is_reviewed=is_reviewed)
-            view = View(session, project, upper, number, began, is_reviewed)
+            view = View(session, project, upper, number, began, is_reviewed, parts)
             if earlier is not None:
-                view.known, view.left, view.below = earlier.known, earlier.left, earlier.below
+                view.known, view.left = earlier.known, earlier.left
+                view.below = earlier.below if earlier.parts == parts else FoldersBelow()
             await self._load_waiting(view)
             view.index = await asyncio.to_thread(self._index, project)
             view.token = _marked(upper)
@@ -279,13 +291,13 @@ class Changes:
             await self._prune()
         return applied
 
-    async def _earlier(self, session: str, project: Path, upper: Path) -> View | None:
-        """The view of a session as the last server has left it, None if it has none."""
+    async def _earlier(self, session: str, project: Path, upper: Path, parts: tuple[str, ...] = ()) -> View | None:
+        """The view of a session as the last server has left it, None if it has none; of no parts, where nobody looks at it."""
         sets = await self._store.of_session(session)
         last = next((each for each in sets if each.kind == "run" and each.project == str(project)), None)
         if last is None or not upper.is_dir():
             return None
-        view = View(session, project, upper, last.number, last.began_ns, last.is_reviewed)
+        view = View(session, project, upper, last.number, last.began_ns, last.is_reviewed, parts)
         latest = await self._store.latest(session, project)
         await asyncio.to_thread(_find_left, view, latest, has_ended=last.ended_at is not None)
         taken_back = self._taken_back.pop((session, str(project)), {})

@@ -27,6 +27,8 @@ class View:
     number: int
     began_ns: int
     is_reviewed: bool
+    parts: tuple[str, ...] = ("",)
+    """The folders of the project that the agent sees; no others are looked at."""
     token: bytes = b""
     index: str | None = None
     """What the owner's git index says when the turn begins: git writes it anew each time somebody asks for the status."""

@@ -101,6 +101,10 @@ class Networks:
         for session in list(self._opened):
             await self.close(session)
 
+    def refusal_of_page(self, session: str, url: str) -> Refused | None:
+        """Return why a session may not load a page, and ask the owner as the proxy would; None where that is for the proxy to say."""
+        return self._egress.refusal_of_page(_owner(session), url)
+
     def waiting(self) -> Sequence[Asked]:
         """Return the hosts that wait for a decision, the oldest first."""
         return list(self._asked.values())

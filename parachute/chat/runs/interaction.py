@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from parachute.base.errors import ParachuteError
 from parachute.chat.agent_processes.models import ToolDecision
 from parachute.chat.agent_processes.options import PERMISSION_SECONDS, prompt_pieces
 from parachute.chat.runs import events
@@ -39,6 +40,7 @@ class Interaction:
         *,
         question_seconds: float = QUESTION_SECONDS,
         permission_seconds: float = PERMISSION_SECONDS,
+        refusal_of_page: Callable[[str], ParachuteError | None] | None = None,
     ) -> None:
         self._run = run
         self._policy = policy
@@ -47,6 +49,7 @@ class Interaction:
         self._inbox = inbox
         self._question_seconds = question_seconds
         self._permission_seconds = permission_seconds
+        self._refusal_of_page = refusal_of_page
         self._shown: dict[str, asyncio.Event] = {}
         self.answers: dict[str, str] = {}
         self.before_compaction: Callable[[str], Awaitable[None]] | None = None
@@ -78,6 +81,10 @@ class Interaction:
         reason = decision.reason
         if decision.effect is Effect.ASK:
             allowed, reason = await self._ask_permission(tool, tool_input, decision.reason)
+        if allowed and tool == "WebFetch" and self._refusal_of_page is not None:
+            # Its program says of what the proxy refuses that the proxy refused it, and nothing of what to do.
+            refused = self._refusal_of_page(str(tool_input.get("url", "")))
+            allowed, reason = (refused is None), str(refused or reason)
         if allowed:
             self.records.begun(tool, tool_input, call)
         else:

@@ -143,7 +143,8 @@ class PersonPreparation:
         )
         model = workspace.model if workspace else None
         preparation = await compose(services, replace(plan, is_persons=True, model=model))
-        return replace(preparation, is_reviewed=apply == "review")
+        refusal = partial(self._networks.refusal_of_page, session.id) if network.is_open else None
+        return replace(preparation, is_reviewed=apply == "review", refusal_of_page=refusal)
 
     async def close(self, session: str) -> None:
         """Give back what `prepare` opened for a session, before its model endpoint is closed."""

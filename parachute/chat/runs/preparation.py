@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from parachute.base.errors import InvalidInput
+from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.chat.agent_processes.models import AgentSpecification, ModuleTools, OwnTool
 from parachute.chat.agent_processes.program_tools import offered
 from parachute.chat.agent_processes.tools import shown_names
@@ -77,7 +77,10 @@ class TurnPlan:
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """A turn that is ready to begin; `is_reviewed`: what it writes to a view waits for the owner."""
+    """A turn that is ready to begin; `is_reviewed`: what it writes to a view waits for the owner.
+
+    `refusal_of_page` says of an address why the agent may not load it.
+    """
 
     execution: Execution
     prompt: Prompt
@@ -85,6 +88,7 @@ class Preparation:
     specification: AgentSpecification
     provider: Provider
     is_reviewed: bool = False
+    refusal_of_page: Callable[[str], ParachuteError | None] | None = None
 
 
 async def compose(services: AgentServices, plan: TurnPlan) -> Preparation:
@@ -120,7 +124,8 @@ async def compose(services: AgentServices, plan: TurnPlan) -> Preparation:
         preset=prompt.preset and not offline,
         place=prompt.place,
     )
-    return Preparation(execution, prompt, policy, specification, provider)
+    is_reviewed = services.settings.changes.apply == "review"
+    return Preparation(execution, prompt, policy, specification, provider, is_reviewed)
 
 
 async def granted(services: AgentServices, session: str) -> tuple[Grant, ...]:

@@ -135,9 +135,9 @@ class Turn:
     async def _begin_changes(self, preparation: Preparation) -> TurnChanges | None:
         """Begin to keep what the turn changes in its project, so that it can be undone; None without a project."""
         execution, session = preparation.execution, self._run.session.id
-        if execution.view is not None:
-            project, upper = execution.roots[execution.directory], View(execution.view).upper
-            await self._changes.begin(session, project, upper, is_reviewed=preparation.is_reviewed)
+        if execution.view is not None and execution.project is not None:
+            upper, is_reviewed = View(execution.view).upper, preparation.is_reviewed
+            await self._changes.begin(session, execution.project, upper, is_reviewed=is_reviewed, parts=execution.parts)
             return Applying(self._changes, session)
         directory = Path(execution.directory)
         if execution.mode != "direct" or self._run.profile is not None or directory == self._services.vault.root:
@@ -172,7 +172,14 @@ class Turn:
             grants = await granted(self._services, self._run.session.id)
             return dataclasses.replace(preparation.policy, grants=grants)
 
-        interaction = Interaction(self._run, preparation.policy, self._audit, policy_with_grants, self._inbox)
+        interaction = Interaction(
+            self._run,
+            preparation.policy,
+            self._audit,
+            policy_with_grants,
+            self._inbox,
+            refusal_of_page=preparation.refusal_of_page,
+        )
         interaction.records.know(preparation.specification.module_tools)
         return interaction
 

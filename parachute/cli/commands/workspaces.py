@@ -35,6 +35,9 @@ _NETWORK = typer.Option(
     None, "--network", help="off; ask: other hosts once you allow them; or list: only those of --hosts."
 )
 _HOSTS = typer.Option(None, "--hosts", help="Hosts that its sandboxes reach, with commas; '' for none.")
+_GIT = typer.Option(
+    None, "--git", help="Repositories that git fetches from, with commas; REPOSITORY=push to push, too; '' for none."
+)
 _APPLY = typer.Option(
     None, "--apply", help="How work gets into its folder: auto, review, or live; '' for the usual way."
 )
@@ -77,6 +80,7 @@ def create(
     processes: str = _PROCESSES,
     network: str = _NETWORK,
     hosts: str = _HOSTS,
+    git: str = _GIT,
     apply: str = _APPLY,
     yes: bool = YES,
     as_json: bool = JSON,
@@ -104,6 +108,7 @@ def edit(
     processes: str = _PROCESSES,
     network: str = _NETWORK,
     hosts: str = _HOSTS,
+    git: str = _GIT,
     apply: str = _APPLY,
     yes: bool = YES,
     as_json: bool = JSON,
@@ -164,6 +169,8 @@ def _changes(options: Mapping[str, str | None], before: Mapping[str, Any]) -> di
         network["hosts"] = _names(given["hosts"])
     if network:
         said["network"] = {**before["network"], **network}
+    if "git" in given:
+        said["git"] = [_grant(text) for text in _names(given["git"])]
     for option, (field, number) in _NUMBERS.items():
         if option in given:
             try:
@@ -187,6 +194,11 @@ def _choice(text: str) -> str | list[str]:
 
 def _names(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _grant(text: str) -> dict[str, str]:
+    repository, _, access = text.partition("=")
+    return {"repository": repository, "access": access or "fetch"}
 
 
 def _print(workspace: dict[str, Any], as_json: bool) -> None:

@@ -60,6 +60,15 @@ class Account:
             private=hosts.allows_private(asked.target),
         )
 
+    def refusal(self, target: Target) -> Refused | None:
+        """Return the refusal of a target before anybody connects, recorded like that of a connection; None if nothing is against it."""
+        if target in self.services or self.allowed.allows(target):
+            return None
+        refused = self._not_listed(target)
+        self.count(refused=True)
+        self.decided(f"CONNECT {target}", refused)
+        return refused
+
     def said(self, asked: ProxyRequest, refused: Refused) -> Said:
         """Return a refusal as text."""
         return as_text(refused)

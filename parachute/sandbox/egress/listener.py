@@ -11,7 +11,7 @@ from parachute.base.files import private_folder
 from parachute.sandbox.egress.account import Account
 from parachute.sandbox.egress.connection import Connection
 from parachute.sandbox.egress.hosts import AllowedHosts
-from parachute.sandbox.egress.models import Limits, Target, Unlisted
+from parachute.sandbox.egress.models import Limits, Refused, Target, Unlisted
 from parachute.sandbox.egress.outside import BUFFER, Outside
 from parachute.sandbox.egress.route import Service
 from parachute.security.audit.decisions import Decisions
@@ -68,6 +68,10 @@ class Listener:
                 self.path.unlink(missing_ok=True)
         await self.cut()
         self._account.decisions.flush()
+
+    def refusal(self, target: Target) -> Refused | None:
+        """Return the refusal that a connection to a target would get by the list, None if it would get none."""
+        return self._account.refusal(target)
 
     async def cut(self) -> None:
         """Break off what runs."""

@@ -4,12 +4,13 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from parachute.base import budget
 from parachute.base.errors import InvalidInput
-from parachute.sandbox.egress.hosts import AllowedHosts
+from parachute.sandbox.egress.hosts import AllowedHosts, split
 from parachute.sandbox.egress.listener import Listener
-from parachute.sandbox.egress.models import Limits, Target, Unlisted
+from parachute.sandbox.egress.models import Limits, Refused, Target, Unlisted
 from parachute.sandbox.egress.outside import Connect, Outside, Resolve
 from parachute.sandbox.egress.route import Service
 from parachute.security.audit.decisions import Decisions
@@ -76,6 +77,19 @@ class Egress:
             self._listeners[owner] = opened
             if listener is not None:
                 await listener.close()
+
+    def refusal_of_page(self, owner: str, url: str) -> Refused | None:
+        """Return why an owner may not load a page, None where that is for the proxy to say.
+
+        The programs of agents show nothing of what the proxy says to CONNECT.
+        """
+        listener = self._listeners.get(owner)
+        try:
+            place = urlsplit(url).netloc.rpartition("@")[2]
+            host, port = split(place, 443)
+        except ValueError:
+            return None
+        return listener.refusal(Target(host, port or 443)) if listener is not None else None
 
     async def close(self, owner: str) -> None:
         """Close an owner's listener and break off its connections; none is no error."""

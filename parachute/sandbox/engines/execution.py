@@ -14,7 +14,8 @@ class Execution:
     """The decision where a session runs; everything later (prompt, policy, what the app shows) follows this.
 
     `directory` is the working directory as the agent sees it, `roots` maps what it sees to folders of this machine;
-    `targets` are the paths at which its sandbox has something of its own. Its writes to the directory go to the `view`.
+    `targets` are the paths at which its sandbox has something of its own. Its writes to the `project`, or to those `parts` of it, go
+    to the `view`.
     """
 
     mode: Literal["sandboxed", "direct"]
@@ -30,3 +31,5 @@ class Execution:
     targets: tuple[str, ...] = ()
     network: Network = NO_NETWORK
     view: Path | None = None
+    project: Path | None = None
+    parts: tuple[str, ...] = ("",)

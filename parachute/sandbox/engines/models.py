@@ -41,7 +41,7 @@ class Mount:
     """A folder of this machine as the agent sees it, or with `is_file` a single file.
 
     A read-only one that has gone is left out, unless it is `required`. With a `view` the agent writes to what that folder keeps,
-    and never to the source.
+    and never to the source; `part` is where in it this folder is, if it is not all of what the view is of.
     """
 
     source: str
@@ -50,6 +50,7 @@ class Mount:
     is_file: bool = False
     required: bool = False
     view: str = ""
+    part: str = ""
 
     @property
     def is_live(self) -> bool:

@@ -20,7 +20,7 @@ def open_mounts(specification: Specification) -> dict[str, int]:
     opened: dict[str, int] = {}
     for mount in (*specification.kept_mounts, *specification.mounts):
         if mount.view and not specification.is_container:  # Podman mounts its views itself
-            opened[mount.target] = views.opened(mount.source, mount.view)
+            opened[mount.target] = views.opened(mount.source, mount.view, mount.part)
             continue
         try:
             opened[mount.target] = _open(mount)

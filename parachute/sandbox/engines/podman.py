@@ -100,7 +100,7 @@ def mounted(given: Mount) -> list[str]:
     """The arguments for a mount of a specification."""
     if not given.view:
         return mount(given.source, given.target, writable=given.writable)
-    view = View(Path(given.view))
+    view = View(Path(given.view), given.part)
     return ["--volume", f"{given.source}:{given.target}:O,upperdir={view.upper},workdir={view.work}"]
 
 

@@ -116,16 +116,19 @@ class Sandboxes:
                 f"{choice.reason} This conversation runs directly on this computer, with your own rights. {choice.hint}",
             )
             return await self._direct(directory, endpoint, (warning,))
-        if view is not None and not await self._can_view(choice, directory, view):
+        if view is not None and (directory is None or not await self.can_view([directory], view)):
             view = None
         return await self._sandboxed(session, directory, endpoint, limits, network, view)
 
-    async def _can_view(self, choice: Choice, directory: Path | None, view: Path) -> bool:
+    async def can_view(self, directories: Iterable[Path], view: Path) -> bool:
+        """Return whether agents can work on copy-on-write views of these folders, with the views' files in `view`."""
         # Podman looks at a path again, and from within a view nobody can tell what it took.
-        in_podman = choice.engine == "podman"
-        if directory is None or (in_podman and self.opened.writes_above(directory)):
+        if (await self.engine()).engine == "podman" and not all(
+            podman.can_be_viewed(directory, view) and not self.opened.writes_above(directory)
+            for directory in directories
+        ):
             return False
-        return (not in_podman or podman.can_be_viewed(directory, view)) and await self.no_views() is None
+        return await self.no_views() is None
 
     async def no_views(self) -> str | None:
         """The reason why agents cannot work on copy-on-write views here, or None."""
@@ -264,7 +267,7 @@ class Sandboxes:
         specification = replace(specification, egress=is_open, git=is_open, cache=cache, **limits.chosen())
         await self.opened.open(specification)
         execution = self._execution(specification, roots, tuple(writable))
-        return replace(execution, limits=limits, network=network, view=view)
+        return replace(execution, limits=limits, network=network, view=view, project=directory if view else None)
 
     def _specification(
         self, session: str, endpoint: ModelEndpoint, inside: str, mounts: Iterable[Mount]

@@ -6,6 +6,7 @@ of their own (Linux 5.11, `userxattr`). Applying what was written is the server'
 
 import ctypes
 import os
+import stat
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,9 +24,13 @@ _PROBE = "from parachute.sandbox.engines.views import attempt; import sys; attem
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The folder of a view; `upper` holds what was written, `work` is the kernel's, and `mounted` is where the launcher mounts it."""
+    """The folder of a view; `upper` holds what was written, `work` is the kernel's, and `mounted` is where the launcher mounts it.
+
+    With a `part` it is that of a folder further down: several parts are mounted apart, and what was written is together.
+    """
 
     folder: Path
+    part: str = ""
 
     @classmethod
     def of(cls, views: Path, session: str, directory: Path) -> "View":
@@ -37,35 +42,56 @@ class View:
     @property
     def upper(self) -> Path:
         """What differs from the folder below."""
-        return self.folder / "upper"
+        return self.folder / "upper" / self.part
 
     @property
     def work(self) -> Path:
         """The kernel's own folder, on the same file system."""
-        return self.folder / "work"
+        return self.folder / self._named("work")
 
     @property
     def mounted(self) -> Path:
         """The mount point, in the launcher's namespace only."""
-        return self.folder / "mounted"
+        return self.folder / self._named("mounted")
 
-    def make(self) -> "View":
-        """Make the folders that are missing."""
-        for folder in (self.folder.parent, self.folder, self.upper, self.work, self.mounted):
+    def make(self, project: Path | None = None) -> "View":
+        """Make the folders that are missing; a part needs the folder that the view is of. Error: OSError."""
+        for folder in (self.folder.parent, self.folder, self.folder / "upper", self.work, self.mounted):
             private_folder(folder)
+        upper, below, made = self.folder / "upper", project or Path(), []
+        for name in Path(self.part).parts:
+            upper, below = upper / name, below / name
+            if not upper.is_dir():
+                upper.mkdir(mode=0o700)
+                made.append((upper, below))
+        for upper, below in reversed(made):
+            # Another mode would be a change of the agent's.
+            upper.chmod(stat.S_IMODE(below.stat().st_mode))
         return self
+
+    def _named(self, name: str) -> str:
+        import hashlib  # as above
+
+        return f"{name}.{hashlib.sha256(self.part.encode()).hexdigest()[:12]}" if self.part else name
 
     def remove(self) -> None:
         """Remove the view with all that is in it; nothing may have it mounted. Error: OSError."""
         with suppress(FileNotFoundError), Folder.open(self.folder.parent) as views:
-            with suppress(FileNotFoundError), views.folder(f"{self.folder.name}/work") as work:
-                # The kernel leaves a folder there that nobody may read. One that Podman's root owns can go where it is empty.
-                for name in [entry.name for entry in work.entries()]:
-                    try:
-                        work.remove_folder(name)
-                    except OSError:
-                        work.remove_tree(name)
+            with suppress(FileNotFoundError), views.folder(self.folder.name) as own:
+                names = [entry.name for entry in own.entries()]
+                for work in filter(lambda name: name.partition(".")[0] == "work", names):
+                    _empty(own, work)
             views.remove_tree(self.folder.name)
+
+
+def _empty(folder: Folder, work: str) -> None:
+    # The kernel leaves a folder there that nobody may read. One that Podman's root owns can go where it is empty.
+    with folder.folder(work) as opened:
+        for name in [entry.name for entry in opened.entries()]:
+            try:
+                opened.remove_folder(name)
+            except OSError:
+                opened.remove_tree(name)
 
 
 def remove_views(views: Path, session: str) -> None:
@@ -160,10 +186,10 @@ def _check(outcome: int) -> None:
         raise OSError(number, os.strerror(number))
 
 
-def opened(source: str, view: str) -> int:
+def opened(source: str, view: str, part: str = "") -> int:
     """The descriptor of a mounted view, which a child may inherit; error: InvalidInput."""
     try:
-        descriptor = mount(Path(source), View(Path(view)))
+        descriptor = mount(Path(source), View(Path(view), part))
     except OSError as error:
         raise InvalidInput(f"The view of {source} cannot be mounted: {error.strerror}.", key="no_view") from error
     os.set_inheritable(descriptor, True)

@@ -7,6 +7,7 @@ from tests.appliance import test_escapes as tests
 from tests.appliance.uml.guest import UmlGuest
 
 planted = tests.planted
+project_mount = tests.project_mount
 
 
 @pytest.fixture

@@ -60,28 +60,33 @@ def test_logs_and_code_can_be_read_and_not_written(computer: MaintenanceComputer
     assert not [secret for secret in (KEY, SETTING, MCP_SECRET, "hunter2222") if secret in sent]
 
 
-def test_data_can_be_written_and_nothing_that_runs_later(computer: MaintenanceComputer) -> None:
-    (written, new), denied = (
-        computer.carry_out(
-            "echo Sun. > /vault/Diary/today.md", "mkdir /vault/Diary/2026 && echo y > /vault/Diary/2026/a.md"
-        ),
-        computer.carry_out(
-            "echo x > /vault/Diary/.mcp.json",
-            "echo x > /vault/Diary/.claude/settings.json",
-            "mkdir /vault/Diary/.git/hooks",
-            "mv /vault/Diary/.claude /vault/Diary/old",
-            "echo x > /vault/Projects/garden/notes.md",
-            "echo x > /vault/Projects/garden/.git/hooks/pre-commit",
-            "echo x > /vault/new.md",
-        ),
+@pytest.mark.usefixtures("views_work")
+def test_data_can_be_written_what_runs_later_waits_and_all_can_be_undone(computer: MaintenanceComputer) -> None:
+    before = (computer.vault / "Diary/today.md").read_text()
+    waiting = (
+        "echo x > /vault/Diary/.mcp.json",
+        "mkdir /vault/Diary/.claude && echo x > /vault/Diary/.claude/settings.json",
+        "git init -q /vault/Diary && echo x > /vault/Diary/.git/hooks/pre-commit",
     )
-    assert (written[0], new[0]) == (True, True), (written, new)
-    assert (computer.vault / "Diary/today.md").read_text() == "Sun.\n"
-    assert (computer.vault / "Diary/2026/a.md").read_text() == "y\n"
-    assert [ok for ok, _ in denied] == [False] * 7, denied
+    denied = (
+        "echo x > /vault/Projects/garden/notes.md",
+        "echo x > /vault/Projects/garden/.git/hooks/pre-commit",
+        "echo x > /vault/new.md",
+    )
+    writing = "echo Sun. > /vault/Diary/today.md; mkdir /vault/Diary/2026 && echo y > /vault/Diary/2026/a.md"
+    done = computer.carry_out(writing, *waiting, *denied)
+    assert [ok for ok, _ in done] == [True] * 4 + [False] * 3, done
+    diary = computer.vault / "Diary"
+    assert (diary / "today.md").read_text() == "Sun.\n"
+    assert (diary / "2026/a.md").read_text() == "y\n"
+    assert sorted(path.name for path in diary.iterdir()) == ["2026", "today.md"]
+    (item,) = (item for item in computer.value("/api/inbox")["items"] if item["kind"] == "changes")
+    assert {held["root"].split("/")[0] for held in item["details"]["files"]} == {".mcp.json", ".claude", ".git"}
     assert computer.carry_out("cat /vault/Projects/garden/notes.md") == [(True, "Peas.")]
-    # What held the place of what is missing is gone with the box.
-    assert sorted(path.name for path in (computer.vault / "Diary").iterdir()) == ["2026", "today.md"]
+    undone = computer.post(f"/api/chat/{item['session_id']}/undo", json={}, headers=computer.headers)
+    assert undone.json()["conflicts"] == []
+    assert (diary / "today.md").read_text() == before
+    assert sorted(path.name for path in diary.iterdir()) == ["today.md"]
 
 
 def test_a_folder_with_projects_is_named(computer: MaintenanceComputer) -> None:

@@ -72,7 +72,7 @@ async def test_a_page_can_be_read_where_there_are_hosts(place: Place, api: Messa
     fetch = {"url": "https://api.example.org/one", "prompt": "What is it?"}
     api.script(tool_use("WebFetch", fetch), text("It may not be read."), text("It cannot be read."))
     (refused,) = _results(await place.events(module, agent="caller"))
-    assert "proxy refused" in refused
+    assert "may not reach api.example.org:443: it is not on the list of allowed hosts" in refused
     assert place.internet.lookups == []
     await place.events(module, agent="reader")
     offered = [{tool["name"] for tool in request.body["tools"]} for request in api.conversation[1:]]

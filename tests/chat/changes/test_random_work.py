@@ -7,44 +7,12 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from parachute.base.errors import NotFound
+from tests.chat.changes.random_work import OWNERS, WORK, own
 from tests.chat.changes.views import World, listed, tree
 
 pytestmark = pytest.mark.long
-
-NAMES = ("a", "b", "c")
-PATHS = st.lists(st.sampled_from(NAMES), min_size=1, max_size=3).map("/".join)
-WORDS = st.sampled_from(("x", "yy", "zzz"))
-
-OPERATIONS = st.one_of(
-    st.builds("mkdir -p {}".format, PATHS),
-    st.builds("mkdir -p $(dirname {0}) && echo {1} > {0}".format, PATHS, WORDS),
-    st.builds("echo {1} >> {0}".format, PATHS, WORDS),
-    st.builds("mv -T {} {}".format, PATHS, PATHS),
-    st.builds("rm -rf {}".format, PATHS),
-    st.builds("rmdir {}".format, PATHS),
-    st.builds("chmod {1} {0}".format, PATHS, st.sampled_from(("700", "755", "640", "600", "555"))),
-    st.builds("ln -s {1} {0}".format, PATHS, st.sampled_from(("a", "b/c", "nowhere"))),
-    st.builds("ln -T {} {}".format, PATHS, PATHS),
-    st.builds("git -C {0} init -q; echo {1} > {0}/.envrc".format, PATHS, WORDS),
-    st.builds("cp -r {} {}".format, PATHS, PATHS),
-)
-WORK = st.lists(OPERATIONS, min_size=1, max_size=8).map(lambda each: "\n".join(f"({one}) || true" for one in each))
-OWNERS = st.lists(st.tuples(PATHS, WORDS), max_size=3)
-
-
-def own(world: World, changes: list[tuple[str, str]]) -> dict[str, str]:
-    """Write files of the owner's wherever they can be; what was written."""
-    written = {}
-    for path, text in changes:
-        try:
-            world.write(path, f"owner {text}\n")
-        except (NotADirectoryError, IsADirectoryError, FileExistsError, FileNotFoundError):
-            continue
-        written[str((world.project / path).resolve().relative_to(world.project.resolve()))] = f"owner {text}\n"
-    return written
 
 
 def without_held(found: dict[str, str], held: dict[str, str]) -> dict[str, str]:
@@ -57,7 +25,7 @@ def test_the_project_becomes_the_view_and_comes_back(before: list[tuple[str, str
     async def run() -> None:
         with tempfile.TemporaryDirectory() as folder:
             async with World(Path(folder)) as world:
-                own(world, before)
+                own(world.project, before)
                 states = [listed(world.project)]
                 for script in (first, second):
                     with await asyncio.to_thread(world.mounted) as view:
@@ -87,12 +55,12 @@ def test_nothing_that_the_owner_writes_is_lost(
     async def run() -> None:
         with tempfile.TemporaryDirectory() as folder:
             async with World(Path(folder)) as world:
-                own(world, before)
+                own(world.project, before)
                 with await asyncio.to_thread(world.mounted) as view:
                     await world.begin()
                     view.run(work)
                     await world.changes.apply("s")
-                    kept = own(world, meanwhile)
+                    kept = own(world.project, meanwhile)
                     view.run(later)
                     await world.apply()
                 for path, text in kept.items():

@@ -95,3 +95,13 @@ async def test_an_undone_run_is_gone_from_the_view(world: World) -> None:
     await refresh(world)
     await world.turn("cat a > copy; ls > names")
     assert (world.read("copy"), world.read("names")) == ("mine\n", "a\ncopy\nnames\n")
+
+
+async def test_only_the_parts_that_an_agent_sees_are_looked_at(world: World) -> None:
+    world.write("seen/a")
+    world.write("other/a")
+    await world.turn("echo x > seen/b", parts=("seen",))
+    world.write("other/new")
+    assert not await stale(world)
+    world.write("seen/new")
+    assert await stale(world)

@@ -10,6 +10,7 @@ from parachute.chat.runs.closing import close_session
 from tests.chat.agent_processes.core import Answer, Core, core
 from tests.chat.agent_processes.module_tools import Reading
 from tests.conftest import needs_bubblewrap
+from tests.sandbox.engines.escapes.protected import ATTACKS, GIT, repository, watched
 from tests.supervisor.launching import Launcher, launcher
 from tests.support.messages_api import MessagesAPI, text, tool_use
 from tests.support.waiting import until
@@ -168,3 +169,16 @@ def listing(project: Path) -> dict[str, tuple[int, bytes]]:
         content = b"" if path.is_dir() else bytes(path.readlink()) if path.is_symlink() else path.read_bytes()
         found[str(path.relative_to(project))] = (status.st_mode, content)
     return found
+
+
+async def test_nothing_that_runs_later_gets_out_of_a_sandbox(made: Core, api: MessagesAPI) -> None:
+    project = repository(made.vault / "Projects/guarded")
+    before = watched(project)
+    script = made.vault / "Attacks/all.sh"
+    script.parent.mkdir()
+    script.write_text("".join(f"( {attack} ) < /dev/null > /dev/null 2>&1\n" for attack in ATTACKS))
+    await does(made, api, project, "sh /vault/Attacks/all.sh; echo x > own")
+    assert (project / "own").read_text() == "x\n"
+    assert watched(project) == before
+    done = subprocess.run(["git", "status", "--short"], cwd=project, env=GIT, check=True, capture_output=True)
+    assert b"own" in done.stdout

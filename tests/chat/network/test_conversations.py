@@ -45,3 +45,33 @@ async def test_the_second_try_works(supervisor: Launcher, api: MessagesAPI) -> N
     await internet.close()
     assert "GET api.example.org:80" in audited
     assert "once host:" in audited
+
+
+@needs_bubblewrap
+async def test_a_page_of_a_host_that_nobody_allowed_is_refused_with_the_way_to_ask(
+    supervisor: Launcher, api: MessagesAPI
+) -> None:
+    async def leaves(*_: object) -> None:
+        """It speaks no TLS."""
+
+    internet = Internet()
+    await internet.serve(PUBLIC, 443, leaves)
+    fetch = tool_use("WebFetch", {"url": "https://api.example.org/boat?x=1", "prompt": "What is it?"})
+    api.script(fetch, text("Refused."), fetch, text("Nobody speaks."))
+    async with core(supervisor, api.url, Reading(), internet=internet) as made:
+        first = await made.answered("Read that page.")
+        is_error, said = first.result
+        assert is_error
+        assert "api.example.org is not allowed yet. The owner has been asked (`parachute inbox`)." in said
+        assert "try again once it is allowed" in said
+        assert internet.lookups == []
+        (item,) = (await made.inbox.page()).items
+        assert (item.kind, item.title) == ("host", "Reach api.example.org")
+        owner = Caller("key", "phone", FULL_ACCESS)
+        await made.inbox.answer(item.id, item.hash, Answer("always", "phone"), owner, is_owner=True)
+        await made.answered("Try again.", first.session)
+        assert set(internet.reached) == {(PUBLIC, 443)}
+        audited = await made.audited()
+    await internet.close()
+    assert "CONNECT api.example.org:443" in audited
+    assert "/boat" not in audited

@@ -28,8 +28,14 @@ def planted(sandboxes: SandboxFactory) -> Iterator[SandboxFactory]:
     assert planting.returncode == 0
 
 
-async def test_every_attempt_is_refused_and_succeeds_outside(planted: SandboxFactory) -> None:
-    sandbox = await planted.make(planted.vault.root / "Projects/one")
+@pytest.mark.parametrize("has_view", [False, True], ids=["live", "view"])
+async def test_every_attempt_is_refused_and_succeeds_outside(
+    planted: SandboxFactory, has_view: bool, request: pytest.FixtureRequest
+) -> None:
+    if has_view:
+        request.getfixturevalue("views_work")
+    view = planted.launcher.home.views / "one" if has_view else None
+    sandbox = await planted.make(planted.vault.root / "Projects/one", view=view)
     # With its input open: an agent has five seconds after the end of it.
     with sandbox.start(interpreter(), *rows.INSIDE) as process:
         assert process.stdout is not None

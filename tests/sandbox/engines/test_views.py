@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 
 from parachute.base.errors import InvalidInput
+from parachute.sandbox.engines.limits import Limits
+from parachute.sandbox.engines.models import Mount
 from parachute.sandbox.engines.views import View, unavailable
 from tests.sandbox.engines.conftest import SandboxFactory, needs_bubblewrap
+from tests.sandbox.engines.sandboxes import Sandbox
 
 pytestmark = [needs_bubblewrap, pytest.mark.usefixtures("views_work")]
 
@@ -117,3 +120,25 @@ async def test_a_link_in_the_place_of_a_project_gets_no_view(sandboxes: SandboxF
 def test_a_place_for_files_that_cannot_be_written_has_no_views(tmp_path: Path) -> None:
     assert unavailable(tmp_path) is None
     assert "cannot be mounted" in (unavailable(Path("/proc/views")) or "")
+
+
+async def test_parts_of_one_view_are_mounted_apart_and_written_together(sandboxes: SandboxFactory) -> None:
+    vault, found = sandboxes.vault.root, view(sandboxes)
+    (vault / "Projects/one").chmod(0o750)
+    parts = ("Daily", "Projects/one")
+    for part in parts:
+        View(found.folder, part).make(vault)
+    mounts = [Mount(str(vault / part), f"/vault/{part}", True, view=str(found.folder), part=part) for part in parts]
+    session = str(uuid.uuid4())
+    endpoint = sandboxes.endpoint(session)
+    execution = await sandboxes.service.confine(session, endpoint, mounts, egress=False, limits=Limits(processes=200))
+    sandbox = Sandbox(execution.agent_socket, execution.directory, sandboxes.launcher, f"sandbox@{session}")
+    assert sandbox.shell("cd /vault; rm Daily/note.md; echo x > Projects/one/new; ls") == "Daily\nProjects\n"
+    assert stat.S_ISCHR((found.upper / "Daily/note.md").lstat().st_mode)
+    assert (found.upper / "Projects/one/new").read_text() == "x\n"
+    assert stat.S_IMODE((found.upper / "Projects/one").stat().st_mode) == 0o750
+    assert [path.name for path in (vault / "Projects/one").iterdir()] == []
+    assert (await sandboxes.service.opened.explain(session)).differences == ()
+    await sandboxes.service.opened.close(session)
+    found.remove()
+    assert not found.folder.exists()
