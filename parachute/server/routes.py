@@ -16,6 +16,7 @@ from parachute.chat.workspaces.api import router as workspaces
 from parachute.events.bus.api import router as events
 from parachute.events.hooks.api import router as hooks
 from parachute.events.inbox.api import router as inbox
+from parachute.files.api import router as files
 from parachute.llm.gateway.api import router as gateway
 from parachute.modules.registry.api import router as modules
 from parachute.modules.registry.official_api import router as official_modules
@@ -30,6 +31,7 @@ ROUTERS = (
     runs,
     sessions,
     changes,
+    files,
     workspaces,
     mcp_servers,
     network,

@@ -36,8 +36,8 @@ def model() -> Iterator[MessagesAPI]:
 
 @pytest.fixture(scope="session")
 def computer(model: MessagesAPI) -> Iterator[Computer]:
-    """A computer whose model is `model`."""
-    environment = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url}
+    """A computer whose model is `model`, where no time is that of UTC."""
+    environment = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url, "TZ": "Asia/Tokyo"}
     with Computer(environment=environment) as running:
         yield running
 
