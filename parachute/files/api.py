@@ -24,6 +24,8 @@ IfMatch = Annotated[str | None, Header(max_length=1000)]
 IfNoneMatch = Annotated[str | None, Header(max_length=100)]
 
 _MOST = 10_000
+_DRAINED = 64 * 1024 * 1024
+"""Bytes of a refused upload that are waited for, so that its sender reads the answer."""
 
 
 class TextFile(BaseModel):
@@ -112,14 +114,15 @@ async def upload_file(
     """Write the body as a file, of any kind and size; it is there when all of it is. The version before is kept."""
     incoming = Incoming(request.receive, has_body=True)
     announced = request.headers.get("content-length")
+    size = int(announced) if announced else None
     try:
         expected = Expected.read(if_match, if_none_match)
-        size = int(announced) if announced else None
         done = await service.upload(path, incoming.chunks(), size, expected, _caller(request))
     except Gone:
         return Response(status_code=400)
     except ParachuteError:
-        await incoming.drain()
+        if size is None or size <= _DRAINED:
+            await incoming.drain()
         raise
     return Response(json.dumps(done), media_type="application/json")
 

@@ -142,7 +142,8 @@ def _tree(looking: _Looking, path: Parts) -> dict[str, Present]:
     top = "/".join(path)
     found: dict[str, Present] = {}
     try:
-        for name in _names(looking.vault, top):
+        # All names first: nothing is copied where there are too many.
+        for name in list(_names(looking.vault, top)):
             found[name] = looking.at(name)
             if found[name].state.kind == "other":
                 raise InvalidInput(f"path: {name} is a socket, a pipe or a device.", key="not_a_file")
