@@ -53,6 +53,7 @@ COMMANDS = (
     "setup",
     "daily",
     "brain",
+    "files",
     "service",
     "suggestions",
     "workspaces",
