@@ -4,7 +4,6 @@ import asyncio
 import hashlib
 import os
 import secrets
-import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -81,5 +80,6 @@ async def _fill(content: Staged, folder: Path, chunks: AsyncIterator[bytes]) -> 
 
 
 def _check_room(folder: Path, size: int) -> None:
-    if shutil.disk_usage(folder).free < size + _RESERVE:
+    disk = os.statvfs(folder)
+    if disk.f_bavail * disk.f_frsize < size + _RESERVE:
         raise DiskFull("The disk has no room for this file.", "Free space on it, and try again.")

@@ -49,6 +49,14 @@ async def owner(computer: Computer) -> AsyncIterator[httpx2.AsyncClient]:
         yield client
 
 
+@pytest.fixture
+async def revoked_keys(owner: httpx2.AsyncClient) -> AsyncIterator[None]:
+    """The keys of a test are gone after it: the times of their last use would be written while others compare what is stored."""
+    yield
+    for key in (await owner.get("/api/auth/keys")).json()["keys"]:
+        await owner.delete(f"/api/auth/keys/{key['id']}")
+
+
 @pytest.fixture(scope="module")
 def remembered() -> dict[str, str]:
     """What a test may leave for the next ones of its file."""

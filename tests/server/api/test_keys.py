@@ -1,15 +1,20 @@
 """Keys with scopes over HTTP: what a caller may give away, and what the new key may do."""
 
+import base64
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx2
 import pytest
 
 from tests.contract import models
+from tests.contract.files import Folder
 from tests.contract.responses import check_error, check_response
 from tests.support.computer import Computer
 
 from .conftest import state_of
+
+pytestmark = pytest.mark.usefixtures("revoked_keys")
 
 PATH = "/api/auth/keys"
 FULL = "*:read,write,admin"
@@ -83,3 +88,26 @@ async def test_scopes_that_cannot_be(owner: httpx2.AsyncClient, computer: Comput
     before = state_of(computer)
     check_error(await owner.post(PATH, json={"label": "Wrong", "scopes": scopes}), 422, "scope")
     assert state_of(computer) == before
+
+
+@pytest.mark.parametrize("form", ["x-api-key", "bearer", "base64"])
+async def test_every_call_of_the_key_screens_is_made_with_a_key_in_each_form_of_the_app(
+    owner: httpx2.AsyncClient, computer: Computer, form: str
+) -> None:
+    key = (await made(owner, f"Phone {form}", FULL))["key"]
+    secret = base64.b64encode(key.encode()).decode() if form == "base64" else key
+    headers = {"x-api-key": secret} if form == "x-api-key" else {"authorization": f"Bearer {secret}"}
+    before = datetime.now(UTC) - timedelta(seconds=1)
+    async with computer.client(headers=headers) as phone:
+        created = check_response(models.CreatedKey, await phone.post(PATH, json={"label": f"Watch {form}"}))
+        listed = check_response(models.KeyList, await phone.get(PATH), present=["auth_mode"])
+        (own,) = [each for each in listed.keys if each.label == f"Phone {form}"]
+        assert own.last_used_at is not None
+        for moment in (created.created_at, own.last_used_at):
+            # This computer lies nine hours east of UTC.
+            assert before.replace(microsecond=0) <= datetime.fromisoformat(moment) <= datetime.now(UTC)
+        settings = check_response(models.AuthSettings, await phone.get("/api/auth/settings"))
+        assert settings.key_count == len(listed.keys)
+        check_response(models.Usage, await phone.get("/api/usage"))
+        assert (await phone.delete(f"{PATH}/{created.id}")).status_code == 200
+        check_response(Folder, await phone.get("/api/ls?path=Chat/contexts"))
