@@ -22,6 +22,7 @@ GROUPS = {
         "tools",
         "inbox",
         "undo",
+        "files",
         "network",
         "git",
         "suggestions",

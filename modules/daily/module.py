@@ -3,6 +3,7 @@
 from typing import Any
 
 from daily.assets import AssetRoutes
+from daily.conversation import ConversationRoutes
 from daily.journal import suggestions
 from daily.journal.documents import document_of, version_of
 from daily.journal.mentions import Linker
@@ -19,7 +20,7 @@ from parachute.core import Module, NotFound, event, mcp_tool
 _FOUND = 50
 
 
-class DailyModule(EntryRoutes, AssetRoutes, ReflectionRoutes, SyncRoutes, Module):
+class DailyModule(EntryRoutes, AssetRoutes, ReflectionRoutes, ConversationRoutes, SyncRoutes, Module):
     """The journal; with Brain, entries know what they are about, and without it nothing is missing."""
 
     name = "daily"

@@ -5,6 +5,7 @@ import os
 import secrets
 import stat
 from contextlib import suppress
+from pathlib import Path
 from typing import Literal, Self
 
 from parachute.base.opening import NEW, open_below, open_regular
@@ -50,6 +51,18 @@ class Replacement:
     def write(self, data: bytes) -> None:
         """Add to the new file."""
         self._file.write(data)
+
+    def take(self, path: Path) -> bool:
+        """Have the content of a file of ours, which is moved here; False, and it stays, if it lies on another file system."""
+        try:
+            os.rename(path, self._temporary, dst_dir_fd=self._folder)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+            return False
+        self._file.close()
+        self._file = os.fdopen(open_below(self._folder, self._temporary, os.O_WRONLY), "wb")
+        return True
 
     def dress(self, mode: int, modified_ns: int) -> None:
         """Give it these permissions, whatever the umask is, and this time of its content."""

@@ -7,7 +7,9 @@ import asyncio
 import http.client
 import json
 import urllib.parse
-from typing import Any
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, BinaryIO
 
 from parachute.base.errors import ParachuteError, Unavailable
 from parachute.config.settings.home import Home
@@ -18,6 +20,7 @@ _SECONDS = 30.0
 _SILENCE = 180.0
 """The server says something at least every minute; after three the connection is taken for lost."""
 
+_PIECE = 256 * 1024
 _ANSWER_LIMIT = 64 * 1024 * 1024
 _EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1"}  # noqa: S104 -- compared, not listened on
 
@@ -77,7 +80,7 @@ class Api:
         """The address for a person."""
         return address(self.host, self.port)
 
-    def get(self, path: str, **query: str | int | bool | None) -> Any:
+    def get(self, path: str, /, **query: str | int | bool | None) -> Any:
         """The JSON that a GET answers; what is None or empty is not asked. Errors: Refused, Unavailable."""
         given = {
             name: str(value).lower() if isinstance(value, bool) else value
@@ -94,9 +97,14 @@ class Api:
         """The JSON that a POST answers; errors: Refused, Unavailable."""
         return self._call("POST", path, {} if body is None else body, seconds)
 
-    def put(self, path: str, body: object) -> Any:
+    def put(self, path: str, body: object, headers: Mapping[str, str] | None = None) -> Any:
         """The JSON that a PUT answers; errors: Refused, Unavailable."""
-        return self._call("PUT", path, body)
+        return self._call("PUT", path, body, headers=headers)
+
+    def upload(self, path: str, file: BinaryIO, size: int, headers: Mapping[str, str] | None = None) -> Any:
+        """The JSON that a PUT of a file of this size answers; errors: Refused, Unavailable."""
+        given = {"Content-Length": str(size), "Content-Type": "application/octet-stream", **(headers or {})}
+        return self._answer(self._send("PUT", path, file, _SILENCE, given))
 
     def patch(self, path: str, body: object) -> Any:
         """The JSON that a PATCH answers; errors: Refused, Unavailable."""
@@ -110,24 +118,41 @@ class Api:
         """An answer to be read bit by bit; errors: Refused, Unavailable. Reading raises OSError or HTTPException."""
         return self._open(method, path, body, _SILENCE)
 
-    def _call(self, method: str, path: str, body: object = None, seconds: float = _SECONDS) -> Any:
-        with self._open(method, path, body, seconds) as response:
+    def _call(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        seconds: float = _SECONDS,
+        headers: Mapping[str, str] | None = None,
+    ) -> Any:
+        return self._answer(self._open(method, path, body, seconds, headers))
+
+    def _answer(self, response: http.client.HTTPResponse) -> Any:
+        with response:
             try:
                 return json.loads(response.read(_ANSWER_LIMIT) or b"null")
             except (OSError, http.client.HTTPException, ValueError) as error:
                 raise Unavailable(f"The answer of {self.url} broke off.", "Try again.") from error
 
-    def _open(self, method: str, path: str, body: object, seconds: float) -> http.client.HTTPResponse:
-        connection = http.client.HTTPConnection(self.host, self.port, timeout=seconds)
-        headers = {"Accept": "application/json", "Connection": "close"}
+    def _open(
+        self, method: str, path: str, body: object, seconds: float, headers: Mapping[str, str] | None = None
+    ) -> http.client.HTTPResponse:
+        if body is None:
+            return self._send(method, path, None, seconds, headers or {})
+        given = {"Content-Type": "application/json", **(headers or {})}
+        return self._send(method, path, json.dumps(body).encode(), seconds, given)
+
+    def _send(
+        self, method: str, path: str, payload: bytes | BinaryIO | None, seconds: float, given: Mapping[str, str]
+    ) -> http.client.HTTPResponse:
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=seconds, blocksize=_PIECE)
+        headers = {"Accept": "application/json", "Connection": "close", **given}
         if self._token:
             headers["Authorization"] = f"Bearer {self._token}"
-        payload = None
-        if body is not None:
-            payload = json.dumps(body).encode()
-            headers["Content-Type"] = "application/json"
         try:
-            connection.request(method, path, payload, headers)
+            with suppress(BrokenPipeError, ConnectionResetError):  # it was refused before all of it was sent
+                connection.request(method, path, payload, headers)
             response = connection.getresponse()
         except (OSError, http.client.HTTPException) as error:
             connection.close()

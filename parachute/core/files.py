@@ -88,9 +88,9 @@ class Files:
                 size += len(chunk)
                 if size > largest:
                     raise InvalidInput(f"path: {path} would be larger than {largest:,} bytes.")
-                with _said(parts):
+                with said(parts):
                     await asyncio.to_thread(replacement.write, chunk)
-            with _said(parts):
+            with said(parts):
                 await asyncio.to_thread(replacement.commit)
         except BaseException:
             replacement.abandon()
@@ -172,7 +172,7 @@ class Files:
         )
 
     def _read_bytes(self, parts: tuple[str, ...]) -> bytes:
-        with self._opened(parts) as file, _said(parts):
+        with self._opened(parts) as file, said(parts):
             # Not the limit itself: as much memory would be taken at once, whatever the file holds.
             data = file.read(min(os.fstat(file.fileno()).st_size, LARGEST_READ) + 1)
             while len(data) <= LARGEST_READ and (more := file.read(_PIECE)):
@@ -182,14 +182,14 @@ class Files:
         return data
 
     def _opened(self, parts: tuple[str, ...]) -> BinaryIO:
-        with _said(parts), Folder.open(self._vault) as vault:
+        with said(parts), Folder.open(self._vault) as vault:
             return vault.file("/".join(parts))
 
     def _write_bytes(
         self, parts: tuple[str, ...], data: bytes, expected: bytes | Literal["anything"] | None = "anything"
     ) -> bool:
         replacement = self._replacement(parts)
-        with _said(parts):
+        with said(parts):
             try:
                 replacement.write(data)
                 return replacement.commit(expected)
@@ -198,17 +198,17 @@ class Files:
                 raise
 
     def _replacement(self, parts: tuple[str, ...]) -> Replacement:
-        with self._folder(parts[:-1], make=True) as folder, _said(parts):
+        with self._folder(parts[:-1], make=True) as folder, said(parts):
             return folder.replacement(parts[-1])
 
     def _delete(self, parts: tuple[str, ...]) -> None:
-        with self._folder(parts[:-1]) as folder, _said(parts):
+        with self._folder(parts[:-1]) as folder, said(parts):
             if folder.status(parts[-1]) is None:
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
             folder.remove(parts[-1])
 
     def _rename(self, source: tuple[str, ...], target: tuple[str, ...], replacing: bool) -> bool:
-        with self._folder(source[:-1]) as old, self._folder(target[:-1], make=True) as new, _said(source):
+        with self._folder(source[:-1]) as old, self._folder(target[:-1], make=True) as new, said(source):
             status = old.status(source[-1])
             if status is not None and not stat.S_ISREG(status.st_mode):
                 raise InvalidInput(f"path: {'/'.join(source)} is not a file.")
@@ -233,7 +233,7 @@ class Files:
             return None
 
     def _list(self, parts: tuple[str, ...]) -> FileEntries:
-        with self._folder(parts) as folder, _said(parts):
+        with self._folder(parts) as folder, said(parts):
             return [
                 _entry((*parts, name), status)
                 for name, status in sorted(self._entries(parts, folder.entries()), key=itemgetter(0))
@@ -288,7 +288,7 @@ class Files:
 
     @contextmanager
     def _folder(self, parts: tuple[str, ...], make: bool = False) -> Iterator[Folder]:
-        with _said(parts), Folder.open(self._vault) as vault:
+        with said(parts), Folder.open(self._vault) as vault:
             folder = vault.folder("/".join(parts), make=make, mode=0o777)
         with folder:
             yield folder
@@ -304,7 +304,7 @@ def _entry(parts: tuple[str, ...], status: os.stat_result) -> FileEntry:
 
 
 @contextmanager
-def _said(parts: tuple[str, ...]) -> Iterator[None]:
+def said(parts: tuple[str, ...]) -> Iterator[None]:
     """Turn errors of the system about a path into our own."""
     path = "/".join(parts) or "the vault"
     try:

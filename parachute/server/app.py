@@ -18,6 +18,7 @@ from parachute.chat.sessions.models import AppListener
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
 from parachute.modules.registry.models import RunningModules
+from parachute.modules.registry.scopes import KnownScopes
 from parachute.modules.registry.service import Modules
 from parachute.modules.runtime.openapi import paths
 from parachute.modules.runtime.proxy import ALIASES, OWN, ModuleProxy
@@ -26,12 +27,14 @@ from parachute.security.audit.decisions import Decisions
 from parachute.security.audit.middleware import AuditMiddleware
 from parachute.security.audit.reads import Reads
 from parachute.security.keys.cli_token import CliToken
+from parachute.security.keys.models import ScopeNames
 from parachute.security.keys.service import Keys
 from parachute.server.api_description import described
 from parachute.server.composition.automation import build_automation, build_suggestions
 from parachute.server.composition.chat import build_chat, build_sessions
 from parachute.server.composition.doctor import build_doctor
 from parachute.server.composition.events import build_events
+from parachute.server.composition.files import build_files
 from parachute.server.composition.kill_switch import build_kill_switch
 from parachute.server.composition.lifecycle import Lifecycle
 from parachute.server.composition.llm import build_llm
@@ -54,12 +57,20 @@ _BODY_LIMIT = 2 * 1024 * 1024
 _MESSAGE_LIMIT = LARGEST_KEPT
 """Bytes of a message with its attachments, which travel as base64."""
 
+_TEXT_LIMIT = 13 * 1024 * 1024
+"""Bytes; a text file of 2 MB whose every character is escaped."""
+
+_FILE_LIMIT = 1 << 40
+"""Bytes of a file for the vault, which is written as it comes while the disk has room."""
+
 _UPLOAD_LIMIT = 512 * 1024 * 1024
 """Bytes that a module may be sent, such as a long recording: they are passed on, never held."""
 
 _LIMITS = {
     "/api": _UPLOAD_LIMIT,
     **{f"/api/{name}": _BODY_LIMIT for name in OWN - ALIASES.keys()},
+    "/api/write": _TEXT_LIMIT,
+    "/api/files/upload": _FILE_LIMIT,
     # Only the message itself; other bodies of a conversation have the limit of everything else.
     "/api/chat": _MESSAGE_LIMIT,
     "/api/chat/": _BODY_LIMIT,
@@ -181,11 +192,13 @@ async def _start(installation: Installation, services: ServiceRegistry, lifecycl
     automation = await build_automation(
         installation, storage, events, llm, sandbox, modules, sessions, suggestions, chat, lifecycle
     )
+    files = await build_files(installation, storage, chat, lifecycle)
     examiner = build_doctor(installation, events, llm, lifecycle)
     switch = await build_kill_switch(installation.home, events, llm, sandbox, chat, lifecycle)
     services.add_as(PersonsAgent, automation.maintenance)
     services.add_as(AppListener, chat.prewarming)
     services.add_as(RunningModules, modules.hosts)
-    services.add(storage.audit, storage.recovery, refused, reads, sessions.sessions, suggestions, switch, examiner)
+    services.add_as(ScopeNames, KnownScopes(installation.home.root))
+    services.add(storage.audit, storage.recovery, refused, reads, sessions.sessions, suggestions, files, switch, examiner)
     for wing in (events, llm, sandbox, modules, chat, automation):
         services.add(*(getattr(wing, field.name) for field in fields(wing)))

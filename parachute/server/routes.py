@@ -16,6 +16,7 @@ from parachute.chat.workspaces.api import router as workspaces
 from parachute.events.bus.api import router as events
 from parachute.events.hooks.api import router as hooks
 from parachute.events.inbox.api import router as inbox
+from parachute.files.api import router as files
 from parachute.llm.gateway.api import router as gateway
 from parachute.llm.gateway.costs_api import router as costs
 from parachute.modules.registry.api import router as modules
@@ -32,6 +33,7 @@ ROUTERS = (
     runs,
     sessions,
     changes,
+    files,
     workspaces,
     mcp_servers,
     network,

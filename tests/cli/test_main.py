@@ -55,6 +55,7 @@ COMMANDS = (
     "setup",
     "daily",
     "brain",
+    "files",
     "service",
     "suggestions",
     "workspaces",

@@ -178,3 +178,16 @@ async def test_what_brain_comes_to_know_is_linked_with_earlier_entries() -> None
         await daily.emit("brain.entity.created", para_id=KEVIN, names=["Kevin", "Kev"])
         assert brain.linked == [(entry, KEVIN)]
         assert daily.suggestions == []
+
+
+async def test_a_conversation_that_an_entry_names_is_mentioned_also_without_brain() -> None:
+    async with run(DailyModule) as daily:
+        text = "Planned it in para:chat:m3n4o5p6q7r8, not para:chat:short or xpara:chat:m3n4o5p6q7r9."
+        identifier = await _written(daily, f"{text}\nSee {KEVIN} and para:daily:a1b2c3d4e5f6.")
+        entry = (await daily.get(f"/entries/{identifier}")).json()
+        assert sorted(entry["mentions"]) == [KEVIN, "para:chat:m3n4o5p6q7r8"]
+        await daily.emit("daily.entry.updated", entry_id=identifier, content=text)
+        assert (await daily.get(f"/entries/{identifier}")).json()["mentions"] == entry["mentions"]
+        many = " ".join(f"para:chat:{number:012d}" for number in range(200))
+        identifier = await _written(daily, many)
+        assert len((await daily.get(f"/entries/{identifier}")).json()["mentions"]) == 50

@@ -5,13 +5,25 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 
+from parachute.base.errors import NotFound
 from parachute.base.services import provided
 from parachute.chat.changes.service import Changes
+from parachute.chat.sessions.models import is_session_id
 from parachute.web.access.owner import require_owner
 
 router = APIRouter(prefix="/api/chat", tags=["changes"])
 
 ChangesDependency = Annotated[Changes, Depends(provided(Changes))]
+
+
+async def _session(session: str) -> str:
+    # What is kept for the owner's own changes has a name that is no session's, and other routes.
+    if not is_session_id(session):
+        raise NotFound(f"There is no session {session[:80]!r}.")
+    return session
+
+
+Session = Annotated[str, Depends(_session)]
 Name = Annotated[str, Field(min_length=1, max_length=4096)]
 Paths = Annotated[list[Name], Field(min_length=1, max_length=1000)]
 
@@ -37,28 +49,28 @@ class HeldAnswer(BaseModel):
 
 
 @router.get("/{session}/changes")
-async def list_changes(session: str, service: ChangesDependency) -> dict[str, Any]:
+async def list_changes(session: Session, service: ChangesDependency) -> dict[str, Any]:
     """What each run has changed, the newest first: files with lines added and removed, and what waits for the owner."""
     return {"runs": [each.as_json() for each in await service.changes(session)]}
 
 
 @router.get("/{session}/changes/{run}/diff")
 async def show_difference(
-    session: str, run: int, service: ChangesDependency, path: Annotated[str, Query(min_length=1, max_length=4096)]
+    session: Session, run: int, service: ChangesDependency, path: Annotated[str, Query(min_length=1, max_length=4096)]
 ) -> dict[str, Any]:
     """The difference of one file; `diff` is null for what is no text, is large, or has changed since and is not kept."""
     return await service.difference(session, run, path)
 
 
 @router.post("/{session}/undo")
-async def undo_changes(session: str, body: Undo, service: ChangesDependency) -> dict[str, Any]:
+async def undo_changes(session: Session, body: Undo, service: ChangesDependency) -> dict[str, Any]:
     """Take a run back; what somebody has changed since is listed in `conflicts` and left alone."""
     return (await service.undo(session, body.run, body.paths)).as_json()
 
 
 @router.post("/{session}/changes/answer")
 async def answer_held(
-    request: Request, session: str, body: HeldAnswer, service: ChangesDependency
+    request: Request, session: Session, body: HeldAnswer, service: ChangesDependency
 ) -> dict[str, list[str]]:
     """Apply what waits, or throw it away; 409 if it is not what the hash was made of any more."""
     await require_owner(request, "Applying what waits")

@@ -26,13 +26,17 @@ class TooLarge(Exception):
 
 @dataclass(slots=True)
 class Staged:
-    """A copy of a content that has no name yet: in memory, or in a file that `drop` removes."""
+    """A copy of a content that has no name yet: in memory, or in a file that `drop` removes.
+
+    One that `is_movable` becomes the new file itself where it can, instead of being copied once more.
+    """
 
     hash: str
     size: int
     data: bytes | None = None
     path: Path | None = None
     is_kept: bool = False
+    is_movable: bool = False
 
     def chunks(self) -> Iterator[bytes]:
         """Read it."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
 Kind = Literal["none", "file", "folder", "link", "other"]
-SetKind = Literal["run", "answer", "undo", "redo"]
+SetKind = Literal["run", "answer", "undo", "redo", "owner"]
 Reason = Literal[
     "obeyed",
     "repository",
@@ -96,7 +96,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class ChangeSet:
-    """What one run did, or an undo: `undone` is the number of what it took back."""
+    """What one run did, or the owner, or an undo: `undone` is the number of what it took back."""
 
     number: int
     session: str

@@ -16,10 +16,11 @@ from parachute.base.files import private_folder
 from parachute.base.folders import Folder
 from parachute.chat.changes import git_files
 from parachute.chat.changes.answering import Word, apply_held, digest_of
-from parachute.chat.changes.applying import Places, apply
+from parachute.chat.changes.applying import Places, apply, noted, write_noted
 from parachute.chat.changes.blobs import Blobs
 from parachute.chat.changes.folders_below import FoldersBelow
 from parachute.chat.changes.models import Applied, Entry, Held, State, Undone
+from parachute.chat.changes.planning import Change
 from parachute.chat.changes.present import status_of
 from parachute.chat.changes.pruning import prune
 from parachute.chat.changes.reading import Shown, difference_json
@@ -133,6 +134,40 @@ class Changes:
             await self._store.end(number)
             await self._prune()
         return Applied(number, len(entries), 0)
+
+    async def make(self, session: str, project: Path, plan: Callable[[Blobs, Folder], Sequence[Change]]) -> int | None:
+        """Make changes of the owner's own, which can be taken back as those of a run can: their number, None if there are none.
+
+        `plan` copies what is there and is called in a thread; `session` is no session's id. Errors: those of `plan`, OSError,
+        Conflict where somebody has changed something meanwhile.
+        """
+        async with self._locks[project]:
+            with Folder.open_unlinked(project) as folder:
+                changes = await asyncio.to_thread(plan, self.places.blobs, folder)
+                if not changes:
+                    return None
+                number = await self._store.begin(session, project, "owner", await self._moment())
+                try:
+                    async with self.places.keeping:
+                        await asyncio.to_thread(
+                            self.places.blobs.keep, [c.before.content for c in changes if c.before.content]
+                        )
+                        await self._store.start(noted(number, changes))
+                    outcome = await write_noted(self._store, number, folder, changes)
+                finally:
+                    for each in changes:
+                        each.before.drop()
+                    await self._store.end(number)
+            await self._prune()
+        if outcome.error is not None:
+            raise outcome.error
+        if "conflict" in outcome.left.values():
+            raise Conflict(
+                "What is there has changed at this very moment.", "Look at it again.", key="changed_meanwhile"
+            )
+        if outcome.left:
+            raise Unavailable(f"{min(outcome.left)} could not be written.", key="not_written")
+        return number
 
     async def is_stale(self, session: str) -> bool:
         """Return whether the view of a session, if it has one, would not show what the owner has done since its last turn."""

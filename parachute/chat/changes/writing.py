@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from parachute.base.folders import Folder
-from parachute.base.replacing import unfinished_name
+from parachute.base.replacing import Replacement, unfinished_name
 from parachute.base.signatures import signature_of
 from parachute.base.syncing import MANY_FILES, sync_file_system
 from parachute.base.unfinished import UNFINISHED
@@ -84,12 +84,8 @@ def _write(project: Folder, change: Change, *, synced: bool) -> None:
     path, before, after = change.path, change.before.state, change.after
     if after.kind == "file":
         with project.replacement(path, 0o600) as new:
-            digest = hashlib.sha256()
-            for chunk in change.content.chunks() if change.content else ():
-                digest.update(chunk)
-                new.write(chunk)
-            if digest.hexdigest() != after.hash:
-                raise Meanwhile  # a power cut, or a broken disk, has changed what was kept
+            if not _is_taken(new, change):
+                _copy(new, change)
             new.dress(after.mode, after.modified_ns)
             if synced:
                 new.sync()
@@ -114,6 +110,20 @@ def _write(project: Folder, change: Change, *, synced: bool) -> None:
             project.remove_folder(path)
         else:
             project.remove(path)
+
+
+def _is_taken(new: Replacement, change: Change) -> bool:
+    content = change.content
+    return content is not None and content.is_movable and content.path is not None and new.take(content.path)
+
+
+def _copy(new: Replacement, change: Change) -> None:
+    digest = hashlib.sha256()
+    for chunk in change.content.chunks() if change.content else ():
+        digest.update(chunk)
+        new.write(chunk)
+    if digest.hexdigest() != change.after.hash:
+        raise Meanwhile  # a power cut, or a broken disk, has changed what was kept
 
 
 def _place_link(project: Folder, change: Change) -> None:

@@ -3,6 +3,7 @@
 import sqlite3
 
 from parachute.chat.sessions.endings import create_endings
+from parachute.chat.sessions.models import para_id_of
 
 
 def m0001_sessions(connection: sqlite3.Connection) -> None:
@@ -78,6 +79,14 @@ def m0005_fewer_pages(connection: sqlite3.Connection) -> None:
     )
 
 
+def m0006_para_ids(connection: sqlite3.Connection) -> None:
+    """The para-id in the projection that lists are made of."""
+    connection.create_function("para_id", 1, para_id_of, deterministic=True)
+    connection.execute(
+        "UPDATE sessions SET summary = json_set(summary, '$.paraId', para_id(id)) WHERE json_valid(summary)"
+    )
+
+
 def _index_anew(connection: sqlite3.Connection) -> None:
     connection.execute("ALTER TABLE words RENAME TO words_before")
     connection.execute(CREATE_WORDS)
@@ -92,7 +101,7 @@ CREATE_WORDS = (
     "tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3', detail = none, columnsize = 0)"
 )
 
-ALL = (m0001_sessions, m0002_marks, m0003_counts, m0004_prefixes, m0005_fewer_pages, create_endings)
+ALL = (m0001_sessions, m0002_marks, m0003_counts, m0004_prefixes, m0005_fewer_pages, create_endings, m0006_para_ids)
 
 
 def create_session_trust(connection: sqlite3.Connection) -> None:

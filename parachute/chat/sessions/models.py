@@ -118,6 +118,7 @@ class Session:
         """The app's form of a session (contract, section 2)."""
         return {
             "id": self.id,
+            "paraId": para_id_of(self.id),
             "title": self.title,
             "agentPath": self.agent_path,
             "agentName": self.agent_name,

@@ -1,6 +1,7 @@
 """`parachute daily`: the journal, from a terminal."""
 
 import datetime
+import http.client
 import re
 import sys
 import uuid
@@ -8,12 +9,16 @@ from typing import Any
 
 import typer
 
-from parachute.base.errors import InvalidInput, ParachuteError
+from parachute.base.errors import InvalidInput, ParachuteError, Unavailable
+from parachute.chat.runs.events import Done, Session, read
 from parachute.cli.api import Api, quoted
 from parachute.cli.asking import confirm
 from parachute.cli.commands import JSON, group
+from parachute.cli.commands.chat import message_of
+from parachute.cli.conversation import printer_for
 from parachute.cli.editor import written
-from parachute.cli.identifiers import short, whole
+from parachute.cli.event_stream import Received, documents
+from parachute.cli.identifiers import short, whole, whole_session
 from parachute.cli.output import clean, print_answer, print_json, print_note, print_rows, styled
 
 _ID = typer.Argument(metavar="ID", help="Id of the entry, or its beginning.")
@@ -24,6 +29,7 @@ _NEWEST = 1000
 
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _CHARACTERS = 70
+_QUESTION = 20_000
 
 
 def add(words: list[str] = _WORDS, title: str | None = _TITLE, as_json: bool = JSON) -> None:
@@ -41,6 +47,37 @@ def add(words: list[str] = _WORDS, title: str | None = _TITLE, as_json: bool = J
     except ParachuteError:
         pass  # the entry is written, and it is linked as soon as Brain answers again
     print_answer({**entry, **links}, as_json, "\n".join([f"Written: {entry['id']}", *_links(links)]))
+
+
+def ask(
+    words: list[str] = typer.Argument(..., metavar="QUESTION", help="The question; - reads it from standard input."),
+    session: str = typer.Option(
+        "",
+        "--session",
+        "-s",
+        help="Id of such a conversation to go on with; its beginning is enough.",
+        show_default=False,
+    ),
+    as_json: bool = typer.Option(False, "--json", help="Print each event as a line of JSON."),
+) -> None:
+    """Ask about your journal; the answer comes from entries that an agent looks up."""
+    api = Api.find()
+    identifier = whole_session(api, session) if session else None
+    body = {"message": message_of(words, _QUESTION), "session_id": identifier}
+    printer, ended = printer_for(as_json), None
+    with api.stream("POST", "/api/daily/query", body) as response:
+        try:
+            for document in documents(response):
+                ended = read(document)
+                printer.show(Received(document, ended))
+                if isinstance(ended, Session):
+                    identifier = ended.session_id or identifier
+        except (OSError, http.client.HTTPException) as error:
+            raise Unavailable("The answer broke off.", "Ask again.") from error
+    if identifier and not as_json:
+        print_note(f"Go on with: `parachute daily ask --session {short(identifier)} QUESTION`")
+    if not isinstance(ended, Done):
+        raise typer.Exit(1)
 
 
 def today(as_json: bool = JSON) -> None:
@@ -112,7 +149,7 @@ def search(
     _print(found["entries"], as_json, f'Nothing found for "{text}".')
 
 
-app = group(add, today, list_, show, edit, delete, search)
+app = group(add, ask, today, list_, show, edit, delete, search)
 
 
 def _path(identifier: str) -> str:

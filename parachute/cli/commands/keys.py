@@ -6,17 +6,14 @@ import sys
 import typer
 
 from parachute.base.addresses import is_loopback
-from parachute.base.errors import InvalidInput
 from parachute.cli.asking import confirm
 from parachute.cli.commands import JSON, group
 from parachute.cli.commands.first_boot import listening
 from parachute.cli.output import local, print_json, print_note, print_rows
 from parachute.config.settings.home import Home
-from parachute.modules.registry.registry import Registry
-from parachute.modules.registry.sources import official_names
-from parachute.security.keys.models import EVERY_MODULE, FULL_ACCESS, Scope
+from parachute.modules.registry.scopes import KnownScopes
+from parachute.security.keys.models import FULL_ACCESS, Scope
 from parachute.security.keys.service import Keys, LastAdminKey
-from parachute.web.access.routing import SCOPES
 from parachute.web.discovery.avahi import announced_name
 from parachute.web.first_boot.addresses import PATH, page_addresses
 from parachute.web.first_boot.screen import code_lines
@@ -59,7 +56,7 @@ def create(
     """Make a key and show its secret, this once."""
     home = Home.find()
     scopes = tuple(Scope.parse(text) for text in scope) or FULL_ACCESS
-    missing = _not_installed(home, {each.module for each in scopes})
+    missing = KnownScopes(home.root).check(scopes)
     key, secret = Keys(home.root).create(name, scopes)
     granted = [str(each) for each in key.scopes]
     if as_json:
@@ -89,19 +86,6 @@ def revoke(
 
 
 app = group(list_, create, revoke)
-
-
-def _not_installed(home: Home, named: set[str]) -> list[str]:
-    """Those of the modules that came with the computer and are not installed; error: InvalidInput for names that nothing has."""
-    installed, official = set(Registry(home.root / "modules.yaml").load()), set(official_names())
-    known = installed | official | SCOPES
-    if unknown := sorted(named - known - {EVERY_MODULE}):
-        raise InvalidInput(
-            f"scope: there is no module {unknown[0]!r}.",
-            f"Install it first, or name one of these: {', '.join(sorted(known))}.",
-            key="unknown_scope",
-        )
-    return sorted(named & official - installed)
 
 
 def _print_way(home: Home, secret: str) -> None:

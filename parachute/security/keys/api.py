@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from parachute.base.addresses import is_loopback
 from parachute.base.services import provided, services_of
 from parachute.config.settings.models import Settings
-from parachute.security.keys.models import Key
+from parachute.security.keys.models import FULL_ACCESS, Key, Scope, ScopeNames, check_grant
 from parachute.security.keys.service import Keys
 
 router = APIRouter(prefix="/api/auth", tags=["keys"])
@@ -24,6 +24,7 @@ class NewKey(BaseModel):
     model_config = ConfigDict(extra="ignore", strict=True)
 
     label: str = Field(min_length=1, max_length=100)
+    scopes: list[Annotated[str, Field(max_length=200)]] | None = Field(default=None, min_length=1, max_length=100)
 
 
 @router.get("/keys")
@@ -34,9 +35,12 @@ async def list_keys(request: Request, service: KeysDependency) -> dict[str, Any]
 
 
 @router.post("/keys")
-async def create_key(body: NewKey, service: KeysDependency) -> dict[str, Any]:
-    """A new key with all rights; its secret is in this answer and nowhere else."""
-    key, secret = await asyncio.to_thread(service.create, body.label)
+async def create_key(request: Request, body: NewKey, service: KeysDependency) -> dict[str, Any]:
+    """A new key, with all rights unless `scopes` names them, and never more than the caller has; its secret is in this answer and nowhere else."""
+    scopes = FULL_ACCESS if body.scopes is None else tuple(map(Scope.parse, body.scopes))
+    check_grant(request.scope["state"]["caller"], scopes)
+    await asyncio.to_thread(services_of(request).get(ScopeNames).check, scopes)
+    key, secret = await asyncio.to_thread(service.create, body.label, scopes)
     return {**_as_json(key), "key": secret}
 
 

@@ -1,12 +1,13 @@
 """Keys, their scopes, and the caller that a request turns out to come from."""
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, TypeGuard
 
-from parachute.base.errors import InvalidInput
+from parachute.base.errors import InvalidInput, NotAllowed
 
 Capability = Literal["read", "write", "admin"]
 CallerKind = Literal["key", "cli", "local", "anonymous"]
@@ -67,6 +68,14 @@ class Scope:
         return f"{self.module}:{','.join(word for word in CAPABILITIES if word in self.capabilities)}"
 
 
+class ScopeNames(ABC):
+    """The modules that scopes may name, which a wing above knows."""
+
+    @abstractmethod
+    def check(self, scopes: Iterable[Scope]) -> list[str]:
+        """The modules of these that come with the computer and are not installed yet; error: InvalidInput for a name that nothing has."""
+
+
 FULL_ACCESS = (Scope(EVERY_MODULE, frozenset(CAPABILITIES)),)
 READ_AND_WRITE = (Scope(EVERY_MODULE, frozenset[Capability](("read", "write"))),)
 
@@ -101,6 +110,17 @@ class Caller:
     def may(self, module: str, capability: Capability) -> bool:
         """Return whether the caller holds the capability in the module."""
         return allows(self.scopes, module, capability)
+
+
+def check_grant(caller: Caller, scopes: Iterable[Scope]) -> None:
+    """Refuse to give away a right that the caller does not have; error: NotAllowed."""
+    for scope in scopes:
+        if not all(caller.may(scope.module, capability) for capability in scope.capabilities):
+            raise NotAllowed(
+                f"scopes: {scope} is more than this caller may do itself.",
+                "Ask for less, or make the key on the computer itself: parachute keys create NAME.",
+                key="more_than_own_rights",
+            )
 
 
 def allows(scopes: Iterable[Scope], module: str, capability: Capability) -> bool:

@@ -1,4 +1,4 @@
-"""The one object that decides what an agent may do: for tools, for mounts and prompts, and for the file routes."""
+"""The one object that decides what an agent may do: for tools, and for mounts and prompts."""
 
 import logging
 import re

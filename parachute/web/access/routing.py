@@ -91,6 +91,11 @@ RULES = (
     Rule("/api/usage/limits", "chat", written="usage", write="admin"),
     Rule("/api/usage", "chat"),
     Rule("/api/ask", "chat"),
+    # The owner's files: neither hidden ones nor secrets, so that nothing is reached here that raises a right.
+    Rule("/api/ls", "vault"),
+    Rule("/api/read", "vault"),
+    Rule("/api/write", "vault"),
+    Rule("/api/files", "vault"),
     # The app's own copy of the journal.
     Rule("/api/sync", "daily"),
     Rule("/api/{module}", "{module}"),

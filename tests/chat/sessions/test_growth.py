@@ -13,7 +13,7 @@ import pytest
 from parachute.base.database import Database
 from parachute.base.errors import InvalidInput
 from parachute.chat.sessions import migrations
-from parachute.chat.sessions.models import Session
+from parachute.chat.sessions.models import Session, para_id_of
 from parachute.chat.sessions.store import match_expression
 
 from .conftest import SessionStorage
@@ -152,7 +152,7 @@ async def test_sessions_are_counted_as_they_come_and_go(storage: SessionStorage)
     assert [tuple(row) for row in counts] == [tuple(row) for row in counted] == [(0, 17), (1, 1)]
 
 
-async def test_an_older_database_is_counted_and_its_words_are_found(tmp_path: Path) -> None:
+async def test_an_older_database_is_counted_its_words_are_found_and_its_sessions_have_para_ids(tmp_path: Path) -> None:
     older = Database(tmp_path / "vault" / ".parachute" / "sessions.db", migrations.ALL[:2])
     await older.open()
     await older.close()
@@ -170,6 +170,8 @@ async def test_an_older_database_is_counted_and_its_words_are_found(tmp_path: Pa
     storage = await SessionStorage(tmp_path / "vault", tmp_path / "home").open()
     assert await storage.service.count() == 3
     assert sorted(await ids(storage, search="ke")) == ["s1", "s2"]
+    listed = json.loads((await storage.service.page())[1])["sessions"]
+    assert {each["paraId"] for each in listed} == {para_id_of(each["id"]) for each in listed}
     await storage.service.delete("s1")
     assert await ids(storage, search="kettle") == ["s2"]
     await storage.close()

@@ -36,8 +36,8 @@ def model() -> Iterator[MessagesAPI]:
 
 @pytest.fixture(scope="session")
 def computer(model: MessagesAPI) -> Iterator[Computer]:
-    """A computer whose model is `model`."""
-    environment = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url}
+    """A computer whose model is `model`, where no time is that of UTC."""
+    environment = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url, "TZ": "Asia/Tokyo"}
     with Computer(environment=environment) as running:
         yield running
 
@@ -47,6 +47,14 @@ async def owner(computer: Computer) -> AsyncIterator[httpx2.AsyncClient]:
     """The owner, as the command line proves it."""
     async with computer.client(headers={"authorization": f"Bearer {CliToken(computer.home.root).obtain()}"}) as client:
         yield client
+
+
+@pytest.fixture
+async def revoked_keys(owner: httpx2.AsyncClient) -> AsyncIterator[None]:
+    """The keys of a test are gone after it: the times of their last use would be written while others compare what is stored."""
+    yield
+    for key in (await owner.get("/api/auth/keys")).json()["keys"]:
+        await owner.delete(f"/api/auth/keys/{key['id']}")
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,8 @@
 import textwrap
 from typing import Any
 
+import httpx2
+
 from tests.modules.runtime.module_computer import ModuleComputer
 
 BODY = """
@@ -115,3 +117,18 @@ async def _suggestions(computer: ModuleComputer, call: Any) -> None:
     await call("POST /api/inbox/answer", {"id": item["id"], "hash": item["hash"], "answer": "reject"})
     done = await call("POST /api/suggestions/approve-all", {"ids": [sage]})
     assert done["results"][0]["status"] == "approved"
+
+
+async def call_files(call: Any, client: httpx2.AsyncClient) -> list[str]:
+    """Use every route of files; those that `call` cannot."""
+    await call("PUT /api/write", {"path": "Shed/rake.md", "content": "A rake."})
+    await call("GET /api/ls", query="?path=Shed")
+    await call("GET /api/read", query="?path=Shed/rake.md")
+    await call("GET /api/files/download", query="?path=Shed/rake.md")
+    await call("POST /api/files/folders", {"path": "Shed/old"})
+    await call("POST /api/files/move", {"path": "Shed/rake.md", "to": "Shed/old/rake.md"})
+    await call("DELETE /api/files", query="?path=Shed")
+    await call("GET /api/files/changes")
+    assert (await call("POST /api/files/undo", {}))["conflicts"] == []
+    assert (await client.put("/api/files/upload?path=Shed/photo.jpg", content=b"x")).status_code == 200
+    return ["PUT /api/files/upload"]

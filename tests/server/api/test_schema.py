@@ -19,7 +19,7 @@ from tests.support.messages_api import Gate, MessagesAPI, hold, text, tool_use
 from tests.support.sse import ChatStream, chat
 
 from .conftest import KEY, talk
-from .furnishing import call_modules, furnish
+from .furnishing import call_files, call_modules, furnish
 
 # Over a hundred routes, ten requests each and more, in one test.
 pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
@@ -139,6 +139,7 @@ async def _rightly(computer: ModuleComputer, client: httpx2.AsyncClient, model: 
     for path in ("/api/events/dead-letters", "/api/hooks", "/api/hooks/errors"):
         await call(f"GET {path}")
     await call_modules(computer, call)
+    done += await call_files(call, client)
     async with client.stream("GET", "/api/inbox/events") as stream:
         assert (await anext(stream.aiter_lines())).startswith("data: ")
     done.append("GET /api/inbox/events")

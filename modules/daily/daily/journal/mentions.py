@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -19,6 +20,10 @@ CONFIDENT = 0.8
 _LONGEST = 100_000
 _NEWEST = 100
 """Of so many entries at the most is a new entity looked for, the newest first, and so many edits are looked at together."""
+
+_PARA_ID = re.compile(r"(?<![\w:])para:(?!daily:)[a-z][a-z0-9_-]{0,39}:[a-z0-9]{12}(?![\w:])")
+_MOST_REFERENCES = 50
+"""Para-ids that are taken from one entry."""
 
 _QUIET_SECONDS = 2.0
 """An editor saves while somebody writes: half a name must not be proposed."""
@@ -59,13 +64,14 @@ class Linker:
     async def link(self, entry_id: str, *, proposing: bool = True) -> Links:
         """Link an entry with what it mentions for certain, and propose what Brain does not have.
 
-        An entry that was deleted since has no links. Errors: those of Brain.
+        What an entry names by its para-id, such as a conversation, it mentions also without Brain. An entry that was deleted
+        since has no links. Errors: those of Brain.
         """
-        brain = self._brain()
-        if brain is None:
-            return Links()
         async with self._lock:
             try:
+                await self._note_references(entry_id)
+                if (brain := self._brain()) is None:
+                    return Links()
                 return await self._link(brain, entry_id, proposing)
             except NotFound:
                 return Links()
@@ -104,6 +110,12 @@ class Linker:
                 log.warning("An entry that was edited is not linked: %s", error)
             self._edited.pop(key, None)
         self._edited.clear()
+
+    async def _note_references(self, entry_id: str) -> None:
+        entry = (await self._journal.get(entry_id)).entry
+        named = set(_PARA_ID.findall(f"{entry.title}\n{entry.content}"[:_LONGEST]))
+        if not named <= set(mentions_of(entry)):
+            await self._journal.mention(entry_id, set(sorted(named)[:_MOST_REFERENCES]))
 
     async def _link(self, brain: BrainInterface, entry_id: str, proposing: bool) -> Links:
         found = await self._journal.get(entry_id)

@@ -1,0 +1,172 @@
+"""Routes of the vault's files (contract, section 6)."""
+
+import asyncio
+import json
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Header, Query, Request
+from fastapi.responses import Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from parachute.base.errors import ParachuteError
+from parachute.base.services import provided
+from parachute.files.download import Download
+from parachute.files.models import Expected, Listing
+from parachute.files.service import VaultFiles
+from parachute.security.keys.models import Caller
+from parachute.web.http.incoming import Gone, Incoming
+
+router = APIRouter(prefix="/api", tags=["files"])
+
+FilesDependency = Annotated[VaultFiles, Depends(provided(VaultFiles))]
+Path = Annotated[str, Field(min_length=1, max_length=4096)]
+IfMatch = Annotated[str | None, Header(max_length=1000)]
+IfNoneMatch = Annotated[str | None, Header(max_length=100)]
+
+_MOST = 10_000
+_DRAINED = 64 * 1024 * 1024
+"""Bytes of a refused upload that are waited for, so that its sender reads the answer."""
+
+
+class TextFile(BaseModel):
+    """A text for a file; with `lastModified` as it was read, nothing that came later is replaced."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+    path: Path
+    content: str
+    last_modified: str | None = Field(default=None, alias="lastModified", max_length=64)
+
+
+class Place(BaseModel):
+    """A file or a folder."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    path: Path
+
+
+class Move(Place):
+    """A file or a folder, and where it comes."""
+
+    to: Path
+
+
+class Undo(BaseModel):
+    """The change to take back, by default the last one."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    change: int | None = Field(default=None, ge=1, le=1 << 53)
+
+
+@router.get("/ls")
+async def list_folder(
+    service: FilesDependency,
+    path: Annotated[str, Query(max_length=4096)] = "",
+    include_hidden: Annotated[bool, Query(alias="includeHidden")] = False,
+    limit: Annotated[int, Query(ge=1, le=_MOST)] = 5000,
+    offset: Annotated[int, Query(ge=0, le=1 << 31)] = 0,
+) -> Response:
+    """The entries of a folder of the vault, folders first; `truncated` says that there are more."""
+    found = await service.list(path, hidden=include_hidden, limit=limit, offset=offset)
+    return Response(await asyncio.to_thread(_rendered, found), media_type="application/json")
+
+
+@router.get("/read")
+async def read_file(service: FilesDependency, path: Annotated[str, Query(min_length=1, max_length=4096)]) -> Response:
+    """A text file of up to 2 MB with the time of its last change and its ETag."""
+    state, text = await service.read(path)
+    body = await asyncio.to_thread(json.dumps, {**state.as_json(), "content": text})
+    return Response(body, media_type="application/json", headers={"etag": state.etag})
+
+
+@router.put("/write")
+async def write_file(
+    request: Request,
+    body: TextFile,
+    service: FilesDependency,
+    if_match: IfMatch = None,
+    if_none_match: IfNoneMatch = None,
+) -> dict[str, Any]:
+    """Write a text file; 412 if it is not the one of `lastModified` or `If-Match`. The version before is kept."""
+    expected = Expected.read(if_match, if_none_match, body.last_modified)
+    return await service.write(body.path, body.content, expected, _caller(request))
+
+
+@router.get("/files/download")
+async def download_file(
+    request: Request, service: FilesDependency, path: Annotated[str, Query(min_length=1, max_length=4096)]
+) -> Response:
+    """A file of any kind and size, or the part of it that `Range` asks for."""
+    state, file = await service.open(path)
+    return Download(state, file, request.headers)
+
+
+@router.put("/files/upload")
+async def upload_file(
+    request: Request,
+    service: FilesDependency,
+    path: Annotated[str, Query(min_length=1, max_length=4096)],
+    if_match: IfMatch = None,
+    if_none_match: IfNoneMatch = None,
+) -> Response:
+    """Write the body as a file, of any kind and size; it is there when all of it is. The version before is kept."""
+    incoming = Incoming(request.receive, has_body=True)
+    announced = request.headers.get("content-length")
+    size = int(announced) if announced else None
+    try:
+        expected = Expected.read(if_match, if_none_match)
+        done = await service.upload(path, incoming.chunks(), size, expected, _caller(request))
+    except Gone:
+        return Response(status_code=400)
+    except ParachuteError:
+        if size is None or size <= _DRAINED:
+            await incoming.drain()
+        raise
+    return Response(json.dumps(done), media_type="application/json")
+
+
+@router.post("/files/folders")
+async def make_folder(request: Request, body: Place, service: FilesDependency) -> dict[str, Any]:
+    """Make a folder, and those above it that are missing."""
+    return {"path": body.path, "change": await service.make_folder(body.path, _caller(request))}
+
+
+@router.post("/files/move")
+async def move_file(request: Request, body: Move, service: FilesDependency) -> dict[str, Any]:
+    """Move or rename a file or a folder; 409 if there is anything at its new place."""
+    return {"path": body.to, "change": await service.move(body.path, body.to, _caller(request))}
+
+
+@router.delete("/files")
+async def delete_file(
+    request: Request, service: FilesDependency, path: Annotated[str, Query(min_length=1, max_length=4096)]
+) -> dict[str, Any]:
+    """Delete a file, or a folder with all that is in it; it is kept, and an undo brings it back."""
+    return {"path": path, "change": await service.remove(path, _caller(request))}
+
+
+@router.get("/files/changes")
+async def list_changes(
+    service: FilesDependency,
+    path: Annotated[str | None, Query(max_length=4096)] = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> dict[str, Any]:
+    """The newest changes that were made by these routes, those of one file or folder with `path`."""
+    return {"changes": list(await service.changes(path, limit))}
+
+
+@router.post("/files/undo")
+async def undo_change(request: Request, body: Undo, service: FilesDependency) -> dict[str, Any]:
+    """Take a change back, also an undo; what has changed since is listed in `conflicts` and left alone."""
+    return await service.undo(body.change, _caller(request))
+
+
+def _caller(request: Request) -> Caller:
+    caller: Caller = request.scope["state"]["caller"]
+    return caller
+
+
+def _rendered(found: Listing) -> bytes:
+    return json.dumps(found.as_json(), ensure_ascii=False).encode(errors="replace")

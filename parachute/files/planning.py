@@ -1,0 +1,166 @@
+"""Plans of changes to the vault, each with what it replaces, so that it can be taken back."""
+
+import stat
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from parachute.base.errors import Conflict, InvalidInput, NotFound
+from parachute.base.folders import Folder
+from parachute.base.signatures import signature_of
+from parachute.chat.changes.blobs import Blobs, Staged, TooLarge
+from parachute.chat.changes.models import NOTHING, State
+from parachute.chat.changes.ordering import in_order
+from parachute.chat.changes.planning import Change
+from parachute.chat.changes.present import Present, look
+from parachute.core.files import said
+from parachute.files.models import Expected
+
+Parts = tuple[str, ...]
+Plan = Callable[[Blobs, Folder], Sequence[Change]]
+
+MOST_ENTRIES = 10_000
+"""Files and folders that one change moves or removes at most."""
+
+_FILE_MODE, _FOLDER_MODE = 0o644, 0o755
+_PERMISSIONS = 0o777
+
+
+class TooMuchToKeep(Conflict):
+    """What would be replaced is more than is kept to take changes back."""
+
+    key = "too_much_to_keep"
+
+
+@dataclass(slots=True)
+class _Looking:
+    """Looks at what is there, and drops all copies if the plan comes to nothing; `left` is how many bytes may be kept."""
+
+    blobs: Blobs
+    vault: Folder
+    left: int
+
+    def at(self, path: str) -> Present:
+        """What is at a path, with a copy. Errors: TooMuchToKeep, OSError."""
+        try:
+            found = look(self.blobs, self.vault, path, self.left)
+        except TooLarge as error:
+            raise TooMuchToKeep(
+                f"{path} is larger than what is kept to take a change back.",
+                "`parachute config set changes.keep_megabytes` allows more; or change it on the computer itself.",
+            ) from error
+        self.left -= found.state.size
+        return found
+
+
+def writing(path: Parts, content: Staged, expected: Expected, keep: int) -> Plan:
+    """Write a file, in place of the one that is there as expected; the same content again changes nothing."""
+
+    def plan(blobs: Blobs, vault: Folder) -> Sequence[Change]:
+        name = "/".join(path)
+        with said(path):
+            vault.status(name)  # a link on the way is an error of its own
+            before = _Looking(blobs, vault, keep).at(name)
+        try:
+            if before.state.kind not in ("none", "file"):
+                raise InvalidInput(f"path: {name} is no regular file.", key="not_a_file")
+            expected.check(name, before.signature)
+        except BaseException:
+            before.drop()
+            raise
+        if before.state.kind == "file" and (before.state.hash, before.state.size) == (content.hash, content.size):
+            before.drop()
+            return []
+        mode = before.state.mode & _PERMISSIONS if before.state.kind == "file" else _FILE_MODE
+        after = State("file", mode, content.hash, content.size, time.time_ns())
+        return [Change(name, before, after, content)]
+
+    return plan
+
+
+def check_target(vault: Folder, name: str, expected: Expected) -> None:
+    """Refuse to write where there is something else than a file, or not what is expected. Errors: OSError, InvalidInput, Conflict."""
+    status = vault.status(name)
+    if status is not None and not stat.S_ISREG(status.st_mode):
+        raise InvalidInput(f"path: {name} is no regular file.", key="not_a_file")
+    expected.check(name, signature_of(status) if status else None)
+
+
+def making_folder(path: Parts) -> Plan:
+    """Make a folder, and those above it that are missing; one that is there already is left as it is."""
+
+    def plan(blobs: Blobs, vault: Folder) -> Sequence[Change]:
+        changes = []
+        for depth in range(1, len(path) + 1):
+            name = "/".join(path[:depth])
+            with said(path):
+                before = _Looking(blobs, vault, 0).at(name) if vault.status(name) is None else None
+                if before is None:
+                    vault.folder(name).close()
+                    continue
+            changes.append(Change(name, before, State("folder", _FOLDER_MODE)))
+        return changes
+
+    return plan
+
+
+def removing(path: Parts, keep: int) -> Plan:
+    """Remove a file, a link, or a folder with all that is in it."""
+
+    def plan(blobs: Blobs, vault: Folder) -> Sequence[Change]:
+        with said(path):
+            found = _tree(_Looking(blobs, vault, keep), path)
+        return in_order(Change(name, before, NOTHING) for name, before in found.items())
+
+    return plan
+
+
+def moving(path: Parts, target: Parts, keep: int) -> Plan:
+    """Move a file or a folder with all that is in it to a place where nothing is."""
+    if target[: len(path)] == path:
+        raise InvalidInput("to: a folder cannot be moved into itself.", key="moved_into_itself")
+
+    def plan(blobs: Blobs, vault: Folder) -> Sequence[Change]:
+        old, new = "/".join(path), "/".join(target)
+        with said(target):
+            if vault.status(new) is not None:
+                raise Conflict(f"to: there is {new} already.", "Choose another name.", key="already_there")
+        with said(path):
+            found = _tree(_Looking(blobs, vault, keep), path)
+            there = {name: _Looking(blobs, vault, 0).at(new + name[len(old) :]) for name in found}
+        changes = [Change(name, before, NOTHING) for name, before in found.items()]
+        for name, before in found.items():
+            after = replace(before.state, mode=before.state.mode & _PERMISSIONS)
+            changes.append(Change(new + name[len(old) :], there[name], after, before.content))
+        return in_order(changes)
+
+    return plan
+
+
+def _tree(looking: _Looking, path: Parts) -> dict[str, Present]:
+    """What is at a path and below it. Errors: NotFound, InvalidInput for what cannot be brought back, OSError."""
+    top = "/".join(path)
+    found: dict[str, Present] = {}
+    try:
+        # All names first: nothing is copied where there are too many.
+        for name in list(_names(looking.vault, top)):
+            found[name] = looking.at(name)
+            if found[name].state.kind == "other":
+                raise InvalidInput(f"path: {name} is a socket, a pipe or a device.", key="not_a_file")
+    except BaseException:
+        for each in found.values():
+            each.drop()
+        raise
+    return found
+
+
+def _names(vault: Folder, top: str) -> Iterator[str]:
+    status = vault.status(top)
+    if status is None:
+        raise NotFound(f"path: {top} does not exist.")
+    yield top
+    if stat.S_ISDIR(status.st_mode):
+        with vault.folder(top) as folder:
+            for place, _, entries in folder.walk(most=MOST_ENTRIES):
+                prefix = f"{top}/{place}/" if place else f"{top}/"
+                yield from (f"{prefix}{entry.name}" for entry in entries)

@@ -1,0 +1,97 @@
+"""`parachute files`, as a person types it, against a computer."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.computer import Computer
+from tests.support.terminal import Terminal
+
+
+@pytest.fixture(scope="module")
+def computer() -> Iterator[Computer]:
+    """A computer for all tests of this file."""
+    with Computer() as running:
+        yield running
+
+
+@pytest.fixture
+def parachute(parachute: Terminal, computer: Computer) -> Terminal:
+    """The command of that computer's owner."""
+    parachute.environment["PARACHUTE_HOME"] = str(computer.home.root)
+    return parachute
+
+
+def here(parachute: Terminal) -> Path:
+    """The folder in which commands are typed."""
+    return Path(parachute.environment["HOME"])
+
+
+def said(parachute: Terminal, *arguments: str, **options: Any) -> Any:
+    """What a command prints as JSON."""
+    return json.loads(parachute.ok("files", *arguments, "--json", **options))
+
+
+def test_a_note_through_its_life(parachute: Terminal, computer: Computer) -> None:
+    note = computer.vault / "Notes/peas.md"
+    written = parachute.ok("files", "write", "Notes/peas.md", stdin="Sow peas.\n\x1b[31m")
+    assert written.startswith("Notes/peas.md: 15 bytes. `parachute files undo ")
+    assert parachute.ok("files", "show", "Notes/peas.md") == "Sow peas.\n[31m"
+    assert "It was so already." in parachute.ok("files", "write", "Notes/peas.md", stdin="Sow peas.\n\x1b[31m")
+    etag = said(parachute, "show", "Notes/peas.md")["etag"]
+    parachute.ok("files", "write", "Notes/peas.md", "--text", "Beans.", "--if-match", etag)
+    assert "is not as it was" in parachute.fails("files", "write", "Notes/peas.md", "--text", "x", "--if-match", etag)
+    assert "is not as it was" in parachute.fails("files", "write", "Notes/peas.md", "--text", "x", "--new")
+    assert note.read_text() == "Beans."
+    listed = parachute.ok("files", "list", "Notes").splitlines()
+    assert [line.split()[:3] for line in listed] == [["Name", "Kind", "Size"], ["peas.md", "6", "bytes"]]
+    parachute.ok("files", "move", "Notes/peas.md", "Notes/old/beans.md")
+    parachute.ok("files", "delete", "Notes/old")
+    assert list((computer.vault / "Notes").iterdir()) == []
+    shown = parachute.ok("files", "changes", "Notes/old")
+    assert shown.index("created  Notes/old/beans.md") < shown.index("deleted  Notes/old/beans.md")
+    assert parachute.ok("files", "undo") == "As before: 2 files.\n"
+    assert (computer.vault / "Notes/old/beans.md").read_text() == "Beans."
+    (computer.vault / "Notes/old/beans.md").write_text("Of an editor.")
+    moved = [each for each in said(parachute, "changes")["changes"] if each["total"] > 1][-1]
+    undone = parachute("files", "undo", str(moved["change"]))
+    assert (undone.code, "left alone, it has changed since: Notes/old/beans.md" in undone.out) == (1, True)
+
+
+def test_files_of_any_kind_are_copied_in_and_out(parachute: Terminal, computer: Computer) -> None:
+    folder = here(parachute)
+    data = os.urandom(1_000_000)
+    (folder / "seeds.bin").write_bytes(data)
+    parachute.ok("files", "make-folder", "Garden/new")
+    parachute.ok("files", "upload", "seeds.bin", "Garden/new/")
+    assert (computer.vault / "Garden/new/seeds.bin").read_bytes() == data
+    assert "is not as it was" in parachute.fails("files", "upload", "seeds.bin", "Garden/new/seeds.bin", "--new")
+    assert said(parachute, "download", "Garden/new/seeds.bin", "copy.bin")["to"] == "copy.bin"
+    assert (folder / "copy.bin").read_bytes() == data
+    assert "already" in parachute.fails("files", "download", "Garden/new/seeds.bin")
+    assert "no folder" in parachute.fails("files", "download", "Garden/new/seeds.bin", "away/x")
+    parachute.ok("files", "write", "Garden/plain.txt", "--text", "ä")
+    assert parachute.ok("files", "download", "Garden/plain.txt", "-") == "ä"
+    assert sorted(path.name for path in folder.iterdir() if path.name.startswith(".")) == [".parachute"] * (
+        (folder / ".parachute").exists()
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("show", "Notes/nothing.md"), "does not exist"),
+        (("show", ".mcp.json"), "is hidden"),
+        (("list", "../"), "does not stay below"),
+        (("write", ".env", "--text", "x"), "secrets"),
+        (("upload", "nothing", "x"), "cannot be read"),
+        (("undo", "99999"), "no such change"),
+        (("delete", "nothing"), "does not exist"),
+    ],
+)
+def test_what_cannot_be_is_a_sentence(parachute: Terminal, arguments: tuple[str, ...], sentence: str) -> None:
+    assert sentence in parachute.fails("files", *arguments)

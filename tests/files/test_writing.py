@@ -1,0 +1,149 @@
+"""Writing into the vault: whole or not at all, whatever happens meanwhile."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from parachute.base.disk_errors import DiskFull
+from parachute.base.errors import InvalidInput, NotAllowed
+from parachute.files.models import ChangedMeanwhile, Expected
+from parachute.files.service import VaultFiles
+from parachute.files.uploads import TooManyUploads
+from parachute.security.keys.models import FULL_ACCESS, Caller
+from tests.support.small_disk import small_disk
+
+from .conftest import MakeFiles
+
+ME = Caller("cli", "test", FULL_ACCESS)
+ANY = Expected()
+
+
+async def pieces(*data: bytes) -> AsyncIterator[bytes]:
+    """A body."""
+    for each in data:
+        yield each
+
+
+def visible(root: Path) -> dict[str, str]:
+    """All files of a vault outside of the computer's own folders."""
+    found = [path for path in root.rglob("*") if path.relative_to(root).parts[0] not in (".parachute", ".claude")]
+    return {str(path.relative_to(root)): path.read_text() for path in found if path.is_file()}
+
+
+async def test_what_is_replaced_meanwhile_is_not_lost(files: VaultFiles, tmp_path: Path) -> None:
+    """An editor saves between the last byte of an upload and its placement."""
+    note = tmp_path / "vault/note.md"
+    note.write_text("first")
+    etag = (await files.read("note.md"))[0].etag
+
+    async def body() -> AsyncIterator[bytes]:
+        yield b"of the "
+        note.write_text("of the editor")
+        yield b"phone"
+
+    with pytest.raises(ChangedMeanwhile):
+        await files.upload("note.md", body(), None, Expected.read(etag, None), ME)
+    assert visible(tmp_path / "vault") == {"note.md": "of the editor"}
+    # Whoever names nothing writes last, and what was there comes back.
+    done = await files.upload("note.md", pieces(b"of the phone"), None, ANY, ME)
+    assert note.read_text() == "of the phone"
+    await files.undo(done["change"], ME)
+    assert note.read_text() == "of the editor"
+
+
+async def test_a_file_keeps_its_permissions_and_gets_none_that_are_special(files: VaultFiles, tmp_path: Path) -> None:
+    note = tmp_path / "vault/tool.sh"
+    note.write_text("first")
+    note.chmod(0o4750)
+    await files.upload("tool.sh", pieces(b"second"), None, ANY, ME)
+    assert note.stat().st_mode & 0o7777 == 0o750
+    await files.write("new.md", "x", ANY, ME)
+    assert (tmp_path / "vault/new.md").stat().st_mode & 0o7777 == 0o644
+
+
+async def test_an_upload_across_file_systems_is_copied(make_files: MakeFiles, tmp_path: Path) -> None:
+    (tmp_path / "vault/photos").mkdir(parents=True)
+    with small_disk(tmp_path / "vault/photos", 8):
+        files = await make_files()
+        done = await files.upload("photos/a.jpg", pieces(b"a" * 300_000, b"b"), None, ANY, ME)
+        assert (tmp_path / "vault/photos/a.jpg").read_bytes() == b"a" * 300_000 + b"b"
+        await files.undo(done["change"], ME)
+        assert sorted(path.name for path in (tmp_path / "vault/photos").iterdir()) == ["lost+found"]
+    assert list((tmp_path / "vault/.parachute/uploads").iterdir()) == []
+
+
+async def test_a_full_disk_leaves_everything_as_it_was(make_files: MakeFiles, tmp_path: Path) -> None:
+    root = tmp_path / "vault"
+    root.mkdir()
+    with small_disk(root, 120) as disk:
+        files = await make_files(root)
+        await files.write("note.md", "first", ANY, ME)
+
+        async def endless() -> AsyncIterator[bytes]:
+            while True:
+                yield bytes(1 << 20)
+
+        for announced in (200 << 20, None):
+            with pytest.raises(DiskFull):
+                await files.upload("note.md", endless(), announced, ANY, ME)
+        disk.fill()
+        with pytest.raises(DiskFull):
+            await files.write("note.md", "second", ANY, ME)
+        assert (root / "note.md").read_text() == "first"
+        assert list((root / ".parachute/uploads").iterdir()) == []
+        disk.make_room()
+        await files.write("note.md", "second", ANY, ME)
+        assert (root / "note.md").read_text() == "second"
+
+
+async def test_only_so_many_uploads_are_received_at_once(files: VaultFiles) -> None:
+    go = asyncio.Event()
+    begun = asyncio.Semaphore(0)
+
+    async def slow() -> AsyncIterator[bytes]:
+        yield b"x"
+        begun.release()
+        await go.wait()
+
+    uploads = [asyncio.create_task(files.upload(f"{number}.md", slow(), None, ANY, ME)) for number in range(8)]
+    for _ in uploads:
+        await begun.acquire()
+    with pytest.raises(TooManyUploads):
+        await files.upload("more.md", pieces(b"x"), None, ANY, ME)
+    go.set()
+    await asyncio.gather(*uploads)
+    await files.upload("more.md", pieces(b"x"), None, ANY, ME)
+
+
+async def test_a_folder_with_what_cannot_be_brought_back_stays(files: VaultFiles, tmp_path: Path) -> None:
+    shed = tmp_path / "vault/Shed"
+    shed.mkdir()
+    (shed / "a.md").write_text("a")
+    os.mkfifo(shed / "pipe")
+    with pytest.raises(InvalidInput):
+        await files.remove("Shed", ME)
+    with pytest.raises(InvalidInput):
+        await files.move("Shed", "Barn", ME)
+    assert (shed / "a.md").read_text() == "a"
+    assert not (tmp_path / "vault/Barn").exists()
+    assert await files.changes(None, 10) == []
+    for place in (".hidden", "x/.git", ".mcp.json"):
+        with pytest.raises(NotAllowed):
+            await files.move("Shed/a.md", place, ME)
+        with pytest.raises(NotAllowed):
+            await files.make_folder(place, ME)
+
+
+async def test_changes_are_there_after_a_restart(make_files: MakeFiles, tmp_path: Path) -> None:
+    files = await make_files()
+    await files.write("a.md", "first", ANY, ME)
+    await files.write("a.md", "second", ANY, ME)
+    again = await make_files()
+    assert [each["files"][0]["change"] for each in await again.changes("a.md", 10)] == ["changed", "created"]
+    assert await again.changes("b.md", 10) == []
+    await again.undo(None, ME)
+    await again.undo(None, ME)
+    assert visible(tmp_path / "vault") == {}
