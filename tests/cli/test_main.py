@@ -25,6 +25,7 @@ COMMANDS = (
     "status",
     "logs",
     "config",
+    "contexts",
     "vault",
     "auth",
     "keys",

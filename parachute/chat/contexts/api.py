@@ -1,7 +1,7 @@
 """Routes of contexts (contract, section 6)."""
 
 from typing import Annotated, Any
-from urllib.parse import unquote, unquote_plus
+from urllib.parse import unquote
 
 from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
@@ -50,11 +50,9 @@ async def get_chain(
 ) -> dict[str, Any]:
     """The files that come with folders, which are separated by commas; `tokens` is what of each fits into a prompt."""
     query = request.scope["query_string"].decode(errors="replace")
-    # The app writes names as they are: what follows is its list, whatever signs are in it.
-    given = query.removeprefix(_FOLDERS) if query.startswith(_FOLDERS) else None
-    selected = await service.split(folders if given is None else unquote(given))
-    if given is not None and "+" in given and not await service.all_exist(selected):
-        selected = await service.split(unquote_plus(given))
+    # The app writes names as they are, with `&` and `+`: then all that follows is its list.
+    written = unquote(query.removeprefix(_FOLDERS)) if query.startswith(_FOLDERS) else folders
+    selected = await service.split(folders, written)
     return (await service.chain(service.checked(selected))).as_json()
 
 

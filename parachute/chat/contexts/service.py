@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 from typing import Protocol
 
@@ -10,7 +11,7 @@ from parachute.base.errors import Conflict, InvalidInput, NotFound
 from parachute.base.folders import Folder
 from parachute.chat.contexts.chains import read_chain
 from parachute.chat.contexts.discovery import find_folders
-from parachute.chat.contexts.models import NAMES, Chain, ContextFile, FolderList
+from parachute.chat.contexts.models import NAMES, Chain, ContextFile, FolderList, Found
 from parachute.chat.contexts.paths import MOST, exists, place_of, places_of, split
 from parachute.chat.contexts.reading import Reader
 from parachute.chat.contexts.store import SelectionStore
@@ -99,13 +100,14 @@ class Contexts:
                 refused.append(error.message)
         return [each for each in dict.fromkeys(accepted) if each], refused
 
-    async def split(self, text: str) -> list[str]:
-        """The places in a list with commas."""
-        return await asyncio.to_thread(split, text, lambda part: exists(self._vault, part))
+    async def split(self, *texts: str) -> list[str]:
+        """The places in a list with commas; of several readings of one, that of which most places are there."""
 
-    async def all_exist(self, texts: Sequence[str]) -> bool:
-        """Return whether each text names a place that there is."""
-        return await asyncio.to_thread(lambda: all(exists(self._vault, text) for text in texts))
+        def read() -> list[str]:
+            there = cache(partial(exists, self._vault))
+            return max((split(text, there) for text in dict.fromkeys(texts)), key=lambda found: sum(map(there, found)))
+
+        return await asyncio.to_thread(read)
 
     def checked(self, texts: Sequence[str]) -> list[str]:
         """The places that texts name; error: InvalidInput for one that names none."""
@@ -113,10 +115,9 @@ class Contexts:
 
     async def seen(self, path: str, digest: str) -> str:
         """The owner has seen a file, which had this hash; the name of the file. Errors: NotFound, Conflict, InvalidInput."""
-        place = place_of(self._vault, path)
-        (file,) = await asyncio.to_thread(self._read_each, [place])
+        file = await asyncio.to_thread(self._read_named, path)
         if not file.hash:
-            raise NotFound(f"There is no {' or '.join(NAMES)} in {place or 'the vault'}.", key="no_context")
+            raise NotFound(f"There is no {' or '.join(NAMES)} in {path[:200] or 'the vault'}.", key="no_context")
         if file.hash != digest:
             raise Conflict(f"{file.path} has changed meanwhile.", "Look at it again.", key="changed")
         await self._agents.seen(file.real)
@@ -133,6 +134,20 @@ class Contexts:
     async def _is_seen(self, file: ContextFile) -> bool:
         name = shown_name(self._vault.root, file.real)
         return file.words is not None and await asyncio.to_thread(self._is_approved, name, file.words.text)
+
+    def _read_named(self, path: str) -> ContextFile:
+        """Read the file of a folder of the vault, or of one elsewhere by its whole path; error: InvalidInput."""
+        named = self._vault.absolute(path)
+        folder = named.parent if named.name in NAMES else named
+        if folder.resolve().is_relative_to(self._vault.root.resolve()) or not Path(path).is_absolute():
+            return self._read_each([place_of(self._vault, path)])[0]
+        try:
+            with Folder.open_unlinked(folder) as top:
+                found = self._reader.in_folder(top, folder, "")
+        except OSError:
+            found = Found(NAMES[0])
+        real = folder / found.path
+        return ContextFile(str(real), str(folder), "directory", hash=found.words.hash if found.words else "", real=real)
 
     def _read_each(self, places: Sequence[str]) -> list[ContextFile]:
         root, files = self._vault.root.resolve(), list[ContextFile]()
