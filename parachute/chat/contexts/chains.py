@@ -53,7 +53,7 @@ def read_chain(
             if found.problem != "missing":
                 why: Level = "directory" if folder == outside[-1] else "parent"
                 unused = found.unused and str(folder / found.unused)
-                shown = replace(found, path=str(folder / found.path), unused=unused)
+                shown = found._replace(path=str(folder / found.path), unused=unused)
                 files.append(_file(shown, str(folder), why, folder / found.path))
     working = str(outside[-1]) if outside else inside
     return Chain(tuple(_cut([_checked(vault, each, is_approved) for each in files])), working)

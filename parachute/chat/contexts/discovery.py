@@ -3,10 +3,12 @@
 import stat
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from parachute.base.folders import Entries, Folder, TooMany
-from parachute.chat.contexts.models import NAMES, ContextFolder, FolderList
+from parachute.chat.contexts.models import NAMES, on_one_line, tokens_of_size
 from parachute.security.permissions.paths import is_secret
 
 _DEEPEST = 12
@@ -16,6 +18,45 @@ _SECONDS = 5.0
 
 _SKIPPED = frozenset(("node_modules", "__pycache__", "site-packages", "venv", "target", "dist", "build"))
 """Folders in which programs keep what they have made or loaded."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextFolder:
+    """A folder of the vault with such a file; `size` is that of the file in bytes."""
+
+    path: str
+    names: tuple[str, ...]
+    size: int
+    is_by_agent: bool = False
+
+    @property
+    def file(self) -> str:
+        """The path of the file that counts."""
+        return f"{self.path}/{self.names[0]}" if self.path else self.names[0]
+
+    def as_json(self) -> dict[str, Any]:
+        """The app's form (contract, section 6), and what else there is to know."""
+        return {
+            "path": self.path,
+            "context_file": self.names[0],
+            "has_agents_md": NAMES[0] in self.names,
+            "has_claude_md": NAMES[1] in self.names,
+            "display_name": on_one_line(self.path.rpartition("/")[2]) or "Root",
+            "tokens": tokens_of_size(self.size),
+            "changed_by_agent": self.is_by_agent,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class FolderList:
+    """The folders of the vault; `problem` says why some may be absent."""
+
+    folders: tuple[ContextFolder, ...] = ()
+    problem: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The app's form (contract, section 6)."""
+        return {"folders": [each.as_json() for each in self.folders], "problem": self.problem}
 
 
 def find_folders(root: Path, seconds: float = _SECONDS) -> FolderList:

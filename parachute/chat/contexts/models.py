@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 NAMES = ("AGENTS.md", "CLAUDE.md")
 """The first one that is there counts, and never both."""
@@ -31,7 +31,12 @@ SENTENCES: dict[Problem, str] = {
 
 def tokens_of(text: str) -> int:
     """The tokens of a text, about."""
-    return -(-len(text.encode(errors="replace")) // _BYTES_PER_TOKEN)
+    return tokens_of_size(len(text.encode(errors="replace")))
+
+
+def tokens_of_size(size: int) -> int:
+    """The tokens of a text of so many bytes, about."""
+    return -(-size // _BYTES_PER_TOKEN)
 
 
 def shortened(text: str, tokens: int) -> str:
@@ -44,8 +49,7 @@ def on_one_line(name: str) -> str:
     return "".join(sign if sign.isprintable() else "�" for sign in name)
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(NamedTuple):
     """What a file says: `text` is all of it, `body` what follows the front matter; `hash` is that of its bytes."""
 
     text: str
@@ -53,8 +57,7 @@ class Words:
     hash: str
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """What there is in one place: the file's path, relative to the folder that was asked; `unused` is the other of two."""
 
     path: str
@@ -149,42 +152,3 @@ class Chain:
 
 
 NO_CONTEXT = Chain()
-
-
-@dataclass(frozen=True, slots=True)
-class ContextFolder:
-    """A folder of the vault with such a file; `size` is that of the file in bytes."""
-
-    path: str
-    names: tuple[str, ...]
-    size: int
-    is_by_agent: bool = False
-
-    @property
-    def file(self) -> str:
-        """The path of the file that counts."""
-        return f"{self.path}/{self.names[0]}" if self.path else self.names[0]
-
-    def as_json(self) -> dict[str, Any]:
-        """The app's form (contract, section 6), and what else there is to know."""
-        return {
-            "path": self.path,
-            "context_file": self.names[0],
-            "has_agents_md": NAMES[0] in self.names,
-            "has_claude_md": NAMES[1] in self.names,
-            "display_name": on_one_line(self.path.rpartition("/")[2]) or "Root",
-            "tokens": -(-self.size // _BYTES_PER_TOKEN),
-            "changed_by_agent": self.is_by_agent,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class FolderList:
-    """The folders of the vault; `problem` says why some may be absent."""
-
-    folders: tuple[ContextFolder, ...] = field(default=())
-    problem: str | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        """The app's form (contract, section 6)."""
-        return {"folders": [each.as_json() for each in self.folders], "problem": self.problem}

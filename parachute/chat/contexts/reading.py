@@ -5,7 +5,6 @@ import stat
 import threading
 import time
 from collections import OrderedDict
-from dataclasses import replace
 from pathlib import Path
 
 from parachute.base.errors import InvalidInput
@@ -34,7 +33,7 @@ class Reader:
             found = self.file(top, root, _below(place, name))
             if found.problem is not None or (found.words and found.words.body):
                 rest = there[number + 1 :]
-                return replace(found, unused=_below(place, rest[0]) if rest else None)
+                return found._replace(unused=_below(place, rest[0]) if rest else None)
         return found
 
     def file(self, top: Folder, root: Path, place: str) -> Found:

@@ -5,18 +5,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from parachute.base.errors import Conflict, InvalidInput, NotFound
 from parachute.base.folders import Folder
 from parachute.chat.contexts.chains import read_chain
-from parachute.chat.contexts.discovery import find_folders
-from parachute.chat.contexts.models import NAMES, Chain, ContextFile, FolderList, Found
+from parachute.chat.contexts.models import NAMES, Chain, ContextFile, Found
 from parachute.chat.contexts.paths import MOST, exists, place_of, places_of, split
 from parachute.chat.contexts.reading import Reader
 from parachute.chat.contexts.store import SelectionStore
 from parachute.config.vault.service import Vault
 from parachute.security.approved_prompts import shown_name
+
+if TYPE_CHECKING:
+    from parachute.chat.contexts.discovery import FolderList
 
 
 class WrittenByAgents(Protocol):
@@ -46,8 +48,10 @@ class Contexts:
         self._reader = Reader()
         self._searching = asyncio.Lock()
 
-    async def folders(self) -> FolderList:
+    async def folders(self) -> "FolderList":
         """Every folder of the vault with a context, one search at a time; errors: OSError."""
+        from parachute.chat.contexts.discovery import find_folders  # not for the start of the server
+
         async with self._searching:
             found = await asyncio.to_thread(find_folders, self._vault.root)
         root = self._vault.root.resolve()

@@ -1,7 +1,11 @@
 """The search for folders with a context."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
+
+import pytest
 
 from parachute.chat.contexts.discovery import find_folders
 
@@ -63,3 +67,18 @@ def test_the_search_is_bounded(tmp_path: Path) -> None:
     assert all("0/1/2" not in each.path for each in found.folders)
     found = find_folders(tmp_path, seconds=0)
     assert found.problem is not None
+
+
+def test_a_folder_in_itself_is_searched_to_a_depth(tmp_path: Path) -> None:
+    (tmp_path / "vault/loop").mkdir(parents=True)
+    (tmp_path / "vault/AGENTS.md").write_text("x")
+    search = "import pathlib, sys; from parachute.chat.contexts.discovery import find_folders as find; print(find(pathlib.Path(sys.argv[1])).folders)"
+    script = (
+        f'mount --rbind "$1" "$1/loop" && mount --rbind "$1" "$1/loop/loop" && exec "{sys.executable}" -c "$2" "$1"'
+    )
+    command = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script, "sh", tmp_path / "vault", search]
+    made = subprocess.run(command, capture_output=True, text=True, check=False)
+    if made.returncode != 0 and "mount:" in made.stderr + made.stdout:
+        pytest.skip(f"nothing can be mounted here: {made.stderr}")
+    assert made.returncode == 0, made.stderr
+    assert 1 <= made.stdout.count("ContextFolder(") <= 12
