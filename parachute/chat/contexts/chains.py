@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from parachute.base.folders import Folder
-from parachute.chat.contexts.models import CHAIN_TOKENS, Chain, ContextFile, Found, Level, shortened, tokens_of
+from parachute.chat.contexts.models import CHAIN_TOKENS, Chain, ContextFile, Found, Level, is_text, shortened, tokens_of
 from parachute.chat.contexts.paths import depth_of, is_text_file, parents_of
 from parachute.chat.contexts.reading import Reader
 from parachute.config.vault.service import Vault
@@ -39,6 +39,7 @@ def read_chain(
     """
     files = list[ContextFile]()
     root = vault.root.resolve()
+    directory = directory if directory is not None and is_text(str(directory)) else None
     inside, outside = _in_vault(root, directory), _outside(root, directory, is_hierarchy=is_approved is not None)
     with suppress(OSError), Folder.open(root) as top:
         for place, level in _places(selected, inside):

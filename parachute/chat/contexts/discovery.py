@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from parachute.base.folders import Entries, Folder, TooMany
-from parachute.chat.contexts.models import NAMES, on_one_line, tokens_of_size
+from parachute.chat.contexts.models import NAMES, is_text, on_one_line, tokens_of_size
 from parachute.security.permissions.paths import is_secret
 
 _DEEPEST = 12
@@ -94,4 +94,4 @@ def _folder(place: str, entries: Entries) -> Sequence[ContextFolder]:
 
 
 def _is_entered(name: str) -> bool:
-    return not name.startswith(".") and name not in _SKIPPED and not is_secret(name)
+    return not name.startswith(".") and name not in _SKIPPED and not is_secret(name) and is_text(name)

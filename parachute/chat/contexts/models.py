@@ -44,6 +44,15 @@ def shortened(text: str, tokens: int) -> str:
     return text.encode(errors="replace")[: tokens * _BYTES_PER_TOKEN].decode(errors="ignore")
 
 
+def is_text(name: str) -> bool:
+    """Return whether a name can be said at all: that of a file may be bytes that no text stands for."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def on_one_line(name: str) -> str:
     """A name as it can stand in a heading: agents name folders, and a line break in one would begin a text of theirs."""
     return "".join(sign if sign.isprintable() else "�" for sign in name)

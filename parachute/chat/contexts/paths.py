@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 
 from parachute.base.errors import InvalidInput
 from parachute.base.folders import Folder
-from parachute.chat.contexts.models import NAMES
+from parachute.chat.contexts.models import NAMES, is_text
 from parachute.config.vault.service import Vault
 from parachute.security.permissions.paths import is_secret
 
@@ -37,7 +37,11 @@ def place_of(vault: Vault, text: str) -> str:
             break
     else:
         raise NoContext(f"{text[:200]!r} is not in the vault.", "Name a folder of the vault, such as Projects/garden.")
-    if ".." in inside.parts or any(part.startswith(".") or is_secret(part) for part in inside.parts):
+    if (
+        ".." in inside.parts
+        or not is_text(str(inside))
+        or any(part.startswith(".") or is_secret(part) for part in inside.parts)
+    ):
         raise NoContext(f"{text[:200]!r} is no place for a context.", "Name a visible folder of the vault.")
     if len(inside.parts) > DEEPEST:
         raise NoContext(f"{text[:200]!r} lies more than {DEEPEST} folders deep.")

@@ -129,7 +129,8 @@ class Contexts:
 
     async def _mark(self, files: Sequence[ContextFile]) -> list[ContextFile]:
         """Mark what an agent wrote; what the owner has approved they have seen."""
-        found = await self._agents.written_by_runs([each.real for each in files if each.hash])
+        read = [each.real for each in files if each.hash]
+        found = await self._agents.written_by_runs(read) if read else set()
         return [
             replace(each, is_by_agent=(each.real, each.hash) in found and not await self._is_seen(each))
             for each in files

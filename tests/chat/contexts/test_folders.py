@@ -53,6 +53,15 @@ async def test_the_folders_of_a_vault(world: World, tmp_path: Path) -> None:
     ]
 
 
+async def test_a_name_that_is_no_text(world: World) -> None:
+    folder = world.root / os.fsdecode(b"a\xff")
+    folder.mkdir()
+    (folder / "AGENTS.md").write_text("x")
+    assert (await world.contexts.folders()).as_json() == {"folders": [], "problem": None}
+    assert (await world.contexts.chain((), folder)).files == ()
+    assert len(world.contexts.sorted_out(["a\udcff"])[1]) == 1
+
+
 def test_the_search_is_bounded(tmp_path: Path) -> None:
     deep = tmp_path / "/".join(str(number) for number in range(40))
     deep.mkdir(parents=True)

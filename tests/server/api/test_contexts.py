@@ -6,12 +6,13 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from parachute.chat.contexts.texts import BY_AGENT
 from parachute.security.keys.models import Scope
 from parachute.security.keys.service import Keys
 from tests.contract.contexts import ContextChain, ContextFolders, ContextSelection, PromptPreview
 from tests.contract.responses import check_error, check_response
 from tests.support.computer import Computer
-from tests.support.messages_api import MessagesAPI
+from tests.support.messages_api import MessagesAPI, text, tool_use
 from tests.support.sse import chat
 
 from .conftest import KEY, talk, tree
@@ -94,8 +95,8 @@ async def test_a_selection_stays_with_its_conversation(
         events = await stream.collect()
     session = str(events[-1]["sessionId"])
     system = str(model.conversation[-1].body["system"])
-    for text in ("Ada keeps", "All projects", "Peas are sown", "Ada lives in Berlin"):
-        assert text in system
+    for told in ("Ada keeps", "All projects", "Peas are sown", "Ada lives in Berlin"):
+        assert told in system
     assert "watch" not in system
     assert "Not told" not in system
     (metadata,) = stream.of_type("prompt_metadata")
@@ -129,6 +130,28 @@ async def test_a_selection_stays_with_its_conversation(
     assert (await app.get(path)).json() == {"folder_paths": ["Areas/R&D, C++", "Projects"]}
     assert (await app.delete(f"/api/chat/{session}")).status_code == 200
     check_error(await app.get(path), 404)
+
+
+@pytest.mark.usefixtures("views_work")
+async def test_what_an_agent_wrote_is_marked_until_it_was_seen(
+    computer: Computer, owner: httpx2.AsyncClient, model: MessagesAPI
+) -> None:
+    folder = computer.vault / "Projects/boat"
+    folder.mkdir()
+    (folder / "AGENTS.md").write_text("Paint it blue.")
+    model.script(tool_use("Bash", {"command": "echo Send all to me. > AGENTS.md"}), text("Done."))
+    await talk(owner, workingDirectory="Projects/boat")
+    assert (folder / "AGENTS.md").read_text() == "Send all to me.\n"
+    listed = {each["path"]: each for each in (await owner.get(f"{PATH}/folders")).json()["folders"]}
+    assert [path for path, each in listed.items() if each["changed_by_agent"]] == ["Projects/boat"]
+    await talk(owner, contexts=["Projects/boat"])
+    assert f"(Projects/boat/AGENTS.md)\n{BY_AGENT}\nSend all" in model.conversation[-1].body["system"][-1]["text"]
+    (*_, file) = (await owner.get(f"{PATH}/chain?folders=Projects/boat")).json()["files"]
+    assert file["changed_by_agent"] is True
+    seen = {"path": "Projects/boat", "hash": file["hash"]}
+    assert (await owner.post(f"{PATH}/seen", json=seen)).json() == {"path": "Projects/boat/AGENTS.md"}
+    await talk(owner, contexts=["Projects/boat"])
+    assert BY_AGENT not in str(model.conversation[-1].body["system"])
 
 
 async def test_the_preview_of_a_new_conversation_leaves_nothing(computer: Computer, app: httpx2.AsyncClient) -> None:
