@@ -7,10 +7,12 @@ from parachute.automation.triage.api import router as orchestrator
 from parachute.capabilities.mcp_servers.api import router as mcp_servers
 from parachute.chat.changes.api import router as changes
 from parachute.chat.claude_code_import.api import router as claude_code
+from parachute.chat.contexts.api import router as contexts
 from parachute.chat.network.api import router as network
 from parachute.chat.repositories.api import router as repositories
 from parachute.chat.runs.api import router as runs
 from parachute.chat.runs.api import sandbox_router as sandboxes
+from parachute.chat.runs.preview_api import router as prompt_preview
 from parachute.chat.sessions.api import router as sessions
 from parachute.chat.workspaces.api import router as workspaces
 from parachute.events.bus.api import router as events
@@ -34,6 +36,8 @@ ROUTERS = (
     sessions,
     changes,
     files,
+    contexts,
+    prompt_preview,
     workspaces,
     mcp_servers,
     network,

@@ -16,6 +16,9 @@ from parachute.base.files import kind_of, walk_tree
 from parachute.base.folders import Folder
 from parachute.chat.claude_code_import.history import History
 from parachute.chat.claude_code_import.models import Found
+from parachute.chat.contexts.chains import read_chain
+from parachute.chat.contexts.reading import Reader
+from parachute.chat.contexts.texts import text_of
 from parachute.chat.prompts.service import Prompts
 from parachute.chat.runs.event_files import EventFiles
 from parachute.chat.sessions.transcripts import Transcripts
@@ -25,7 +28,6 @@ from parachute.core.files import Files
 from parachute.events.hooks import memory
 from parachute.modules.agent_definitions.brought import brought_agents
 from parachute.modules.registry.hashing import copy_verified, tree_hash
-from parachute.sandbox.engines.execution import Execution
 
 SECRET = "the secret"
 SESSION = "0f8fad5b-d9cb-469f-a165-70867728950e"
@@ -47,9 +49,8 @@ def vault(tmp_path: Path) -> Vault:
     return made
 
 
-def prompt_of(vault: Vault) -> str:
-    execution = Execution("sandboxed", "bubblewrap", vault.root, "m.sock", "", "/somewhere", {}, ("/",))
-    return Prompts(vault).compose(execution, "", directory=vault.root / "Projects/garden").text
+def context_of(vault: Vault) -> str:
+    return text_of(read_chain(vault, Reader(), ["Projects/garden"], None, None))
 
 
 def read_log(vault: Vault) -> str:
@@ -78,7 +79,7 @@ READERS: dict[str, tuple[str, str, Callable[[Vault], object]]] = {
     "a look over a whole folder": ("Notes/a/b.md", SECRET, looked_over),
     "an agent that a module brings": ("agents/agent.md", AGENT, lambda vault: brought_agents(vault.root, "garden")),
     "an agent of a chat": ("Agents/agent.md", SECRET, lambda vault: Prompts(vault)._agent("Agents/agent.md").text),
-    "a project's instructions": ("Projects/garden/AGENTS.md", SECRET, prompt_of),
+    "a project's instructions": ("Projects/garden/AGENTS.md", SECRET, context_of),
     "the memory": ("parachute/memory.md", SECRET, lambda vault: memory.newest(vault.root)),
     "a log": ("logs/core.log", SECRET, read_log),
     "another program's conversation": (f"claude/projects/-home/{SESSION}.jsonl", LINE, history_of),

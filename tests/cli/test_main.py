@@ -27,6 +27,7 @@ COMMANDS = (
     "audit",
     "usage",
     "config",
+    "contexts",
     "vault",
     "auth",
     "keys",

@@ -299,6 +299,14 @@ class Changes:
         """What waits for the owner, of all sessions or of one."""
         return [each for each in await self._store.held(session) if not each.is_thrown]
 
+    async def written_by_runs(self, files: Sequence[Path]) -> set[tuple[Path, str]]:
+        """Which contents of these AGENTS.md and CLAUDE.md a run wrote that the owner has not seen since, as (file, hash)."""
+        return {(Path(file), digest) for file, digest in await self._store.instructions([str(each) for each in files])}
+
+    async def seen(self, file: Path) -> None:
+        """The owner has seen an AGENTS.md or CLAUDE.md as it is."""
+        await self._store.forget_instructions(str(file))
+
     async def forget(self, session: str) -> None:
         """Forget a session that is deleted: what it changed stays as it is, and what waited is gone."""
         self._views.pop(session, None)

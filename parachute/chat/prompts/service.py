@@ -9,16 +9,16 @@ from typing import Any
 from parachute.base.documents import Bounds, NotYaml
 from parachute.base.errors import InvalidInput, NotFound, ParachuteError
 from parachute.base.folders import Folder
+from parachute.chat.contexts.models import NO_CONTEXT, Chain
+from parachute.chat.contexts.texts import text_of
 from parachute.config.vault.service import Vault
 from parachute.core import front_matter
 from parachute.sandbox import layout
 from parachute.sandbox.egress.models import Network
 from parachute.sandbox.engines.execution import Execution
-from parachute.security.approved_prompts import shown_name
 
-_CONTEXT_NAMES = ("AGENTS.md", "CLAUDE.md")
 _CONTEXT_LIMIT = 64 * 1024
-"""Bytes that one context file may add; what is over is cut and said."""
+"""Bytes of an agent's file."""
 
 
 _GIT = (
@@ -36,7 +36,7 @@ class Prompt:
     source_path: str | None = None
     agent_name: str | None = None
     context_files: list[str] = field(default_factory=list)
-    context_characters: int = 0
+    context_tokens: int = 0
     context_truncated: bool = False
     base_characters: int = 0
     """Characters of `text` before the instructions."""
@@ -45,6 +45,8 @@ class Prompt:
     working_directory_file: str | None = None
     left_out: list[str] = field(default_factory=list)
     """Files that would have been part of it, and are not approved for conversations that run directly."""
+    problems: list[str] = field(default_factory=list)
+    """A sentence for each chosen context that brings nothing."""
 
     @property
     def place(self) -> str:
@@ -94,10 +96,10 @@ class Prompts:
         custom: str | None = None,
         agent_path: str | None = None,
         directory: Path | None = None,
-        contexts: tuple[str, ...] = (),
+        context: Chain = NO_CONTEXT,
         notes: tuple[str, ...] = (),
     ) -> Prompt:
-        """A prompt: the agent's or a custom text, the vault's and the project's own instructions, and the permissions.
+        """A prompt: the agent's or a custom text, the files of its context, and the permissions.
 
         In a project the program's own prompt for coding goes before it, unless an agent or a custom text takes its place. A custom
         text replaces the first two. What runs directly gets only files that are approved, since agents in sandboxes
@@ -119,8 +121,7 @@ class Prompts:
         prompt.preset = directory is not None and prompt.source in ("module", "default")
         prompt.base_characters = len(prompt.text)
         if not custom:
-            for folder in self._context_folders(directory, contexts):
-                self._add_context(prompt, folder, is_directory=folder == directory, is_direct=is_direct)
+            _add_context(prompt, context)
         prompt.text += f"\n\n# Where you are\n{_place(execution)} {permissions}".rstrip()
         prompt.text += "".join(f"\n\n{note}" for note in notes)
         return prompt
@@ -168,51 +169,15 @@ class Prompts:
             raise NotFound(f"agentPath: there is no agent {agent_path[:200]!r} in the vault.") from error
         return str(inside), text
 
-    def _context_folders(self, directory: Path | None, contexts: tuple[str, ...]) -> list[Path]:
-        root = self._vault.root.resolve()
-        folders = [self._vault.root]
-        for context in contexts:
-            folder = self._vault.absolute(context)
-            real = folder.resolve()
-            if real.is_relative_to(root) and not any(part.startswith(".") for part in real.relative_to(root).parts):
-                folders.append(self._vault.root / real.relative_to(root))
-        if directory is not None:
-            if directory.is_relative_to(root):
-                folders += (self._vault.root / parent for parent in reversed(directory.relative_to(root).parents))
-            folders.append(directory)
-        return list(dict.fromkeys(folders))
 
-    def _add_context(self, prompt: Prompt, folder: Path, *, is_directory: bool, is_direct: bool) -> None:
-        seen: set[str] = set()
-        for name in _CONTEXT_NAMES:
-            path = folder / name
-            try:
-                text = self._read(folder, name).decode(errors="replace").strip()
-            except (OSError, ParachuteError):
-                continue
-            if not text or text in seen:  # one of the two is often a copy of the other
-                continue
-            if is_direct and not self._is_approved(shown_name(self._vault.root, path), text):
-                prompt.left_out.append(shown_name(self._vault.root, path))
-                continue
-            seen.add(text)
-            if len(text) > _CONTEXT_LIMIT:
-                text = text[:_CONTEXT_LIMIT] + "\n[cut]"
-                prompt.context_truncated = True
-            shown = self._vault.relative(path)
-            prompt.text += f"\n\n# Instructions from {shown}\n{text}"
-            prompt.context_files.append(shown)
-            prompt.context_characters += len(text)
-            if is_directory:
-                prompt.working_directory_file = shown
-
-    def _read(self, folder: Path, name: str) -> bytes:
-        root = self._vault.root
-        if folder.is_relative_to(root):
-            with Folder.open(root) as vault:
-                return vault.read(folder.relative_to(root) / name, 16 * _CONTEXT_LIMIT)
-        with Folder.open_unlinked(folder.resolve()) as project:
-            return project.read(name, 16 * _CONTEXT_LIMIT)
+def _add_context(prompt: Prompt, context: Chain) -> None:
+    if text := text_of(context):
+        prompt.text += f"\n\n{text}"
+    prompt.context_files += [file.path for file in context.included]
+    prompt.context_tokens, prompt.context_truncated = context.tokens, context.is_cut
+    prompt.left_out += context.left_out
+    prompt.problems += context.problems
+    prompt.working_directory_file = context.working_directory_file
 
 
 def _kind(execution: Execution, directory: Path | None) -> str:

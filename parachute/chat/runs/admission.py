@@ -45,12 +45,15 @@ class Admission:
         self, session: Session, request: TurnRequest, profile: Profile | None, caller: str
     ) -> Sequence[Added]:
         """Store a new session, or what a message changes of one; give what hooks add. Errors: NotFound, InvalidInput, NotAllowed."""
+        added: Sequence[Added] = ()
         if request.session_id != "new":
             await self._apply(session, request, caller)
-            return ()
-        added = await self._ask_hooks(session, profile)
-        owner = profile.owner if profile else None
-        await self._services.sessions.create(session, approved_by=caller, owner=owner)
+        else:
+            added = await self._ask_hooks(session, profile)
+            owner = profile.owner if profile else None
+            await self._services.sessions.create(session, approved_by=caller, owner=owner)
+        if profile is None and request.chosen_contexts:
+            await self._services.contexts.add(session.id, request.chosen_contexts)
         return added
 
     def default_level(self, workspace: str | None) -> TrustLevel:

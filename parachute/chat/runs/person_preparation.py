@@ -2,6 +2,7 @@
 
 import asyncio
 import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import NamedTuple
 from parachute.chat.agent_processes.listed_tools import module_tool_listed
 from parachute.chat.agent_processes.program_tools import PERSONS_TOOLS
 from parachute.chat.agent_processes.tools import permitted
+from parachute.chat.contexts.models import NO_CONTEXT, tokens_of
 from parachute.chat.knowledge.service import Knowledge, KnowledgeService
 from parachute.chat.network.service import Networks
 from parachute.chat.prompts.service import Prompt
@@ -33,8 +35,7 @@ PRESET_CHARACTERS = 4_800
 """The program's own prompt for coding, about."""
 
 _LEFT_OUT = "instructions_left_out"
-_CHARACTERS_PER_TOKEN = 4
-"""A rule of thumb for English text (docs.claude.com, "Token counting"); the app shows the numbers as an estimate."""
+_WITHOUT_CONTEXT = "contexts_missing"
 
 
 class PersonPreparation:
@@ -84,7 +85,7 @@ class PersonPreparation:
             sources = (f"hook {each.hook}" for each in run.added if each.text)
             texts = filter(None, (joined(run.added), knowledge.text))
             knowledge = replace(knowledge, text="\n\n".join(texts), sources=(*sources, *knowledge.sources))
-        run.log.append(_metadata(preparation.prompt, knowledge, services.settings.trust_mode))
+        run.log.append(prompt_metadata(preparation.prompt, knowledge, services.settings.trust_mode))
         return preparation, knowledge
 
     async def prepare(
@@ -96,8 +97,13 @@ class PersonPreparation:
         resume: bool,
         workspace: Workspace | None = None,
         by_owner: bool = False,
+        selected: Sequence[str] | None = None,
+        wakes: bool = True,
     ) -> Preparation:
-        """Choose the sandbox, the tools and the prompt of a session; without a `request` nobody has asked yet."""
+        """Choose the sandbox, the tools and the prompt of a session; without a `request` nobody has asked yet.
+
+        `selected` are contexts in place of those of the session; `wakes`: its sandbox is started meanwhile.
+        """
         services = self._services
         level = await services.sessions.level(session)
         endpoint = await services.gateway.open(session.id)
@@ -112,8 +118,9 @@ class PersonPreparation:
         execution = await services.sandboxes.prepare(
             session, level, directory, endpoint, limits, by_owner=by_owner, network=network, view=view
         )
-        # It starts while the prompt and the tools are composed.
-        services.sandboxes.opened.wake(session.id)
+        if wakes:
+            # It starts while the prompt and the tools are composed.
+            services.sandboxes.opened.wake(session.id)
         commands, allowed_tools = await asyncio.to_thread(services.prompts.limits, session.agent_path)
         module_tools = () if provider.is_offline else permitted(services.tools.tools(), allowed_tools)
         otherwise = Capabilities(choice_of(services.settings.default_capabilities.mcps))
@@ -129,13 +136,17 @@ class PersonPreparation:
             offered = await self._capabilities.offered(asked)
             module_tools += offered.tools
             execution = replace(execution, warnings=(*execution.warnings, *offered.warnings))
+        context = NO_CONTEXT
+        if request is None or not request.system_prompt:
+            selected = await services.contexts.selected(session.id) if selected is None else selected
+            context = await services.contexts.chain(selected, directory, approved_only=execution.mode == "direct")
         prompt = partial(
             services.prompts.compose,
             execution,
             custom=request.system_prompt if request else None,
             agent_path=session.agent_path,
             directory=directory,
-            contexts=tuple(request.contexts) if request else (),
+            context=context,
             notes=notes,
         )
         plan = TurnPlan(
@@ -175,14 +186,17 @@ class PersonPreparation:
                 )
             )
         found += await self._left_out(run.session, preparation.prompt.left_out)
+        found += (
+            ("Context", sentence) for sentence in self._services.contexts.sorted_out(run.request.chosen_contexts)[1]
+        )
+        new = await self._is_new(run.session, _WITHOUT_CONTEXT, preparation.prompt.problems)
+        found += (("Context", sentence) for sentence in preparation.prompt.problems if new)
         return [RunWarning(title, message) for title, message in found]
 
     async def _left_out(self, session: Session, names: list[str]) -> list[tuple[str, str]]:
         """Warnings about files without approval, in the first turn and when they change."""
-        if names == session.metadata.get(_LEFT_OUT, []):
+        if not await self._is_new(session, _LEFT_OUT, names):
             return []
-        session.metadata[_LEFT_OUT] = names
-        await self._services.sessions.save(session)
         return [
             (
                 "Instructions left out",
@@ -191,6 +205,14 @@ class PersonPreparation:
             )
             for name in names
         ]
+
+    async def _is_new(self, session: Session, key: str, said: list[str]) -> bool:
+        """Remember what was said of a session; False if it was said before."""
+        if said == session.metadata.get(key, []):
+            return False
+        session.metadata[key] = said
+        await self._services.sessions.save(session)
+        return True
 
 
 class ProjectFolder(NamedTuple):
@@ -233,18 +255,19 @@ def _subject(session: Session, workspace: Workspace | None) -> str:
     return GUESTS if session.from_outside else CHATS
 
 
-def _metadata(prompt: Prompt, knowledge: Knowledge, trust_mode: bool) -> PromptMetadata:
-    base = prompt.base_characters + (PRESET_CHARACTERS if prompt.preset else 0)
+def prompt_metadata(prompt: Prompt, knowledge: Knowledge, trust_mode: bool) -> PromptMetadata:
+    """The event that tells the app of a prompt; its numbers are an estimate."""
+    preset, known = PRESET_CHARACTERS // 4 if prompt.preset else 0, tokens_of(knowledge.text)
     return PromptMetadata(
         prompt_source=prompt.source,
         prompt_source_path=prompt.source_path,
         context_files=[*prompt.context_files, *knowledge.sources],
-        context_tokens=(prompt.context_characters + len(knowledge.text)) // _CHARACTERS_PER_TOKEN,
+        context_tokens=prompt.context_tokens + known,
         context_truncated=prompt.context_truncated,
         agent_name=prompt.agent_name,
         available_agents=[],
-        base_prompt_tokens=base // _CHARACTERS_PER_TOKEN,
-        total_prompt_tokens=(base + len(prompt.place) + len(knowledge.text)) // _CHARACTERS_PER_TOKEN,
+        base_prompt_tokens=preset + tokens_of(prompt.text[: prompt.base_characters]),
+        total_prompt_tokens=preset + tokens_of(prompt.text) + known,
         trust_mode=trust_mode,
         working_directory_claude_md=prompt.working_directory_file,
         known_names=list(knowledge.names),

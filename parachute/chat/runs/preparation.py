@@ -12,6 +12,7 @@ from parachute.chat.agent_processes.models import AgentSpecification, ModuleTool
 from parachute.chat.agent_processes.program_tools import offered
 from parachute.chat.agent_processes.tools import shown_names
 from parachute.chat.changes.service import Changes
+from parachute.chat.contexts.service import Contexts
 from parachute.chat.prompts.service import Prompt, Prompts
 from parachute.chat.sessions.models import Session
 from parachute.chat.sessions.service import Sessions
@@ -50,6 +51,7 @@ class AgentServices:
     prompts: Prompts
     tools: ModuleTools
     changes: Changes
+    contexts: Contexts
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import re
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from parachute.security.trust_levels import TrustLevel, normalize_trust_level
@@ -68,6 +68,9 @@ class TurnRequest(_Request):
     continued_from: str | None = Field(default=None, max_length=64)
     working_directory: PathText | None = None
     contexts: list[PathText] = Field(default=[], max_length=100)
+    context_folders: list[PathText] = Field(
+        default=[], max_length=100, validation_alias=AliasChoices("contextFolders", "context_folders")
+    )
     attachments: list[Attachment] = Field(default=[], max_length=MAXIMUM_ATTACHMENTS)
     agent_type: str | None = Field(default=None, max_length=100)
     agent_path: PathText | None = None
@@ -80,6 +83,11 @@ class TurnRequest(_Request):
     def level(self) -> TrustLevel | None:
         """The trust level that it asks for, if any; error: InvalidInput for an unknown word."""
         return None if self.trust_level is None else normalize_trust_level(self.trust_level)
+
+    @property
+    def chosen_contexts(self) -> list[str]:
+        """Folders, and files as older apps name them, that the conversation is told from now on."""
+        return [*self.contexts, *self.context_folders]
 
     @property
     def title(self) -> str:

@@ -87,6 +87,15 @@ def m0006_para_ids(connection: sqlite3.Connection) -> None:
     )
 
 
+def m0007_session_contexts(connection: sqlite3.Connection) -> None:
+    """The places that were chosen as contexts of a session (spec 003, "Database Schema"), in the order of `position`."""
+    connection.execute(
+        "CREATE TABLE session_contexts (session_id TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE, "
+        "folder_path TEXT NOT NULL, position INTEGER NOT NULL, added_at TEXT NOT NULL, "
+        "PRIMARY KEY (session_id, folder_path)) STRICT, WITHOUT ROWID"
+    )
+
+
 def _index_anew(connection: sqlite3.Connection) -> None:
     connection.execute("ALTER TABLE words RENAME TO words_before")
     connection.execute(CREATE_WORDS)
@@ -101,7 +110,16 @@ CREATE_WORDS = (
     "tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3', detail = none, columnsize = 0)"
 )
 
-ALL = (m0001_sessions, m0002_marks, m0003_counts, m0004_prefixes, m0005_fewer_pages, create_endings, m0006_para_ids)
+ALL = (
+    m0001_sessions,
+    m0002_marks,
+    m0003_counts,
+    m0004_prefixes,
+    m0005_fewer_pages,
+    create_endings,
+    m0006_para_ids,
+    m0007_session_contexts,
+)
 
 
 def create_session_trust(connection: sqlite3.Connection) -> None:

@@ -1,4 +1,4 @@
-"""`parachute prompts`: files whose words steer conversations that run directly."""
+"""`parachute prompts`: files whose words steer conversations that run directly, and the prompt of a next turn."""
 
 from pathlib import Path
 
@@ -6,11 +6,13 @@ import typer
 
 from parachute.base.errors import NotFound
 from parachute.chat.prompts.approvals import PromptFile, approved_files, prompt_file
+from parachute.cli.api import Api
 from parachute.cli.asking import confirm_approval, print_approved
 from parachute.cli.commands import JSON, YES, group
+from parachute.cli.identifiers import whole_session
 from parachute.cli.installation import settings
 from parachute.cli.modules import print_changes
-from parachute.cli.output import clean, print_rows
+from parachute.cli.output import clean, print_json, print_note, print_rows
 from parachute.config.settings.home import Home
 from parachute.config.vault.service import Vault
 from parachute.modules.registry.changes import text_change
@@ -61,7 +63,33 @@ def withdraw(file: str = typer.Argument(help="A file that was approved.")) -> No
     print(f"{clean(prompt.name)} is not approved any more.")
 
 
-app = group(list_, approve, withdraw)
+def preview(
+    session: str = typer.Argument("", metavar="[ID]", help="Id of a conversation; without it, of a new one."),
+    directory: str = typer.Option("", "--directory", "-d", help="The folder in which a new one would work."),
+    agent: str = typer.Option("", "--agent", help="The file of the agent that would answer in a new one."),
+    context: list[str] = typer.Option([], "--context", help="A folder that is told; can be repeated."),
+    as_json: bool = JSON,
+) -> None:
+    """Show the exact system prompt of the next turn, with about how many tokens it takes."""
+    api = Api.find()
+    found = api.get(
+        "/api/prompt/preview",
+        sessionId=whole_session(api, session) if session else None,
+        workingDirectory=directory,
+        agentPath=agent,
+        contexts=",".join(context),
+    )
+    if as_json:
+        print_json(found)
+        return
+    print(clean(found["prompt"]))
+    preset = " The program's own prompt for coding goes before it." if found["preset"] else ""
+    print_note(f"About {found['totalPromptTokens']:,} tokens, {found['contextTokens']:,} of them contexts.{preset}")
+    for problem in found["problems"]:
+        print_note(problem)
+
+
+app = group(list_, approve, withdraw, preview)
 
 
 def _named(word: str) -> PromptFile:

@@ -15,7 +15,7 @@ _KEPT = 50
 
 _WAS = {"damaged": "was damaged", "empty": "was empty", "gone": "was gone", "whole": "was replaced"}
 _MADE_ANEW = {
-    "sessions.db": "It was made anew from the transcripts: titles that were chosen, archived conversations and links are lost.",
+    "sessions.db": "It was made anew from the transcripts: titles and contexts that were chosen, archived conversations and links are lost.",
     "runs.db": "It was made anew: answers that were cut off are in no list any more.",
     "events.db": "It was made anew: events that modules had not taken yet are lost.",
     "suggestions.db": "It was made anew: suggestions that waited, and what was decided before, are lost.",

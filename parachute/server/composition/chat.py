@@ -12,6 +12,8 @@ from parachute.chat.changes.inbox import ChangesSource
 from parachute.chat.changes.service import Changes
 from parachute.chat.claude_code_import.history import History
 from parachute.chat.claude_code_import.service import ClaudeCode
+from parachute.chat.contexts.service import Contexts
+from parachute.chat.contexts.store import SelectionStore
 from parachute.chat.knowledge.service import KnowledgeService
 from parachute.chat.network.inbox import HostsSource
 from parachute.chat.network.service import Networks
@@ -26,6 +28,7 @@ from parachute.chat.runs.inbox import RunsSource
 from parachute.chat.runs.inspection import SandboxInspection
 from parachute.chat.runs.person_preparation import PersonPreparation
 from parachute.chat.runs.preparation import AgentServices, ProposingTools
+from parachute.chat.runs.preview import PromptPreview
 from parachute.chat.runs.prewarming import Prewarming
 from parachute.chat.runs.service import Runs
 from parachute.chat.runs.store import RunStore
@@ -75,6 +78,8 @@ class ChatServices:
     changes: Changes
     inspection: SandboxInspection
     claude_code: ClaudeCode
+    contexts: Contexts
+    preview: PromptPreview
 
 
 async def build_sessions(storage: Storage, events: EventServices, lifecycle: Lifecycle) -> SessionServices:
@@ -113,10 +118,14 @@ async def build_chat(
     pool = AgentPool(settings.agents, prepare_files(home), tools, TotalMemory(home, settings.sandbox))
     mcp_servers = await lifecycle.start(McpServers(home, settings, sandbox.egress, tools))
     await lifecycle.start(pool)
-    prompts = Prompts(vault, modules.prompts.kind, modules.approved_prompts.is_approved)
+    is_approved = modules.approved_prompts.is_approved
+    prompts = Prompts(vault, modules.prompts.kind, is_approved)
     changes = Changes(settings.changes, home.changes, storage.changes, events.inbox.changed)
     await changes.start()
-    agents = AgentServices(home, settings, vault, sessions.sessions, llm.gateway, sandboxes, prompts, tools, changes)
+    contexts = Contexts(vault, SelectionStore(storage.sessions), changes, is_approved)
+    agents = AgentServices(
+        home, settings, vault, sessions.sessions, llm.gateway, sandboxes, prompts, tools, changes, contexts
+    )
     decisions, decided = HostDecisions(storage.trust), RepositoryDecisions(storage.trust)
     await decisions.load()
     await decided.load()
@@ -156,4 +165,6 @@ async def build_chat(
         changes=changes,
         inspection=SandboxInspection(agents, workspaces, networks, runs),
         claude_code=claude_code,
+        contexts=contexts,
+        preview=PromptPreview(agents, preparation, workspaces, admission, runs),
     )

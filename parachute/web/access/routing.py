@@ -81,6 +81,10 @@ RULES = (
     Rule("/api/para", "para"),
     # Routes that belong to the conversations.
     Rule("/api/chat", "chat"),
+    # What a conversation is told: which folders and sizes there are, whoever reads conversations may know.
+    Rule("/api/contexts", "chat"),
+    # A prompt holds the text of files, which without an agent a key for reading conversations would not get.
+    Rule("/api/prompt", "chat", read="write"),
     # A workspace decides about folders, limits and the owner's own MCP servers.
     Rule("/api/workspaces", "chat", written="workspaces", write="admin"),
     # What agents reach: the owner alone decides.

@@ -12,6 +12,8 @@ from parachute.chat.agent_processes.options import prepare_files
 from parachute.chat.agent_processes.pool import AgentPool
 from parachute.chat.changes import store as change_store
 from parachute.chat.changes.service import Changes
+from parachute.chat.contexts.service import Contexts
+from parachute.chat.contexts.store import SelectionStore
 from parachute.chat.knowledge.service import KnowledgeService
 from parachute.chat.network.inbox import HostsSource
 from parachute.chat.network.service import Networks
@@ -205,7 +207,10 @@ async def core(
         inbox = Inbox(audit)
         changes = Changes(settings.changes, home.changes, change_rows, inbox.changed)
         await changes.start()
-        agents = AgentServices(home, settings, vault, sessions, gateway, sandboxes, Prompts(vault), tools, changes)
+        contexts = Contexts(vault, SelectionStore(session_rows), changes)
+        agents = AgentServices(
+            home, settings, vault, sessions, gateway, sandboxes, Prompts(vault), tools, changes, contexts
+        )
         interfaces = Interfaces(Hosts(home, Modules(home, vault.root), events, Egress(audit)))
         knowledge = KnowledgeService(interfaces, sandboxes.check_directory, vault.root)
         workspaces = Workspaces(vault, workspace_store, sessions, sandboxes.check_directory)

@@ -143,12 +143,10 @@ async def test_instructions_come_from_the_server_alone(make_core: MakeCore, api:
     assert not answer.result[0]
     last = json.dumps(api.conversation[-1].body)
     for name in places:
-        for file in ("AGENTS.md", "CLAUDE.md"):
-            assert last.count(f"marker-{name}-{file}") == (0 if name == "deeper" else 1), (name, file)
+        assert last.count(f"marker-{name}-AGENTS.md") == (0 if name == "deeper" else 1), name
+        assert f"marker-{name}-CLAUDE.md" not in last
     shown = answer.of_type("prompt_metadata")[0]["contextFiles"]
-    assert shown == [
-        f"{place}{file}" for place in ("", "Projects/", f"{PROJECT}/") for file in ("AGENTS.md", "CLAUDE.md")
-    ]
+    assert shown == [f"{place}AGENTS.md" for place in ("", "Projects/", f"{PROJECT}/")]
 
 
 async def test_a_helper_works_within_the_turn_and_under_the_same_rules(make_core: MakeCore, api: MessagesAPI) -> None:

@@ -1,11 +1,11 @@
 """What a system prompt is made of."""
 
-import os
 from pathlib import Path
 
 import pytest
 
 from parachute.base.errors import NotFound
+from parachute.chat.contexts.models import Chain, ContextFile
 from parachute.chat.prompts.service import Prompts
 from parachute.config.vault.service import Vault
 from parachute.sandbox.engines.execution import Execution
@@ -23,37 +23,17 @@ def execution(tmp_path: Path) -> Execution:
     return Execution("sandboxed", "bubblewrap", tmp_path / "a.sock", "m.sock", "", "/somewhere", {}, ("/",))
 
 
-def test_a_file_that_says_the_same_twice_counts_once(vault: Vault, execution: Execution) -> None:
-    for name in ("AGENTS.md", "CLAUDE.md"):
-        (vault.root / name).write_text("Be kind.")
-    prompt = Prompts(vault).compose(execution, "All is allowed.")
+def test_a_prompt_is_joined_of_its_parts(vault: Vault, execution: Execution) -> None:
+    file = ContextFile("AGENTS.md", "", "root", "Be kind.", tokens=2)
+    prompts = Prompts(vault)
+    prompt = prompts.compose(execution, "All is allowed.", context=Chain((file,)))
+    assert prompt.text.startswith(prompts.default)
     assert prompt.text.count("Be kind.") == 1
-    assert prompt.context_files == ["AGENTS.md"]
+    assert (prompt.context_files, prompt.context_tokens) == (["AGENTS.md"], 2)
     assert prompt.text.endswith("All is allowed.")
     assert "/somewhere" in prompt.text
-
-
-def test_a_long_file_is_cut_and_it_is_said(vault: Vault, execution: Execution) -> None:
-    (vault.root / "CLAUDE.md").write_text("word " * 40_000)
-    prompt = Prompts(vault).compose(execution, "")
-    assert "[cut]" in prompt.text
-    assert prompt.context_truncated
-    assert prompt.context_characters <= 65_536 + 8
-
-
-def test_a_pipe_a_folder_and_a_link_in_place_of_instructions(
-    vault: Vault, execution: Execution, tmp_path: Path
-) -> None:
-    (tmp_path / "secret").write_text("the secret words")
-    folders = [vault.root / name for name in ("one", "two", "three")]
-    for folder in folders:
-        folder.mkdir()
-    os.mkfifo(folders[0] / "CLAUDE.md")
-    (folders[1] / "CLAUDE.md").mkdir()
-    (folders[2] / "CLAUDE.md").symlink_to(tmp_path / "secret")
-    prompt = Prompts(vault).compose(execution, "", contexts=("one", "two", "three"))
-    assert "secret words" not in prompt.text
-    assert prompt.context_files == []
+    custom = prompts.compose(execution, "", custom="You are a poet.", context=Chain((file,)))
+    assert "Be kind." not in custom.text
 
 
 @pytest.mark.parametrize("path", ["../outside.md", "missing.md", "Chat/agent.txt", ".claude/agent.md", "Chat"])

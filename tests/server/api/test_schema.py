@@ -1,5 +1,6 @@
 """Requests made up from the API's own description: none may fail inside the computer."""
 
+import hashlib
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -125,6 +126,11 @@ async def _rightly(computer: ModuleComputer, client: httpx2.AsyncClient, model: 
         await call("GET /api/chat/{session}" + path, session=session)
     for path in ("end", "archive", "unarchive", "activate"):
         await call("POST /api/chat/{session}/" + path, {}, session=session)
+    await call("PUT /api/contexts/session/{session}", {"folder_paths": ["Garden"]}, session=session)
+    assert await call("GET /api/contexts/session/{session}", session=session) == {"folder_paths": ["Garden"]}
+    (computer.vault / "AGENTS.md").write_text("Be kind.")
+    seen = {"path": "AGENTS.md", "hash": hashlib.sha256(b"Be kind.").hexdigest()}
+    assert await call("POST /api/contexts/seen", seen) == {"path": "AGENTS.md"}
     await call("PATCH /api/chat/{session}/config", {"trustLevel": "direct"}, session=session)
     await call("GET /api/chat/active-streams")
     await call("POST /api/chat/reindex")

@@ -1,0 +1,1 @@
+"""Contexts: folders whose AGENTS.md or CLAUDE.md a conversation is told."""

@@ -1,0 +1,163 @@
+"""The files of a context as they go into a prompt, and what the vault has of them."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+NAMES = ("AGENTS.md", "CLAUDE.md")
+"""The first one that is there counts, and never both."""
+
+LARGEST_FILE = 1024 * 1024
+"""Bytes of a file that is read; also what can be approved."""
+
+CHAIN_TOKENS = 32_000
+"""Of all files of a prompt together."""
+
+_BYTES_PER_TOKEN = 4
+"""A rule of thumb for English text (docs.claude.com, "Token counting"); of bytes, since other alphabets take more tokens."""
+
+Level = Literal["root", "parent", "direct", "directory"]
+"""Why a file is in a chain: the vault's own, above a chosen folder, chosen, or of the working directory."""
+
+Problem = Literal["missing", "large", "binary", "unreadable"]
+
+SENTENCES: dict[Problem, str] = {
+    "missing": "has no AGENTS.md and no CLAUDE.md, or does not exist",
+    "large": f"is larger than {LARGEST_FILE // 1024**2} MB",
+    "binary": "is no text",
+    "unreadable": "cannot be read",
+}
+
+
+def tokens_of(text: str) -> int:
+    """The tokens of a text, about."""
+    return tokens_of_size(len(text.encode(errors="replace")))
+
+
+def tokens_of_size(size: int) -> int:
+    """The tokens of a text of so many bytes, about."""
+    return -(-size // _BYTES_PER_TOKEN)
+
+
+def shortened(text: str, tokens: int) -> str:
+    """The beginning of a text that takes no more than so many tokens."""
+    return text.encode(errors="replace")[: tokens * _BYTES_PER_TOKEN].decode(errors="ignore")
+
+
+def is_text(name: str) -> bool:
+    """Return whether a name can be said at all: that of a file may be bytes that no text stands for."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def on_one_line(name: str) -> str:
+    """A name as it can stand in a heading: agents name folders, and a line break in one would begin a text of theirs."""
+    return "".join(sign if sign.isprintable() else "�" for sign in name)
+
+
+class Words(NamedTuple):
+    """What a file says: `text` is all of it, `body` what follows the front matter; `hash` is that of its bytes."""
+
+    text: str
+    body: str
+    hash: str
+
+
+class Found(NamedTuple):
+    """What there is in one place: the file's path, relative to the folder that was asked; `unused` is the other of two."""
+
+    path: str
+    words: Words | None = None
+    problem: Problem | None = "missing"
+    unused: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ContextFile:
+    """A file of a chain; `folder` and `path` are relative to the vault where they lie in it, `text` is what goes into the prompt."""
+
+    path: str
+    folder: str
+    level: Level
+    text: str = ""
+    tokens: int = 0
+    hash: str = ""
+    problem: Problem | None = None
+    unused: str | None = None
+    is_cut: bool = False
+    is_by_agent: bool = False
+    needs_approval: bool = False
+    real: Path = Path()
+    words: Words | None = field(default=None, repr=False)
+
+    def as_json(self) -> dict[str, Any]:
+        """The app's form (contract, section 6), and what else there is to know."""
+        return {
+            "path": self.path,
+            "folder_path": self.folder,
+            "level": self.level,
+            "tokens": self.tokens,
+            "exists": self.problem != "missing",
+            "problem": self.problem,
+            "hash": self.hash,
+            "truncated": self.is_cut,
+            "changed_by_agent": self.is_by_agent,
+            "unused": self.unused,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """The files of a prompt, in their order."""
+
+    files: tuple[ContextFile, ...] = ()
+    directory: str | None = None
+    """The working directory, as the folders of files are named."""
+
+    @property
+    def working_directory_file(self) -> str | None:
+        """The file of the working directory, whatever else brings it."""
+        return next((each.path for each in self.included if each.folder == self.directory), None)
+
+    @property
+    def tokens(self) -> int:
+        """The tokens of all together."""
+        return sum(each.tokens for each in self.files)
+
+    @property
+    def is_cut(self) -> bool:
+        """True if not all of it fits into a prompt."""
+        return any(each.is_cut for each in self.files)
+
+    @property
+    def included(self) -> list[ContextFile]:
+        """The files of which something goes into the prompt."""
+        return [each for each in self.files if each.text]
+
+    @property
+    def left_out(self) -> list[str]:
+        """The files that are not approved for what runs directly."""
+        return [each.path for each in self.files if each.needs_approval]
+
+    @property
+    def problems(self) -> list[str]:
+        """A sentence for each chosen place that brings nothing, and for each file that cannot be read."""
+        return [
+            f"{on_one_line(each.folder if each.problem == 'missing' else each.path)} {SENTENCES[each.problem]}."
+            for each in self.files
+            if each.problem is not None
+        ]
+
+    def as_json(self) -> dict[str, Any]:
+        """The app's form (contract, section 6)."""
+        return {
+            "files": [each.as_json() for each in self.files],
+            "total_tokens": self.tokens,
+            "truncated": self.is_cut,
+        }
+
+
+NO_CONTEXT = Chain()

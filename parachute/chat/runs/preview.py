@@ -1,0 +1,96 @@
+"""The prompt that a next turn would have, prepared as that turn is."""
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+from typing import Any
+
+from parachute.base.errors import Conflict
+from parachute.chat.knowledge.service import Knowledge
+from parachute.chat.runs.admission import Admission
+from parachute.chat.runs.closing import close_session
+from parachute.chat.runs.person_preparation import PersonPreparation, project_folder, prompt_metadata
+from parachute.chat.runs.preparation import AgentServices, Preparation
+from parachute.chat.runs.request import TurnRequest
+from parachute.chat.runs.service import Runs
+from parachute.chat.sessions.models import Session
+from parachute.chat.workspaces.service import Workspaces
+from parachute.sandbox.engines.views import remove_views
+from parachute.security.kill_switch.switch import KillSwitch
+
+
+class PromptPreview:
+    """Prepares turns that nobody asked for, one at a time, and gives back everything that this took."""
+
+    def __init__(
+        self,
+        services: AgentServices,
+        preparation: PersonPreparation,
+        workspaces: Workspaces,
+        admission: Admission,
+        runs: Runs,
+    ) -> None:
+        self._services = services
+        self._preparation = preparation
+        self._workspaces = workspaces
+        self._admission = admission
+        self._runs = runs
+        self._kill_switch = KillSwitch(services.home.root)
+        self._one = asyncio.Lock()
+
+    async def of_session(self, identifier: str, contexts: Sequence[str] | None, *, by_owner: bool) -> dict[str, Any]:
+        """Prepare the next turn of a session; errors: NotFound, Conflict while it is answered or of a module, Stopped."""
+        async with self._one:
+            session = await self._services.sessions.get(identifier)
+            await self._services.sessions.check_owner(session, None)
+            if self._runs.is_active(session.id):
+                raise Conflict("This conversation is being answered.", "Wait, or stop it.", key="busy")
+            try:
+                return await self._prepared(session, contexts, by_owner=by_owner)
+            finally:
+                await self._runs.close_unused_endpoint(session.id)
+
+    async def of_new(self, request: TurnRequest, contexts: Sequence[str], *, by_owner: bool) -> dict[str, Any]:
+        """Prepare the first turn of a conversation that begins so; errors: NotFound, InvalidInput, NotAllowed, Stopped."""
+        async with self._one:
+            session = await self._admission.session_of(request, None, lambda: None, by_owner=by_owner)
+            try:
+                return await self._prepared(session, contexts, by_owner=by_owner)
+            finally:
+                await close_session(self._services, self._preparation, session.id)
+                with contextlib.suppress(OSError):
+                    await asyncio.to_thread(remove_views, self._services.home.views, session.id)
+
+    async def _prepared(self, session: Session, contexts: Sequence[str] | None, *, by_owner: bool) -> dict[str, Any]:
+        self._kill_switch.check()
+        services = self._services
+        workspace = await self._workspaces.of(session)
+        directory = await project_folder(services, session, workspace)
+        chosen = None if contexts is None else services.contexts.checked(contexts)
+        preparation = await self._preparation.prepare(
+            session,
+            None,
+            directory.path,
+            resume=False,
+            workspace=workspace,
+            by_owner=by_owner,
+            selected=chosen,
+            wakes=False,
+        )
+        return _shown(preparation, session, services.settings.trust_mode)
+
+
+def _shown(preparation: Preparation, session: Session, trust_mode: bool) -> dict[str, Any]:
+    prompt = preparation.prompt
+    metadata = prompt_metadata(prompt, Knowledge(), trust_mode).to_json()
+    del metadata["type"]
+    return {
+        **metadata,
+        "prompt": prompt.text,
+        "workingDirectory": session.working_directory,
+        "preset": preparation.specification.preset,
+        "problems": [
+            *prompt.problems,
+            *(f"{name} is not approved for conversations that run directly." for name in prompt.left_out),
+        ],
+    }

@@ -1,0 +1,127 @@
+"""`parachute contexts`: the folders whose AGENTS.md or CLAUDE.md a conversation is told."""
+
+import hashlib
+from typing import Any
+
+import typer
+
+from parachute.base.errors import NotFound
+from parachute.base.folders import Folder
+from parachute.chat.contexts.models import LARGEST_FILE, NAMES
+from parachute.cli.api import Api, quoted
+from parachute.cli.commands import JSON, group
+from parachute.cli.identifiers import whole_session
+from parachute.cli.installation import settings
+from parachute.cli.output import clean, counted, print_answer, print_json, print_note, print_rows
+from parachute.config.settings.home import Home
+from parachute.config.vault.service import Vault
+
+_PATH = "/api/contexts"
+_SESSION = typer.Argument(metavar="ID", help="Id of the conversation; its beginning is enough.")
+_BY_AGENT = "changed by an agent"
+
+
+def list_(as_json: bool = JSON) -> None:
+    """List the folders of the vault that have an AGENTS.md or CLAUDE.md."""
+    found = Api.find().get(f"{_PATH}/folders")
+    if as_json:
+        print_json(found)
+        return
+    print_rows(
+        found["folders"],
+        as_json,
+        ["Folder", "File", "Tokens", ""],
+        lambda each: (each["path"] or "(the vault)", each["context_file"], f"{each['tokens']:,}", _note(each)),
+        "No folder of the vault has an AGENTS.md.",
+    )
+    if found["problem"]:
+        print_note(found["problem"])
+
+
+def chain(
+    folder: list[str] = typer.Argument(None, help="Folders of the vault, such as Projects/garden."),
+    as_json: bool = JSON,
+) -> None:
+    """Show the files that come with folders: the vault's, those above, and theirs."""
+    _print_chain(_chain(Api.find(), folder or []), as_json)
+
+
+def show(session: str = _SESSION, as_json: bool = JSON) -> None:
+    """Show the folders that were chosen for a conversation, and the files that come with them."""
+    api = Api.find()
+    chosen = api.get(f"{_PATH}/session/{whole_session(api, session)}")
+    if as_json:
+        print_json(chosen)
+        return
+    print(clean(f"Chosen: {', '.join(chosen['folder_paths']) or 'none'}"))
+    _print_chain(_chain(api, chosen["folder_paths"]), as_json)
+
+
+def set_(
+    session: str = _SESSION,
+    folder: list[str] = typer.Argument(None, help="Folders of the vault; without any, none is chosen any more."),
+    as_json: bool = JSON,
+) -> None:
+    """Choose the folders that a conversation is told from its next message on."""
+    api = Api.find()
+    made = api.put(f"{_PATH}/session/{whole_session(api, session)}", {"folder_paths": folder or []})
+    print_answer(made, as_json, f"Chosen: {', '.join(made['folder_paths']) or 'none'}")
+    for problem in made["problems"] if not as_json else ():
+        print_note(problem)
+
+
+def seen(file: str = typer.Argument(help="A file, or its folder."), as_json: bool = JSON) -> None:
+    """Show the words of a file that an agent has changed: they are marked as an agent's no more."""
+    api, vault = Api.find(), Vault(settings(Home.find()).vault)
+    path = vault.absolute(file)
+    folder, names = (path.parent, (path.name,)) if path.name in NAMES else (path, NAMES)
+    content = None
+    for name in names:
+        try:
+            with Folder.open(folder) as top:
+                content = top.read(name, LARGEST_FILE)
+            break
+        except OSError:
+            continue
+    if content is None:
+        raise NotFound(f"There is no {' or '.join(names)} in {folder}.", "`parachute contexts list` shows them.")
+    if not as_json:
+        print(clean(content.decode(errors="replace").rstrip()))
+    answer = api.post(f"{_PATH}/seen", {"path": file, "hash": hashlib.sha256(content).hexdigest()})
+    if as_json:
+        print_json(answer)
+    else:
+        print_note(f"You have seen {answer['path']}.")
+
+
+app = group(list_, chain, show, set_, seen)
+
+
+def _chain(api: Api, folders: list[str]) -> Any:
+    return api.get(f"{_PATH}/chain?folders={quoted(','.join(folders))}")
+
+
+def _print_chain(found: Any, as_json: bool) -> None:
+    if as_json:
+        print_json(found)
+        return
+    print_rows(
+        found["files"],
+        as_json,
+        ["File", "Level", "Tokens", ""],
+        lambda each: (each["path"], each["level"], f"{each['tokens']:,}", _note(each)),
+        "No file comes with them.",
+    )
+    if found["files"]:
+        print_note(f"{counted(found['total_tokens'], 'token')}{', with some left out' if found['truncated'] else ''}.")
+
+
+def _note(each: Any) -> str:
+    unused = each.get("unused") or ("CLAUDE.md" if each.get("has_agents_md") and each.get("has_claude_md") else None)
+    notes = [
+        "does not exist" if each.get("exists") is False else "cannot be used" if each.get("problem") else "",
+        "cut" if each.get("truncated") else "",
+        _BY_AGENT if each["changed_by_agent"] else "",
+        f"{unused} is not used" if unused else "",
+    ]
+    return ", ".join(filter(None, notes))

@@ -1,0 +1,38 @@
+"""What runs wrote into AGENTS.md and CLAUDE.md stays known."""
+
+import hashlib
+from pathlib import Path
+
+from tests.chat.changes.views import World
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+async def test_what_a_run_wrote_is_known_until_the_owner_has_seen_it(tmp_path: Path) -> None:
+    async with World(tmp_path) as world:
+        world.write("AGENTS.md", "mine\n")
+        file = world.project / "AGENTS.md"
+        deeper = world.project / "a/CLAUDE.md"
+        await world.turn("echo one > AGENTS.md; mkdir a; echo two > a/CLAUDE.md; echo three > other.md")
+        await world.turn("echo four > AGENTS.md")
+        paths = [file, deeper, world.project / "other.md"]
+        known = {(file, _digest("one\n")), (file, _digest("four\n")), (deeper, _digest("two\n"))}
+        assert await world.changes.written_by_runs(paths) == known
+        # Also after the runs are forgotten.
+        await world.changes.forget("s")
+        assert await world.changes.written_by_runs(paths) == known
+        await world.changes.seen(file)
+        assert await world.changes.written_by_runs(paths) == {(deeper, _digest("two\n"))}
+
+
+async def test_what_the_owner_applied_or_took_back_is_theirs(tmp_path: Path) -> None:
+    async with World(tmp_path) as world:
+        world.write("AGENTS.md", "mine\n")
+        file = world.project / "AGENTS.md"
+        await world.turn("echo one > AGENTS.md", is_reviewed=True)
+        (number,) = {each.number for each in await world.changes.held("s")}
+        await world.changes.answer("s", number, "apply")
+        assert file.read_text() == "one\n"
+        assert await world.changes.written_by_runs([file]) == set()

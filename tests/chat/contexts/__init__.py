@@ -1,0 +1,1 @@
+"""Folders whose AGENTS.md or CLAUDE.md a conversation is told."""

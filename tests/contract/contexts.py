@@ -1,0 +1,65 @@
+"""Contexts and the preview of a prompt, as the app reads them (contract, section 6)."""
+
+from pydantic import Field
+
+from .dart import Camel, Snake
+
+
+class ContextFolder(Snake):
+    """A folder that can be chosen."""
+
+    path: str = ""
+    context_file: str = "CLAUDE.md"
+    has_agents_md: bool = False
+    has_claude_md: bool = False
+    display_name: str
+
+
+class ContextFolders(Snake):
+    """`GET /api/contexts/folders`."""
+
+    folders: list[ContextFolder]
+
+
+class ContextFile(Snake):
+    """A file that comes with chosen folders."""
+
+    path: str
+    folder_path: str
+    level: str = Field("direct", pattern="^(root|parent|direct)$")
+    tokens: int = 0
+    exists: bool = True
+
+
+class ContextChain(Snake):
+    """`GET /api/contexts/chain`."""
+
+    files: list[ContextFile]
+    total_tokens: int = 0
+    truncated: bool = False
+
+
+class ContextSelection(Snake):
+    """`GET /api/contexts/session/{id}`."""
+
+    folder_paths: list[str]
+
+
+class PromptPreview(Camel):
+    """`GET /api/prompt/preview`."""
+
+    prompt_source: str = "default"
+    prompt_source_path: str | None = None
+    context_files: list[str] = []
+    context_tokens: int = 0
+    context_truncated: bool = False
+    agent_name: str | None = None
+    available_agents: list[str] = []
+    available_skills: list[str] = []
+    available_mcps: list[str] = []
+    base_prompt_tokens: int = 0
+    total_prompt_tokens: int = 0
+    trust_mode: bool = True
+    working_directory_claude_md: str | None = None
+    prompt: str = ""
+    working_directory: str | None = None
