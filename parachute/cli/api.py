@@ -7,7 +7,7 @@ import asyncio
 import http.client
 import json
 import urllib.parse
-from typing import Any
+from typing import Any, BinaryIO
 
 from parachute.base.errors import ParachuteError, Unavailable
 from parachute.config.settings.home import Home
@@ -19,6 +19,7 @@ _SILENCE = 180.0
 """The server says something at least every minute; after three the connection is taken for lost."""
 
 _ANSWER_LIMIT = 64 * 1024 * 1024
+_BLOCK = 256 * 1024
 _EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1"}  # noqa: S104 -- compared, not listened on
 
 
@@ -94,6 +95,13 @@ class Api:
         """The JSON that a POST answers; errors: Refused, Unavailable."""
         return self._call("POST", path, {} if body is None else body, seconds)
 
+    def upload(self, path: str, file: BinaryIO, size: int, **query: str | bool) -> Any:
+        """The JSON that a POST with a file as its body answers; errors: Refused, Unavailable."""
+        given = {name: str(value).lower() if isinstance(value, bool) else value for name, value in query.items()}
+        headers = {"Content-Type": "application/octet-stream", "Content-Length": str(size)}
+        with self._send("POST", f"{path}?{urllib.parse.urlencode(given)}", file, headers, _SILENCE) as response:
+            return json.loads(response.read(_ANSWER_LIMIT))
+
     def put(self, path: str, body: object) -> Any:
         """The JSON that a PUT answers; errors: Refused, Unavailable."""
         return self._call("PUT", path, body)
@@ -118,14 +126,17 @@ class Api:
                 raise Unavailable(f"The answer of {self.url} broke off.", "Try again.") from error
 
     def _open(self, method: str, path: str, body: object, seconds: float) -> http.client.HTTPResponse:
-        connection = http.client.HTTPConnection(self.host, self.port, timeout=seconds)
-        headers = {"Accept": "application/json", "Connection": "close"}
+        if body is None:
+            return self._send(method, path, None, {}, seconds)
+        return self._send(method, path, json.dumps(body).encode(), {"Content-Type": "application/json"}, seconds)
+
+    def _send(
+        self, method: str, path: str, payload: bytes | BinaryIO | None, more: dict[str, str], seconds: float
+    ) -> http.client.HTTPResponse:
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=seconds, blocksize=_BLOCK)
+        headers = {"Accept": "application/json", "Connection": "close", **more}
         if self._token:
             headers["Authorization"] = f"Bearer {self._token}"
-        payload = None
-        if body is not None:
-            payload = json.dumps(body).encode()
-            headers["Content-Type"] = "application/json"
         try:
             connection.request(method, path, payload, headers)
             response = connection.getresponse()

@@ -28,7 +28,7 @@ SECTIONS = {
         "changes": "List what a conversation changed in your project, and what of it waits for you",
         "undo": "Take back what a conversation changed in your project",
         "sessions": "List, search, show, rename, end, archive and delete conversations",
-        "import": "Keep conversations with Claude Code that it would delete",
+        "import": "Bring conversations from ChatGPT, Claude and Claude Code, and notes from Obsidian",
         "workspaces": "Give conversations about one project a folder, a model and limits in common",
     },
     "Journal and knowledge": {

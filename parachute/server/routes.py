@@ -7,6 +7,7 @@ from parachute.automation.triage.api import router as orchestrator
 from parachute.capabilities.mcp_servers.api import router as mcp_servers
 from parachute.chat.changes.api import router as changes
 from parachute.chat.claude_code_import.api import router as claude_code
+from parachute.chat.imports.api import router as imports
 from parachute.chat.network.api import router as network
 from parachute.chat.repositories.api import router as repositories
 from parachute.chat.runs.api import router as runs
@@ -35,6 +36,7 @@ ROUTERS = (
     network,
     repositories,
     claude_code,
+    imports,
     keys,
     gateway,
     hooks,

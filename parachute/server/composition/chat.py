@@ -12,6 +12,8 @@ from parachute.chat.changes.inbox import ChangesSource
 from parachute.chat.changes.service import Changes
 from parachute.chat.claude_code_import.history import History
 from parachute.chat.claude_code_import.service import ClaudeCode
+from parachute.chat.imports.folders import ImportFolders
+from parachute.chat.imports.service import Imports
 from parachute.chat.knowledge.service import KnowledgeService
 from parachute.chat.network.inbox import HostsSource
 from parachute.chat.network.service import Networks
@@ -32,6 +34,7 @@ from parachute.chat.runs.store import RunStore
 from parachute.chat.runs.turn import TurnServices
 from parachute.chat.sessions.ending import SessionEnding
 from parachute.chat.sessions.endings import Endings
+from parachute.chat.sessions.importing import ImportedSessions
 from parachute.chat.sessions.rebuilding import Rebuilding
 from parachute.chat.sessions.service import Sessions
 from parachute.chat.sessions.store import SessionStore
@@ -75,6 +78,7 @@ class ChatServices:
     changes: Changes
     inspection: SandboxInspection
     claude_code: ClaudeCode
+    imports: Imports
 
 
 async def build_sessions(storage: Storage, events: EventServices, lifecycle: Lifecycle) -> SessionServices:
@@ -142,6 +146,8 @@ async def build_chat(
     events.inbox.add(PromptsSource(vault, modules.approved_prompts), ChangesSource(changes, sessions.sessions))
     claude_code = ClaudeCode(History(), vault, sessions.sessions, sandboxes, events.hooks)
     await claude_code.start()
+    brought = ImportedSessions(sessions.sessions, sessions.store)
+    imports = await lifecycle.start(Imports(ImportFolders(vault), brought, storage.audit))
     ending = SessionEnding(Endings(storage.sessions), events.events, settings.session_idle_minutes, runs.is_active)
     sessions.sessions.closed = (await lifecycle.start(ending)).session_closed
     return ChatServices(
@@ -156,4 +162,5 @@ async def build_chat(
         changes=changes,
         inspection=SandboxInspection(agents, workspaces, networks, runs),
         claude_code=claude_code,
+        imports=imports,
     )

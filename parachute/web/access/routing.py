@@ -85,6 +85,9 @@ RULES = (
     Rule("/api/network", "network", write="admin"),
     Rule("/api/git", "git", write="admin"),
     Rule("/api/claude-code", "chat"),
+    Rule("/api/import", "chat"),
+    # These also put files into the vault, and take back all that one brought.
+    Rule("/api/imports", "chat", written="imports", write="admin"),
     Rule("/api/usage", "chat"),
     Rule("/api/ask", "chat"),
     # The app's own copy of the journal.
