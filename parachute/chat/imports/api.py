@@ -35,7 +35,7 @@ async def import_export(request: Request, service: ImportsDependency) -> dict[st
     }
 
 
-@router.post("/imports", status_code=202)
+@router.post("/imports")
 async def begin(
     request: Request,
     service: ImportsDependency,
@@ -70,7 +70,7 @@ async def events(import_id: str, service: ImportsDependency) -> Response:
     return EventStream(service.follow(import_id))
 
 
-@router.post("/imports/{import_id}/undo", status_code=202)
+@router.post("/imports/{import_id}/undo")
 async def undo(request: Request, import_id: str, service: ImportsDependency) -> dict[str, Any]:
     """Begin to remove what an import brought; conversations that somebody has gone on with, and changed files, stay."""
     return (await service.undo(import_id, _named(request))).as_json()

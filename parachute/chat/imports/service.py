@@ -7,11 +7,13 @@ import os
 import secrets
 import sqlite3
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 from parachute.base.clock import now
 from parachute.base.disk_errors import disk_error
 from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError
+from parachute.base.folders import Folder
 from parachute.chat.imports.folders import ImportFolders
 from parachute.chat.imports.models import KINDS, Import, State
 from parachute.chat.imports.reading.notes import plain
@@ -92,7 +94,7 @@ class Imports:
         records[record.id] = record
         try:
             await asyncio.to_thread(self._folders.store, record)
-            await _write(parts, folder / "upload")
+            await _write(parts, folder)
         except BaseException:
             del records[record.id]
             await asyncio.shield(asyncio.to_thread(self._folders.remove, record.id))
@@ -249,11 +251,11 @@ class Imports:
             log.warning("What interrupted imports have left could not be removed.", exc_info=True)
 
 
-async def _write(parts: AsyncIterator[bytes], path: Any) -> None:
-    """Write what comes into a new file, in large pieces."""
-    with os.fdopen(
-        os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600), "wb"
-    ) as file:
+async def _write(parts: AsyncIterator[bytes], folder: Path) -> None:
+    """Write what comes into the new file `upload` in a folder, in large pieces."""
+    with Folder.open(folder) as place:
+        descriptor = place.descriptor("upload", os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    with os.fdopen(descriptor, "wb") as file:
         held = bytearray()
         async for part in parts:
             held += part

@@ -184,6 +184,7 @@ KEPT = "1d6a3f0e-6c1d-4a35-9d5c-0f0c8a1b2c3d"
 
 def old_database(path: Path) -> None:
     """The database of an older Parachute, of its version 16."""
+    path.unlink(missing_ok=True)
     with sqlite3.connect(path) as database:
         database.executescript(
             """CREATE TABLE sessions (

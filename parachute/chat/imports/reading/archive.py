@@ -13,6 +13,9 @@ _ENTRIES = 100_000
 _RATIO, _SMALL = 200, 64 * 1024 * 1024
 """Text packs to a tenth; what packs to less than a two hundredth is no text of people."""
 
+_END, _MORE = 66_000, 0xFFFF
+"""Bytes in which the end of an archive lies, and the count there that means more."""
+
 _TOTAL = 64 * 1024**3
 _DEEPEST = 40
 _ENCRYPTED = 1
@@ -27,6 +30,8 @@ class Archive:
 
     def __init__(self, path: Path) -> None:
         self.left_out = Counter[str]()
+        if _stated(path) > _ENTRIES:
+            raise Refused(f"The archive has more than {_ENTRIES:,} entries.")
         try:
             self._zip = zipfile.ZipFile(path)
         except (zipfile.BadZipFile, ValueError, NotImplementedError, EOFError) as error:
@@ -103,6 +108,17 @@ def form_of(path: Path) -> Form:
     if begin.startswith((b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")) or zipfile.is_zipfile(path):
         return "zip"
     return "sqlite" if begin == b"SQLite format 3\0" else "text"
+
+
+def _stated(path: Path) -> int:
+    """The number of entries that the end of an archive states: reading a list of millions takes long before it is refused."""
+    with path.open("rb") as file:
+        file.seek(max(path.stat().st_size - _END, 0))
+        end = file.read(_END)
+    place = end.rfind(b"PK\x05\x06")
+    count = int.from_bytes(end[place + 10 : place + 12], "little") if place >= 0 else 0
+    large = end.rfind(b"PK\x06\x06")
+    return int.from_bytes(end[large + 32 : large + 40], "little") if count == _MORE and large >= 0 else count
 
 
 def _is_safe(entry: zipfile.ZipInfo) -> bool:

@@ -33,7 +33,9 @@ def read(value: dict[str, Any]) -> Iterator[Conversation]:
     parents = {key: name_of(node.get("parent")) for key, node in mapping.items()}
     original = name_of(value.get("conversation_id")) or name_of(value.get("id"))
     if original is None:
-        original = next((key for key, node in mapping.items() if node.get("message")), "unnamed")
+        original = next((key for key, node in mapping.items() if isinstance(node.get("message"), dict)), "unnamed")
+    if not mapping:
+        yield Conversation(SOURCE, original)
     said: set[str] = set()
     for number, path in enumerate(branches(parents, name_of(value.get("current_node")))):
         spoken = {key for key in path if _is_said(fields_of(mapping[key].get("message")))}
@@ -61,7 +63,7 @@ def read(value: dict[str, Any]) -> Iterator[Conversation]:
 
 
 def _is_said(message: dict[str, Any]) -> bool:
-    return fields_of(message.get("author")).get("role") in _ROLES and bool(fields_of(message.get("content")))
+    return text_of(fields_of(message.get("author")).get("role")) in _ROLES and bool(fields_of(message.get("content")))
 
 
 def _add(found: Conversation, message: dict[str, Any], left_out: Counter[str]) -> None:

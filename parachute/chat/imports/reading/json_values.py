@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any, Protocol
 
 ELEMENT_LIMIT = 48 * 1024 * 1024
@@ -16,6 +17,7 @@ _CONTAINERS_DEEP = 3
 
 _QUOTE = re.compile(rb'(?<!\\)(?:\\\\)*"')
 _TORN = re.compile(rb"(?:(?<!\\)(?:\\\\)*(\\(?:u[0-9a-fA-F]{0,3})?)|([\xc0-\xff][\x80-\xbf]{0,2}))\Z")
+_TAIL = 64
 _BOM = b"\xef\xbb\xbf"
 
 Event = tuple[str, Any]
@@ -56,10 +58,10 @@ class ShortStrings:
             if not self._is_begun:
                 self._is_begun, data = True, data.removeprefix(_BOM)
             data, self._held = self._held + data, b""
-            if torn := _TORN.search(data):
+            if torn := _TORN.search(data, max(len(data) - _TAIL, 0)):
                 place = torn.start(1) if torn[1] is not None else torn.start(2)
                 data, self._held = data[:place], data[place:]
-            if _QUOTE.search(data):
+            if b'"' in data and _QUOTE.search(data):
                 self._since_quote = 0
             else:
                 self._since_quote += len(data)
@@ -77,9 +79,8 @@ def elements(file: Readable) -> Iterator[Any]:
     import ijson
 
     try:
-        # Floats: the other way, numbers become Decimal, which no date is made of.
-        events = ijson.basic_parse(ShortStrings(file), use_float=True)
-        yield from _elements(events, 0)
+        # Not `use_float`: it gives up at the first whole number of more than 64 bits.
+        yield from _elements(ijson.basic_parse(ShortStrings(file)), 0)
     except (ijson.JSONError, UnicodeDecodeError, ValueError, StopIteration) as error:
         raise InvalidJson(
             str(error).strip().splitlines()[0][:200] if str(error).strip() else "it ends early"
@@ -92,7 +93,7 @@ def flag(file: Readable, name: str) -> bool:
 
     depth, key = 0, None
     try:
-        for event, value in ijson.basic_parse(ShortStrings(file), use_float=True):
+        for event, value in ijson.basic_parse(ShortStrings(file)):
             if event.startswith("start_"):
                 depth += 1
             elif event.startswith("end_"):
@@ -151,6 +152,8 @@ def _build(begin: Event, events: Iterator[Event]) -> Any:
             keys.pop()
             continue
         made = {} if event == "start_map" else [] if event == "start_array" else value
+        if isinstance(made, Decimal):
+            made = float(made)
         cost += _VALUE_COST + (len(value) if event == "string" else 0)
         if cost > ELEMENT_LIMIT or len(stack) > _DEEPEST:
             del root, made

@@ -25,6 +25,7 @@ from parachute.chat.imports.reading.notes import is_hidden, is_instruction, plai
 _MEMORY = 224 * 1024 * 1024
 _PROCESSOR_SECONDS = 4 * 3600
 _TEXT = 32 * 1024 * 1024
+_BEGINNING = 4096
 _FILE = 2 * 1024**3
 _LIKE_CONVERSATIONS = "conversations"
 
@@ -62,7 +63,10 @@ class Reading:
             self._markdown(self._path.name, self._path.read_bytes()[: _TEXT + 1])
         else:
             with self._path.open("rb") as file:
-                if flag(file, "archived"):
+                # In an object it may stand behind everything else; a list has no names.
+                is_object = file.read(_BEGINNING).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+                file.seek(0)
+                if is_object and flag(file, "archived"):
                     self._say(archived=True)
             with self._path.open("rb") as self._file:
                 self._json(self._file)
