@@ -19,6 +19,7 @@ GROUPS = {
         "module-brain",
         "module-chat",
         "workspaces",
+        "importing",
         "tools",
         "inbox",
         "undo",

@@ -22,7 +22,7 @@ from parachute.base.folders import Folder
 from parachute.chat.imports.models import Import
 from parachute.config.vault.service import Vault
 
-_ID = re.compile(r"[0-9a-f]{16}")
+_ID = re.compile(r"[0-9a-f]{8}")
 _RECORD_LIMIT = 256 * 1024
 _LINE = 16 * 1024
 _SPARE = 512 * 1024 * 1024

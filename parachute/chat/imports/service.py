@@ -88,7 +88,7 @@ class Imports:
                 "Several imports are waiting already.", "Import this one when they are done.", key="imports_busy"
             )
         await asyncio.to_thread(self._folders.check_room, size)
-        record = Import(secrets.token_hex(8), plain(name), None, now(), dry_run=dry_run, archived=archived)
+        record = Import(secrets.token_hex(4), plain(name), None, now(), dry_run=dry_run, archived=archived)
         record.takes_files = takes_files
         folder = await asyncio.to_thread(self._folders.make, record.id)
         records[record.id] = record
