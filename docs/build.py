@@ -20,6 +20,7 @@ GROUPS = {
         "module-chat",
         "workspaces",
         "contexts",
+        "importing",
         "tools",
         "inbox",
         "undo",

@@ -101,10 +101,12 @@ class Api:
         """The JSON that a PUT answers; errors: Refused, Unavailable."""
         return self._call("PUT", path, body, headers=headers)
 
-    def upload(self, path: str, file: BinaryIO, size: int, headers: Mapping[str, str] | None = None) -> Any:
-        """The JSON that a PUT of a file of this size answers; errors: Refused, Unavailable."""
+    def upload(
+        self, method: str, path: str, file: BinaryIO, size: int, headers: Mapping[str, str] | None = None
+    ) -> Any:
+        """The JSON that a PUT or POST of a file of this size answers; errors: Refused, Unavailable."""
         given = {"Content-Length": str(size), "Content-Type": "application/octet-stream", **(headers or {})}
-        return self._answer(self._send("PUT", path, file, _SILENCE, given))
+        return self._answer(self._send(method, path, file, _SILENCE, given))
 
     def patch(self, path: str, body: object) -> Any:
         """The JSON that a PATCH answers; errors: Refused, Unavailable."""

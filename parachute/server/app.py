@@ -66,6 +66,9 @@ _FILE_LIMIT = 1 << 40
 _UPLOAD_LIMIT = 512 * 1024 * 1024
 """Bytes that a module may be sent, such as a long recording: they are passed on, never held."""
 
+_EXPORT_LIMIT = 64 * 1024 * 1024 * 1024
+"""Bytes of an export, which has to be an end of; whether there is room for it is asked first."""
+
 _LIMITS = {
     "/api": _UPLOAD_LIMIT,
     **{f"/api/{name}": _BODY_LIMIT for name in OWN - ALIASES.keys()},
@@ -74,6 +77,9 @@ _LIMITS = {
     # Only the message itself; other bodies of a conversation have the limit of everything else.
     "/api/chat": _MESSAGE_LIMIT,
     "/api/chat/": _BODY_LIMIT,
+    # Exports are written to the disk as they come.
+    "/api/import": _UPLOAD_LIMIT,
+    "/api/imports": _EXPORT_LIMIT,
 }
 
 

@@ -8,6 +8,7 @@ from parachute.capabilities.mcp_servers.api import router as mcp_servers
 from parachute.chat.changes.api import router as changes
 from parachute.chat.claude_code_import.api import router as claude_code
 from parachute.chat.contexts.api import router as contexts
+from parachute.chat.imports.api import router as imports
 from parachute.chat.network.api import router as network
 from parachute.chat.repositories.api import router as repositories
 from parachute.chat.runs.api import router as runs
@@ -43,6 +44,7 @@ ROUTERS = (
     network,
     repositories,
     claude_code,
+    imports,
     keys,
     audit,
     gateway,

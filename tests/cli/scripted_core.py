@@ -121,7 +121,9 @@ class ScriptedCore:
         token = request.headers.get("authorization", "").removeprefix("Bearer ")
         query = dict(request.query_params)
         path = request.url.path
-        self.calls.append(Call(request.method, path, query, token, json.loads(body) if body else None))
+        is_file = request.headers.get("content-type") == "application/octet-stream"
+        sent = body if is_file else json.loads(body) if body else None
+        self.calls.append(Call(request.method, path, query, token, sent))
         if scripted := self.answers.get((request.method, path)):
             return JSONResponse(scripted[1], scripted[0])
         match request.method, path.rpartition("/")[2]:

@@ -1,8 +1,15 @@
 """`parachute import`."""
 
+import io
 import json
+import os
+import sqlite3
+import zipfile
+from pathlib import Path
+from typing import Any
 
 from parachute.config.settings.home import Home
+from tests.chat.imports.exports import MARKDOWN, SESSION, old_database, old_transcript
 from tests.support.terminal import Terminal
 
 from .scripted_core import ScriptedCore
@@ -39,3 +46,111 @@ def test_what_comes_here_is_counted_and_what_does_not_is_named(parachute: Termin
         failed = [{"sessionId": "c", "reason": "It is too long."}]
         core.answers["POST", "/api/claude-code/keep"] = 200, {"kept": [], "failed": failed}
         assert "c was not copied: It is too long." in parachute.fails("import", "keep")
+
+
+def answers(core: ScriptedCore, **changes: Any) -> None:
+    """Let the core answer as to an import that is over."""
+    record = {
+        **{"id": "4c8e11d2", "name": "export", "kind": "chatgpt", "state": "done", "dryRun": False, "archived": False},
+        **{"startedAt": "2026-01-02T03:04:05.000Z", "endedAt": "2026-01-02T03:04:06.000Z", "progress": 1.0},
+        **{"conversations": 3, "imported": 2, "skipped": 1, "files": 1, "filesImported": 1, "filesSkipped": 0},
+        **{"messages": 9, "oldest": "2023-11-14T22:13:20.250Z", "newest": "2024-11-14T22:13:20.250Z"},
+        "leftOut": [{"what": "tool_calls", "count": 7, "why": "they are not what was said"}],
+        **{"errors": [], "kept": []},
+        **changes,
+    }
+    core.answers["POST", "/api/imports"] = core.answers["POST", "/api/imports/4c8e11d2/undo"] = 200, record
+    core.answers["GET", "/api/imports/4c8e11d2/events"] = core.answers["GET", "/api/imports/4c8e11d2"] = 200, record
+    core.answers["DELETE", "/api/imports/4c8e11d2"] = 200, record
+    core.answers["GET", "/api/imports"] = 200, {"imports": [record]}
+
+
+def test_an_export_is_sent_and_what_came_is_told(parachute: Terminal, home: Home, tmp_path: Path) -> None:
+    export = tmp_path / "chat export.zip"
+    export.write_bytes(b"PK\x03\x04" + bytes(1_000_000))
+    with ScriptedCore(home) as core:
+        answers(core)
+        said = parachute.ok("import", "chatgpt", str(export), "--archived")
+        assert "2 conversations and 1 file came, from 2023-11-14 to 2024-11-14." in said
+        assert "1 was here already." in said
+        assert "left out: 7 tool calls (they are not what was said)" in said
+        call = core.calls[0]
+        assert call.body == export.read_bytes()
+        assert call.query == {"kind": "chatgpt", "name": "chat export", "dry_run": "false", "archived": "true"}
+        answers(core, dryRun=True)
+        assert "would come" in parachute.ok("import", "file", str(export), "--dry-run")
+        assert core.calls[-3].query["kind"] == "auto"
+        assert json.loads(parachute.ok("import", "claude", str(export), "--json"))["id"] == "4c8e11d2"
+
+
+def test_what_fails_has_a_sentence_and_a_code(parachute: Terminal, home: Home, tmp_path: Path) -> None:
+    with ScriptedCore(home) as core:
+        answers(core, state="failed", errors=["The archive has no conversations.json."], imported=0)
+        (tmp_path / "x.zip").write_bytes(b"PK")
+        assert "no conversations.json" in parachute.fails("import", "chatgpt", str(tmp_path / "x.zip"))
+        assert "cannot be read" in parachute.fails("import", "chatgpt", str(tmp_path / "missing.zip"))
+        (tmp_path / "no.db").write_text("nothing")
+        assert "database" in parachute.fails("import", "parachute", str(tmp_path / "no.db"))
+
+
+def test_imports_are_listed_undone_and_cancelled(parachute: Terminal, home: Home) -> None:
+    with ScriptedCore(home) as core:
+        answers(core, state="undone", kept=["Sails"])
+        assert "4c8e11d2" in parachute.ok("import", "list")
+        assert "  Sails\n" in parachute.ok("import", "undo", "4c8e11d2")
+        assert "brought 2 conversations" in parachute.ok("import", "cancel", "4c8e11d2")
+
+
+def sent(core: ScriptedCore) -> dict[str, bytes]:
+    """The files of the archive that was sent last."""
+    call = next(call for call in reversed(core.calls) if call.method == "POST")
+    with zipfile.ZipFile(io.BytesIO(call.body)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def test_a_folder_of_notes_is_packed_without_what_is_hidden(parachute: Terminal, home: Home, tmp_path: Path) -> None:
+    notes = tmp_path / "Thoughts"
+    (notes / ".obsidian" / "plugins").mkdir(parents=True)
+    (notes / ".obsidian" / "plugins" / "main.js").write_text("steal()")
+    (notes / "Boats").mkdir()
+    (notes / "Boats" / "Ottilie.md").write_text("A ketch.")
+    os.utime(notes / "Boats" / "Ottilie.md", (1, 1))
+    (notes / "secret.md").symlink_to("/etc/passwd")
+    os.mkfifo(notes / "pipe.md")
+    with ScriptedCore(home) as core:
+        answers(core)
+        parachute.ok("import", "obsidian", str(notes))
+        assert sent(core) == {"Thoughts/Boats/Ottilie.md": b"A ketch."}
+        assert core.calls[0].query["name"] == "Thoughts"
+
+
+def test_an_older_vault_is_packed_with_what_its_database_has_not_settled(
+    parachute: Terminal, home: Home, tmp_path: Path
+) -> None:
+    vault = tmp_path / "Vault"
+    (vault / "Chat" / "sessions").mkdir(parents=True)
+    (vault / ".claude" / "projects" / "-vault").mkdir(parents=True)
+    (vault / "Daily").mkdir()
+    (vault / "Daily" / "2024-01-01.md").write_text("Mine.")
+    (vault / "Chat" / "sessions" / "tides.md").write_text(MARKDOWN)
+    (vault / ".claude" / "projects" / "-vault" / f"{SESSION}.jsonl").write_text(old_transcript())
+    old_database(vault / "Chat" / "sessions.db")
+    database = sqlite3.connect(vault / "Chat" / "sessions.db")
+    database.execute("PRAGMA journal_mode = WAL")
+    database.execute("UPDATE sessions SET title = 'Newest' WHERE id = ?", (SESSION,))
+    database.commit()
+    try:
+        with ScriptedCore(home) as core:
+            answers(core)
+            parachute.ok("import", "parachute", str(vault))
+            files = sent(core)
+            assert sorted(files) == [
+                f"Vault/.claude/projects/-vault/{SESSION}.jsonl",
+                "Vault/Chat/sessions.db",
+                "Vault/Chat/sessions/tides.md",
+            ]
+            assert b"Newest" in files["Vault/Chat/sessions.db"]
+            parachute.ok("import", "parachute", str(vault / "Chat" / "sessions.db"))
+            assert b"Newest" in core.calls[3].body
+    finally:
+        database.close()

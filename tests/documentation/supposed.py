@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.capabilities.mcp_servers.programs import plain
+from tests.chat.imports.exports import chatgpt_zip, claude_conversation, claude_zip, node, tree
 from tests.modules.registry.building import write_module
 
 from .reader import Reader
@@ -53,6 +54,20 @@ def _mcp_servers(reader: Reader) -> None:
         program.write_text(plain('TOOLS.append(tool("find"))'))
 
 
+def _exports(reader: Reader) -> None:
+    downloads = reader.home / "Downloads"
+    downloads.mkdir(exist_ok=True)
+    talk = tree(
+        node("a", None, text="Which kettle whistles?"), node("b", "a", "assistant", "Most of them."), title="Kettles"
+    )
+    (downloads / "chatgpt.zip").write_bytes(chatgpt_zip(talk))
+    (downloads / "claude.zip").write_bytes(claude_zip(claude_conversation()))
+    notes = reader.home / "Obsidian/Thoughts"
+    (notes / ".obsidian").mkdir(parents=True)
+    (notes / ".obsidian/app.json").write_text("{}")
+    (notes / "Boats.md").write_text("See [[Kettles]].")
+
+
 def _git(folder: Path, *command: str) -> None:
     names = ["-c", "user.name=me", "-c", "user.email=me@example.org"]
     subprocess.run(["git", "-C", folder, *names, *command], check=True)
@@ -61,6 +76,7 @@ def _git(folder: Path, *command: str) -> None:
 _SUPPOSED: dict[str, Callable[[Reader], None]] = {
     "docs/backup.md": _a_disk_and_a_clone,
     "docs/doctor.md": _a_synchronised_vault,
+    "docs/importing.md": _exports,
     "docs/installing-modules.md": _a_module_of_somebody,
     "docs/mcp-servers.md": _mcp_servers,
     "docs/workspaces.md": _a_project,

@@ -3,7 +3,9 @@
 import asyncio
 
 from parachute.chat.runs import events
+from parachute.chat.runs.quoting import IMPORTED, quote
 from parachute.chat.runs.run import CutOff, Run
+from parachute.chat.sessions.imported import IMPORT
 from parachute.chat.sessions.models import Session
 from parachute.chat.sessions.service import Sessions
 
@@ -40,8 +42,11 @@ class History:
         if run.request.prior_conversation and not known:
             parts.append(("prior_conversation", run.request.prior_conversation))
         if run.is_new and session.continued_from:
-            parts.append(("prior_conversation", await self._words_of(session.continued_from)))
-        if not known and session.message_count > 0:
+            parts.append(await self._continued(session, session.continued_from))
+        quoted = "" if known else await asyncio.to_thread(self._quoted, session.id)
+        if quoted:
+            parts.append((IMPORTED, quoted))
+        if not known and session.message_count > _brought(session, quoted):
             reported = session.metadata.pop(_REPORTED, False)
             if not reported:
                 session.metadata[_REPORTED] = True
@@ -55,7 +60,9 @@ class History:
             parts.append(("interrupted_turn", "\n\n".join(f"{role}: {text}" for role, text in each.texts)))
         parts = [(name, text) for name, text in parts if text]
         self.injected = len(parts)
-        return "".join(f"<{name}>\n{text[-_LIMIT:]}\n</{name}>\n\n" for name, text in parts)
+        return "".join(
+            f"<{name}>\n{text if name == IMPORTED else text[-_LIMIT:]}\n</{name}>\n\n" for name, text in parts
+        )
 
     async def report_no_more(self, session: Session) -> None:
         """Let the next message go on with the stored words at once, unless the process that ended has left a transcript."""
@@ -71,6 +78,22 @@ class History:
         # A message that is there has taken those along that were lost before it.
         last = max((number for number, each in enumerate(self._run.cut_off, 1) if each.message in written), default=0)
         return [each for each in self._run.cut_off[last:] if known or not each.is_recorded]
+
+    async def _continued(self, session: Session, before: str) -> tuple[str, str]:
+        """What was said in the conversation that this one continues."""
+        if await asyncio.to_thread(self._sessions.transcripts.imported, before) is None:
+            return "prior_conversation", await self._words_of(before)
+        # All of it: what was said here since may repeat what was imported.
+        session.metadata.setdefault(IMPORT, {"continued": before})
+        await self._sessions.save(session)
+        return IMPORTED, await asyncio.to_thread(self._quoted, before, of_all=True)
+
+    def _quoted(self, session: str, *, of_all: bool = False) -> str:
+        transcripts = self._sessions.transcripts
+        origin = transcripts.origin(session)
+        if origin is None:
+            return ""
+        return quote(origin, transcripts.events(session) if of_all else transcripts.imported_events(session), _LIMIT)
 
     async def _words_of(self, session: str) -> str:
         lines = []
@@ -94,3 +117,10 @@ class History:
         )
         run.status = "done"
         run.log.append(events.Done(session.id, session.title, model=None, duration_ms=0))
+
+
+def _brought(session: Session, quoted: str) -> int:
+    """How many of a session's messages its import brought, of which nothing is missing as long as they can be quoted."""
+    known = session.metadata.get(IMPORT)
+    count = known.get("messages") if quoted and isinstance(known, dict) else 0
+    return count if isinstance(count, int) else 0

@@ -45,6 +45,13 @@ async def close(connection: Connection, session: str) -> None:
     )
 
 
+async def tell_nobody(connection: Connection, session: str) -> None:
+    """A session came from elsewhere, where it has ended: hooks and memory hear of it when somebody goes on with it."""
+    await connection.execute(
+        "INSERT OR REPLACE INTO endings SELECT id, message_count, 0, NULL FROM sessions WHERE id = ?", (session,)
+    )
+
+
 async def reopen(connection: Connection, session: str) -> None:
     """A person goes on with a session: an end that nobody has heard of is none."""
     await connection.execute("DELETE FROM endings WHERE session = ? AND is_due", (session,))

@@ -7,6 +7,7 @@ import sqlite3
 
 from parachute.base.clock import now
 from parachute.base.errors import ParachuteError
+from parachute.chat.sessions.imported import session_of
 from parachute.chat.sessions.messages import assistant_text, user_text
 from parachute.chat.sessions.models import MODULE, Session
 from parachute.chat.sessions.service import Sessions
@@ -47,7 +48,8 @@ class Rebuilding:
         """Add the sessions that have a transcript and no row; how many."""
         await self._store.set_rebuilt(False)
         known = set(await self._store.ids())
-        found = await asyncio.to_thread(lambda: set(self._sessions.transcripts.ids()))
+        transcripts = self._sessions.transcripts
+        found = await asyncio.to_thread(lambda: {*transcripts.ids(), *transcripts.imported_ids()})
         direct = await self._trust.direct_sessions()
         added = 0
         for identifier in sorted((found | direct) - known):
@@ -72,6 +74,11 @@ class Rebuilding:
 
     def _session(self, identifier: str) -> Session | None:
         """Make a session from its transcript; None for one in which nothing was said."""
+        if origin := self._sessions.transcripts.origin(identifier):
+            said = self._sessions.transcripts.own_events(identifier)
+            return session_of(
+                origin, identifier, more=sum(bool(user_text(each) or assistant_text(each)) for each in said)
+            )
         times: list[str] = []
         title, count = None, 0
         for event in self._sessions.transcripts.events(identifier):

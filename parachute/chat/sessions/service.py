@@ -13,6 +13,7 @@ from parachute.base.clock import now
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from parachute.base.files import remove_tree
 from parachute.chat.sessions.changes import change_of, title_in
+from parachute.chat.sessions.imported import IMPORTED_KINDS, imported_texts
 from parachute.chat.sessions.messages import assistant_text, messages_of, user_text
 from parachute.chat.sessions.models import MODULE, Owner, Session, is_session_id, para_id_of
 from parachute.chat.sessions.store import SessionStore
@@ -97,6 +98,10 @@ class Sessions:
             },
         )
         return session
+
+    def changed(self) -> None:
+        """Forget the lists that were kept: something else has stored sessions."""
+        self._generation += 1
 
     async def check_owner(self, session: Session, asking: Owner | None) -> None:
         """See that whoever asks may go on with a session: the module that made it with the same agent, or a person (None).
@@ -354,7 +359,8 @@ class Sessions:
     async def words(self, session: str) -> str:
         """Return the texts of a conversation in the search index, in order."""
         texts = await self._store.words(session)
-        return "\n\n".join(f"{kind}: {text}" for kind, text in texts if kind != "title")
+        said = (pair for pair in texts if pair[0] != "title" and pair[0] not in IMPORTED_KINDS.values())
+        return "\n\n".join(f"{kind}: {text}" for kind, text in said)
 
     async def rebuild_index(self) -> int:
         """Make the search index anew from titles and transcripts; the number of sessions read."""
@@ -373,8 +379,8 @@ class Sessions:
 
     def _texts(self, session: str) -> list[tuple[str, str]]:
         self.transcripts.prepare(session)
-        texts = []
-        for event in self.transcripts.events(session):
+        texts = imported_texts(self.transcripts.imported_events(session), _INDEXED_TEXT)
+        for event in self.transcripts.own_events(session):
             if text := user_text(event) or assistant_text(event):
                 texts.append((event["type"], text[:_INDEXED_TEXT]))
         return texts

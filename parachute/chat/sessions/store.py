@@ -23,6 +23,7 @@ _INSERT = (
     f"INSERT INTO sessions ({', '.join(COLUMNS)}, summary) "  # noqa: S608 - names of our own fields
     f"VALUES ({', '.join(':' + name for name in COLUMNS)}, :summary)"
 )
+_INSERT_NEW = _INSERT.replace("INSERT", "INSERT OR IGNORE", 1)
 _UPDATE = (
     f"UPDATE sessions SET {', '.join(f'{name} = :{name}' for name in COLUMNS if name != 'id')}, summary = :summary "  # noqa: S608
     "WHERE id = :id"
@@ -54,6 +55,26 @@ class SessionStore:
             await connection.execute(_INSERT, _row(session))
             await self._index(connection, session.id, [("title", session.title or "")])
         session.remember()
+
+    async def insert_imported(self, sessions: Iterable[tuple[Session, Iterable[tuple[str, str]]]]) -> list[str]:
+        """Add rows with their texts, all or none of them; the ids of those that were not there. Their end is nothing to be told."""
+        added = []
+        async with self._database.transaction() as connection:
+            for session, texts in sessions:
+                cursor = await connection.execute(_INSERT_NEW, _row(session))
+                if cursor.rowcount:
+                    added.append(session.id)
+                    await self._index(connection, session.id, [("title", session.title or ""), *texts])
+                    await endings.tell_nobody(connection, session.id)
+        return added
+
+    async def imported(self, import_id: str) -> list[Session]:
+        """The sessions that an import has brought, and that are still here."""
+        rows = await self._database.rows(
+            f"SELECT {', '.join(COLUMNS)} FROM sessions WHERE json_extract(metadata, '$.import.id') = ?",  # noqa: S608
+            (import_id,),
+        )
+        return [_session(row) for row in rows]
 
     async def update(
         self,

@@ -6,8 +6,8 @@ import stat
 import time
 from collections import deque
 from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import dataclass, field
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -28,6 +28,11 @@ _ANSWER_LIMIT = 8 * 1024 * 1024
 """Bytes of events in one answer; the newest are kept."""
 
 _OWN = "-scratch-"
+IMPORTED = "imports/transcripts"
+"""Below `.parachute`, where no agent writes: what conversations brought along that were imported."""
+
+_IMPORTED = ".imported.jsonl"
+_ORIGIN_LIMIT = 64 * 1024
 _SAID = ("user", "assistant")
 
 Kept = int | Literal["last", "all", "messages"]
@@ -110,6 +115,39 @@ class Transcripts:
                     return Path(path)
         return None
 
+    def imported(self, session: str) -> Path | None:
+        """What an import brought of a session, which stays as it is and comes before all that is said here."""
+        if not is_session_id(session):
+            return None
+        path = self._vault.state / IMPORTED / f"{session}{_IMPORTED}"
+        return path if _is_regular(path) and not path.parent.is_symlink() else None
+
+    def imported_ids(self) -> list[str]:
+        """The sessions of which an import brought something."""
+        try:
+            with Folder.open(self._vault.state) as state, state.folder(IMPORTED) as found:
+                names = [entry.name for entry in found.entries() if entry.name.endswith(_IMPORTED)]
+        except OSError:
+            return []
+        return [session for name in names if is_session_id(session := name.removesuffix(_IMPORTED))]
+
+    def origin(self, session: str) -> dict[str, Any] | None:
+        """What an import says of a session in the first line of what it brought; None without one."""
+        path = self.imported(session)
+        file = _open(path) if path else None
+        if file is None:
+            return None
+        with file:
+            try:
+                value = json.loads(file.readline(_ORIGIN_LIMIT))
+            except (ValueError, RecursionError):
+                return None
+        return value if isinstance(value, dict) and value.get("type") == "import" else None
+
+    def imported_events(self, session: str) -> Iterator[dict[str, Any]]:
+        """The events that an import brought."""
+        return _events_in(self.imported(session))
+
     def ids(self) -> Iterator[str]:
         """The sessions whose transcript lies in the folder of its own sandbox."""
         try:
@@ -137,7 +175,7 @@ class Transcripts:
         if path is None:
             return False
         own = self.folder(session) / path.name
-        if path == own and not any(event["type"] in _SAID for event in self.events(session)):
+        if path == own and not any(event["type"] in _SAID for event in _events_in(path)):
             remove_tree(own, self._vault.root)
             return False
         if path == own:
@@ -173,30 +211,38 @@ class Transcripts:
 
     def read(self, session: str, kept: Kept = "all") -> Transcript | None:
         """The transcript of a session, or None if there is none."""
-        path = self.find(session)
-        file = _open(path) if path else None
-        if path is None or file is None:
-            return None
-        found = Transcript(path, kept)
-        with file:
-            outline = self._outlines.get(path)
-            with outline.lock:
-                self._bring_up_to_date(outline, file, found)
-                found.segments = list(outline.segments)
+        with ExitStack() as stack:
+            files = []
+            for path in (self.imported(session), self.find(session)):
+                file = _open(path) if path else None
+                if path is not None and file is not None:
+                    files.append((path, stack.enter_context(file)))
+            if not files:
+                return None
+            found = Transcript(files[-1][0], kept)
+            parts = []
+            for path, file in files:
+                found.clear()
+                outline = self._outlines.get(path)
+                with outline.lock:
+                    self._bring_up_to_date(outline, file, found)
+                    parts.append(list(outline.segments))
+            found.segments = [replace(each, index=n) for n, each in enumerate(part for one in parts for part in one)]
             if kept != "last":
                 found.clear()
-                for _, _, line in _events(file, *_wanted(found.segments, kept)):
-                    found.add(line)
+                for (_, file), (start, end) in zip(files, _wanted(parts, kept), strict=True):
+                    for _, _, line in _events(file, start, end):
+                        found.add(line)
         return found
 
     def events(self, session: str) -> Iterator[dict[str, Any]]:
         """All events of a session's transcript, one after the other."""
-        path = self.find(session)
-        file = _open(path) if path else None
-        if file is not None:
-            with file:
-                for _, event, _ in _events(file):
-                    yield event
+        yield from self.imported_events(session)
+        yield from self.own_events(session)
+
+    def own_events(self, session: str) -> Iterator[dict[str, Any]]:
+        """The events of what was said on this computer."""
+        return _events_in(self.find(session))
 
     def delete(self, session: str) -> None:
         """Remove a session's transcript and the folder of the same name."""
@@ -208,6 +254,9 @@ class Transcripts:
             with suppress(OSError):
                 remove_tree(path.with_suffix(""), self._vault.root)
         self._outlines.delete(path or self.folder(session) / f"{session}.jsonl")
+        if imported := self.imported(session):
+            remove_tree(imported, self._vault.root)
+            self._outlines.delete(imported)
 
     def _bring_up_to_date(self, outline: Outline, file: IO[bytes], found: Transcript) -> None:
         """Read what is new of a file; `found` has the events of the newest segment then."""
@@ -249,20 +298,40 @@ def encoded(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
 
 
-def _wanted(segments: list[Segment], kept: Kept) -> tuple[int, int]:
-    """From where to where in the file the wanted segments lie."""
+def _wanted(parts: list[list[Segment]], kept: Kept) -> list[tuple[int, int]]:
+    """From where to where in each file the wanted segments lie."""
+    ranges = [(0, 0)] * len(parts)
     if isinstance(kept, int):
-        if kept >= len(segments):
-            return 0, 0
-        return segments[kept].start, segments[kept + 1].start if kept + 1 < len(segments) else _FILE_LIMIT
-    first = len(segments) - 1
-    shown = segments[first].shown
-    while first > 0 and (
-        shown < NEWEST if kept == "messages" else segments[-1].start - segments[first].start < _ANSWER_LIMIT
-    ):
-        first -= 1
+        for number, segments in enumerate(parts):
+            if 0 <= kept < len(segments):
+                ranges[number] = (
+                    segments[kept].start,
+                    segments[kept + 1].start if kept + 1 < len(segments) else _FILE_LIMIT,
+                )
+            kept -= len(segments)
+        return ranges
+    shown, size = 0, 0
+    for number, segments in reversed(list(enumerate(parts))):
+        if number < len(parts) - 1 and not (shown < NEWEST if kept == "messages" else size < _ANSWER_LIMIT):
+            break
+        first = len(segments) - 1
         shown += segments[first].shown
-    return segments[first].start, _FILE_LIMIT
+        while first > 0 and (
+            shown < NEWEST if kept == "messages" else size + segments[-1].start - segments[first].start < _ANSWER_LIMIT
+        ):
+            first -= 1
+            shown += segments[first].shown
+        size += segments[-1].start - segments[first].start
+        ranges[number] = segments[first].start, _FILE_LIMIT
+    return ranges
+
+
+def _events_in(path: Path | None) -> Iterator[dict[str, Any]]:
+    file = _open(path) if path else None
+    if file is not None:
+        with file:
+            for _, event, _ in _events(file):
+                yield event
 
 
 def _events(file: IO[bytes], start: int = 0, end: int = _FILE_LIMIT) -> Iterator[tuple[int, dict[str, Any], bytes]]:

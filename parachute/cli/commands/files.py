@@ -116,7 +116,7 @@ def upload(
         if path.endswith("/"):
             path += file.name
         place = f"/api/files/upload?path={quoted(path)}"
-        said = Api.find().upload(place, content, file.stat().st_size, _conditions(if_match, new))
+        said = Api.find().upload("PUT", place, content, file.stat().st_size, _conditions(if_match, new))
     _print_written(said, as_json)
 
 

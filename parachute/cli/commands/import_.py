@@ -1,13 +1,92 @@
-"""`parachute import`: conversations with Claude Code that would be deleted, kept as chats."""
+"""`parachute import`: conversations and notes from elsewhere, and conversations with Claude Code that would be deleted."""
+
+import http.client
+import os
+from pathlib import Path
+from typing import Any
 
 import typer
 
-from parachute.cli.api import Api
+from parachute.cli.api import Api, quoted
 from parachute.cli.commands import JSON, group
-from parachute.cli.output import counted, local, print_answer, print_error, print_rows
+from parachute.cli.event_stream import documents
+from parachute.cli.output import (
+    ago,
+    clean,
+    counted,
+    local,
+    print_answer,
+    print_error,
+    print_json,
+    print_note,
+    print_rows,
+)
+from parachute.cli.packing import packed
 
 _DAYS = typer.Option(7, "--days", min=0, max=36_500, help="What is deleted within so many days.")
 _KEEP_SECONDS = 3600.0
+_FILE = typer.Argument(
+    ..., metavar="FILE", help="The export: an archive as it was downloaded, or a file or folder from it."
+)
+_FOLDER = typer.Argument(..., metavar="FOLDER", help="The folder, or an archive of it.")
+_ID = typer.Argument(..., metavar="ID", help="Id of an import, as `parachute import list` shows it.")
+_DRY = typer.Option(False, "--dry-run", help="Only count what would come, and what would be left out.")
+_ARCHIVED = typer.Option(False, "--archived", help="Put the conversations away at once: they can be searched.")
+
+
+def chatgpt(path: Path = _FILE, dry_run: bool = _DRY, archived: bool = _ARCHIVED, as_json: bool = JSON) -> None:
+    """Import the conversations of an export of ChatGPT."""
+    _import("chatgpt", path, dry_run, archived, as_json)
+
+
+def claude(path: Path = _FILE, dry_run: bool = _DRY, archived: bool = _ARCHIVED, as_json: bool = JSON) -> None:
+    """Import the conversations of an export of Claude, and the documents of its projects."""
+    _import("claude", path, dry_run, archived, as_json)
+
+
+def parachute(path: Path = _FOLDER, dry_run: bool = _DRY, archived: bool = _ARCHIVED, as_json: bool = JSON) -> None:
+    """Import the conversations of an older Parachute: its vault, its database, or conversations kept as Markdown."""
+    _import("parachute", path, dry_run, archived, as_json)
+
+
+def obsidian(path: Path = _FOLDER, dry_run: bool = _DRY, as_json: bool = JSON) -> None:
+    """Copy the notes in a folder of Obsidian into the vault, without its settings and plugins."""
+    _import("obsidian", path, dry_run, False, as_json)
+
+
+def file(path: Path = _FILE, dry_run: bool = _DRY, archived: bool = _ARCHIVED, as_json: bool = JSON) -> None:
+    """Import an export, whatever it is of."""
+    _import("auto", path, dry_run, archived, as_json)
+
+
+def list_(as_json: bool = JSON) -> None:
+    """List the imports."""
+    print_rows(
+        Api.find().get("/api/imports")["imports"],
+        as_json,
+        ["Import", "Began", "State", "Brought", "Of"],
+        lambda each: (each["id"], ago(each["startedAt"]), each["state"], _brought(each), each["name"]),
+        "Nothing was imported.",
+    )
+
+
+def undo(identifier: str = _ID, as_json: bool = JSON) -> None:
+    """Remove what an import brought; what you have gone on with, or changed, stays."""
+    api = Api.find()
+    done = _follow(api, api.post(f"/api/imports/{quoted(identifier)}/undo"))
+    print_answer(done, as_json, "What this import brought is gone, but for what you have gone on with or changed:")
+    if not as_json:
+        for each in done["kept"]:
+            print(clean(f"  {each}"))
+        if not done["kept"]:
+            print("  nothing")
+    _end(done, as_json)
+
+
+def cancel(identifier: str = _ID, as_json: bool = JSON) -> None:
+    """Stop an import that runs, or forget one that is over; what it has brought stays."""
+    said = Api.find().delete(f"/api/imports/{quoted(identifier)}")
+    print_answer(said, as_json, f"It is {said['state']}, and brought {_brought(said)}.")
 
 
 def expiring(days: int = _DAYS, as_json: bool = JSON) -> None:
@@ -35,4 +114,66 @@ def keep(days: int = _DAYS, as_json: bool = JSON) -> None:
         raise typer.Exit(1)
 
 
-app = group(expiring, keep)
+app = group(chatgpt, claude, parachute, obsidian, file, list_, undo, cancel, expiring, keep)
+
+
+def _import(kind: str, path: Path, dry_run: bool, archived: bool, as_json: bool) -> None:
+    api = Api.find()
+    name = path.resolve().name.removesuffix(".zip") or "export"
+    with packed(path, kind) as upload:
+        size = upload.seek(0, os.SEEK_END)
+        upload.seek(0)
+        switches = "".join(f"&{word}=true" for word, is_on in (("dry_run", dry_run), ("archived", archived)) if is_on)
+        begun = api.upload("POST", f"/api/imports?kind={kind}&name={quoted(name)}{switches}", upload, size)
+    done = _follow(api, begun)
+    if as_json:
+        print_json(done)
+    else:
+        _print(done)
+    _end(done, as_json)
+
+
+def _follow(api: Api, record: dict[str, Any]) -> dict[str, Any]:
+    """Wait for the end of an import, and show how far it is; a lost connection only means looking again."""
+    path = f"/api/imports/{quoted(record['id'])}"
+    shown = 0.0
+    try:
+        with api.stream("GET", f"{path}/events") as events:
+            for record in documents(events):
+                if record["progress"] >= shown + 0.1 and record["state"] == "running":
+                    shown = record["progress"]
+                    print_note(f"{round(shown * 100)} %, {_brought(record)}")
+    except KeyboardInterrupt:
+        print_note(f"The import goes on; `parachute import cancel {record['id']}` stops it.")
+        raise
+    except (OSError, http.client.HTTPException):
+        pass
+    found: dict[str, Any] = api.get(path)
+    return found
+
+
+def _print(done: dict[str, Any]) -> None:
+    would = "would come" if done["dryRun"] else "came"
+    span = f", from {done['oldest'][:10]} to {done['newest'][:10]}" if done["oldest"] else ""
+    print(clean(f"{_brought(done)} {would}{span}."))
+    there = done["skipped"] + done["filesSkipped"]
+    if there:
+        print(f"{there} {'was' if there == 1 else 'were'} here already.")
+    for each in done["leftOut"]:
+        print(clean(f"  left out: {each['count']} {each['what'].replace('_', ' ')} ({each['why']})"))
+    if not done["dryRun"] and (done["imported"] or done["filesImported"]):
+        print_note(f"`parachute import undo {done['id']}` takes this back.")
+
+
+def _brought(record: dict[str, Any]) -> str:
+    parts = [counted(record["imported"], "conversation")] if record["imported"] or not record["filesImported"] else []
+    parts += [counted(record["filesImported"], "file")] if record["filesImported"] else []
+    return " and ".join(parts)
+
+
+def _end(done: dict[str, Any], as_json: bool) -> None:
+    if not as_json:
+        for sentence in done["errors"]:
+            print_error(sentence)
+    if done["errors"] or done["state"] not in ("done", "undone"):
+        raise typer.Exit(1)

@@ -97,9 +97,14 @@ def _conversation(session: str) -> dict[str, Any] | None:
 
 
 def _is_foreign(conversation: dict[str, Any]) -> bool:
-    """True if others than the owner take part: a module's agents, or people who talk to a bot."""
-    is_of_module = "module" in (conversation.get("metadata") or {})
-    return is_of_module or conversation.get("source") != "parachute" or bool(conversation.get("linkedBotPlatform"))
+    """True if others than the owner take part: a module's agents, people who talk to a bot, or what an import brought."""
+    metadata = conversation.get("metadata") or {}
+    return (
+        "module" in metadata
+        or "import" in metadata
+        or conversation.get("source") != "parachute"
+        or bool(conversation.get("linkedBotPlatform"))
+    )
 
 
 def _words(conversation: dict[str, Any]) -> str:

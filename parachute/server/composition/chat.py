@@ -14,6 +14,8 @@ from parachute.chat.claude_code_import.history import History
 from parachute.chat.claude_code_import.service import ClaudeCode
 from parachute.chat.contexts.service import Contexts
 from parachute.chat.contexts.store import SelectionStore
+from parachute.chat.imports.folders import ImportFolders
+from parachute.chat.imports.service import Imports
 from parachute.chat.knowledge.service import KnowledgeService
 from parachute.chat.network.inbox import HostsSource
 from parachute.chat.network.service import Networks
@@ -35,6 +37,7 @@ from parachute.chat.runs.store import RunStore
 from parachute.chat.runs.turn import TurnServices
 from parachute.chat.sessions.ending import SessionEnding
 from parachute.chat.sessions.endings import Endings
+from parachute.chat.sessions.importing import ImportedSessions
 from parachute.chat.sessions.rebuilding import Rebuilding
 from parachute.chat.sessions.service import Sessions
 from parachute.chat.sessions.store import SessionStore
@@ -80,6 +83,7 @@ class ChatServices:
     claude_code: ClaudeCode
     contexts: Contexts
     preview: PromptPreview
+    imports: Imports
 
 
 async def build_sessions(storage: Storage, events: EventServices, lifecycle: Lifecycle) -> SessionServices:
@@ -151,6 +155,8 @@ async def build_chat(
     events.inbox.add(PromptsSource(vault, modules.approved_prompts), ChangesSource(changes, sessions.sessions))
     claude_code = ClaudeCode(History(), vault, sessions.sessions, sandboxes, events.hooks)
     await claude_code.start()
+    brought = ImportedSessions(sessions.sessions, sessions.store)
+    imports = await lifecycle.start(Imports(ImportFolders(vault), brought, storage.audit))
     ending = SessionEnding(Endings(storage.sessions), events.events, settings.session_idle_minutes, runs.is_active)
     sessions.sessions.closed = (await lifecycle.start(ending)).session_closed
     return ChatServices(
@@ -167,4 +173,5 @@ async def build_chat(
         claude_code=claude_code,
         contexts=contexts,
         preview=PromptPreview(agents, preparation, workspaces, admission, runs),
+        imports=imports,
     )

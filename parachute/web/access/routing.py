@@ -93,6 +93,9 @@ RULES = (
     Rule("/api/claude-code", "chat"),
     # What each may spend is the owner's word.
     Rule("/api/usage/limits", "chat", written="usage", write="admin"),
+    Rule("/api/import", "chat"),
+    # These also put files into the vault, and take back all that one brought.
+    Rule("/api/imports", "chat", written="imports", write="admin"),
     Rule("/api/usage", "chat"),
     Rule("/api/ask", "chat"),
     # The owner's files: neither hidden ones nor secrets, so that nothing is reached here that raises a right.

@@ -15,6 +15,7 @@ from tests.capabilities.mcp_servers.programs import plain
 from tests.chat.changes.seeding import call_changes
 from tests.chat.claude_code_import.writing import talk as said
 from tests.chat.claude_code_import.writing import write
+from tests.chat.imports.conftest import call_imports
 from tests.modules.runtime.module_computer import ModuleComputer
 from tests.support.messages_api import Gate, MessagesAPI, hold, text, tool_use
 from tests.support.sse import ChatStream, chat
@@ -182,6 +183,7 @@ async def _rightly(computer: ModuleComputer, client: httpx2.AsyncClient, model: 
         await call(f"GET /api/claude-code{path}", session=adoptable)
     done.append("GET /api/claude-code/sessions")
     assert (await client.get("/api/claude-code/sessions?path=/a")).json()["sessions"]
+    await call_imports(client, call)
     await call("GET /api/claude-code/expiring")
     await call("POST /api/claude-code/keep")
     await call("POST /api/claude-code/adopt/{session}", session=adoptable)

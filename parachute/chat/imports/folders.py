@@ -1,0 +1,188 @@
+"""Imports on the disk, in `{vault}/.parachute/imports`: a folder for each with its record, and what of it is under way.
+
+`ID/import.json` is the record, `ID/files.jsonl` lists the files that it put into the vault, `ID/upload` is the export and `ID/staged`
+what was read of it and has no place yet: both go when the import ends. `transcripts` has what conversations brought.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import BinaryIO
+
+from parachute.base.disk_errors import DiskFull
+from parachute.base.errors import InvalidInput
+from parachute.base.files import private_folder, remove_tree
+from parachute.base.folders import Folder
+from parachute.chat.imports.models import Import
+from parachute.config.vault.service import Vault
+
+_ID = re.compile(r"[0-9a-f]{8}")
+_RECORD_LIMIT = 256 * 1024
+_LINE = 16 * 1024
+_SPARE = 512 * 1024 * 1024
+"""Bytes that an import leaves free: the owner goes on writing."""
+
+PLACE = "Imported"
+"""The folder of the vault for files that imports bring."""
+
+Placed = tuple[str, int, str]
+"""A file of an import: its path in the vault, its size and the hash of its content."""
+
+
+class ImportFolders:
+    """Reads and writes them; its methods block."""
+
+    def __init__(self, vault: Vault) -> None:
+        self._vault = vault
+        self.root = vault.state / "imports"
+        self.transcripts = self.root / "transcripts"
+
+    def make(self, import_id: str) -> Path:
+        """The folder of an import, with a folder for what is staged."""
+        private_folder(self.transcripts, self._vault.root)
+        private_folder(self.root / import_id / "staged", self._vault.root)
+        return self.root / import_id
+
+    def check_room(self, size: int) -> None:
+        """See that there is room for so many bytes twice, as an export and as what is read of it; error: DiskFull."""
+        free = shutil.disk_usage(self._vault.root).free
+        if free < 2 * size + _SPARE:
+            raise DiskFull(
+                f"The import needs about {2 * size // 1024**2:,} MB, and the disk has {free // 1024**2:,} MB left.",
+                "Free space on it, and try again.",
+            )
+
+    def load(self) -> dict[str, Import]:
+        """All imports; a record that nobody can read is passed over."""
+        found: dict[str, Import] = {}
+        with contextlib.suppress(OSError), Folder.open(self.root) as root:
+            for name in sorted(entry.name for entry in root.entries() if _ID.fullmatch(entry.name)):
+                with contextlib.suppress(OSError, InvalidInput):
+                    record = Import.load(root.read(f"{name}/import.json", _RECORD_LIMIT))
+                    if record.id == name:
+                        found[name] = record
+        return found
+
+    def store(self, record: Import) -> None:
+        """Write a record; error: OSError."""
+        with Folder.open(self.root) as root:
+            root.write(f"{record.id}/import.json", record.stored())
+
+    def clear(self, import_id: str) -> None:
+        """Remove what is there only while an import runs."""
+        for name in ("upload", "staged", "known"):
+            remove_tree(self.root / import_id / name, self._vault.root)
+
+    def remove(self, import_id: str) -> None:
+        """Remove everything of an import but what it brought."""
+        remove_tree(self.root / import_id, self._vault.root)
+
+    def unfinished(self) -> list[str]:
+        """The imports that were under way when the computer ended, also those without a record."""
+        try:
+            with Folder.open(self.root) as root:
+                names = [entry.name for entry in root.entries() if _ID.fullmatch(entry.name)]
+                return [name for name in names if root.status(f"{name}/staged") is not None]
+        except OSError:
+            return []
+
+    def place_transcript(self, import_id: str, staged: str, session: str) -> None:
+        """Move what was staged of a conversation to its place; one without a session that lies there is replaced."""
+        with Folder.open(self.root) as root:
+            root.rename(f"{import_id}/staged/{_number(staged)}", root, f"transcripts/{session}.imported.jsonl")
+
+    def sync_transcripts(self) -> None:
+        """Wait until the names of placed transcripts are on the disk."""
+        with Folder.open(self.transcripts) as folder:
+            folder.sync()
+
+    def remove_transcript(self, session: str) -> None:
+        """Remove what was placed of a session that was not stored."""
+        with contextlib.suppress(OSError), Folder.open(self.root) as root:
+            root.remove(f"transcripts/{session}.imported.jsonl")
+
+    def origin(self, import_id: str, staged: str) -> dict[str, object]:
+        """The first line of what was staged of a conversation."""
+        with Folder.open(self.root) as root, root.file(f"{import_id}/staged/{_number(staged)}") as file:
+            value: dict[str, object] = json.loads(file.readline(_LINE * 4))
+        return value
+
+    def place_file(self, import_id: str, staged: str, path: str, time: str | None) -> bool | None:
+        """Put a staged file into the vault; None if the same one is there, False if another one is, which stays."""
+        target = f"{PLACE}/{path}"
+        with Folder.open(self.root) as root, Folder.open(self._vault.root) as vault:
+            source = f"{import_id}/staged/{_number(staged)}"
+            with root.file(source) as file:
+                size, digest = _hashed(file)
+                if time is not None:
+                    moment = datetime.fromisoformat(time).timestamp()
+                    os.utime(file.fileno(), (moment, moment))
+            above, _, name = target.rpartition("/")
+            with vault.folder(above, make=True) as folder:
+                if folder.status(name) is None:
+                    # Noted first: whatever was placed is known when the import is undone, also after a crash.
+                    self._note(import_id, (target, size, digest))
+                    if root.rename(source, folder, name, replacing=False):
+                        return True
+                with folder.file(name) as there:
+                    return None if _hashed(there) == (size, digest) else False
+
+    def files(self, import_id: str) -> Iterator[Placed]:
+        """The files that an import put into the vault."""
+        with (
+            contextlib.suppress(FileNotFoundError),
+            Folder.open(self.root) as root,
+            root.file(f"{import_id}/files.jsonl") as file,
+        ):
+            while line := file.readline(_LINE):
+                with contextlib.suppress(ValueError, TypeError):
+                    path, size, digest = json.loads(line)
+                    yield str(path), int(size), str(digest)
+
+    def take_back(self, placed: Placed) -> bool:
+        """Remove a file that is as the import left it, and folders that are empty then; False if it was changed."""
+        path, size, digest = placed
+        if not path.startswith(f"{PLACE}/"):
+            return False
+        with Folder.open(self._vault.root) as vault:
+            try:
+                with vault.file(path) as file:
+                    if os.fstat(file.fileno()).st_size != size or _hashed(file) != (size, digest):
+                        return False
+            except FileNotFoundError:
+                return True
+            except (OSError, InvalidInput):
+                return False
+            vault.remove(path)
+            above = path.rpartition("/")[0]
+            with contextlib.suppress(OSError):  # the first folder with something in it
+                while above:
+                    vault.remove_folder(above)
+                    above = above.rpartition("/")[0]
+        return True
+
+    def _note(self, import_id: str, placed: Placed) -> None:
+        with Folder.open(self.root) as root:
+            descriptor = root.descriptor(f"{import_id}/files.jsonl", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        with os.fdopen(descriptor, "ab") as file:
+            file.write(json.dumps(placed).encode() + b"\n")
+
+
+def _number(staged: str) -> str:
+    if not staged.isdigit():
+        raise InvalidInput("What was staged has no number.")
+    return staged
+
+
+def _hashed(file: BinaryIO) -> tuple[int, str]:
+    file.seek(0)
+    digest = hashlib.sha256()
+    while part := file.read(1024 * 1024):
+        digest.update(part)
+    return file.tell(), digest.hexdigest()

@@ -1,0 +1,135 @@
+"""Kinds of exports, what is left out of them, and one import as it is shown and kept."""
+
+import json
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Literal, get_args
+
+from parachute.base.errors import InvalidInput
+
+Kind = Literal["chatgpt", "claude", "parachute", "obsidian"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+State = Literal["receiving", "waiting", "running", "done", "failed", "cancelled", "interrupted", "undoing", "undone"]
+UNFINISHED: frozenset[State] = frozenset({"receiving", "waiting", "running", "undoing"})
+
+WHY = {
+    "images": "pictures are not read",
+    "audio": "recordings are not read; what was transcribed of them is",
+    "files": "files that were sent along are not read, only text that the export has of them",
+    "tool_calls": "calls of tools and their results are not what was said",
+    "hidden_messages": "messages that were never shown, such as instructions of the other program",
+    "thoughts": "what the model wrote to itself",
+    "unknown_content": "content of a kind that is not known here",
+    "empty_conversations": "nothing was said in them",
+    "branches": "a conversation brings its first fifty branches",
+    "too_long": "a conversation has at most 48 MB",
+    "cut_texts": "a message has at most a million characters, the rest of it was cut",
+    "malformed": "they are not what an export has in that place",
+    "hidden_files": "files and folders whose name begins with a dot, such as the settings and plugins of Obsidian",
+    "agent_instructions": "AGENTS.md and CLAUDE.md would be instructions to agents here",
+    "unsafe_names": "names that lead out of the archive, links, and entries with a password",
+    "files_of_others": "only somebody with admin rights puts files into the vault",
+    "other_files": "files that are not conversations",
+    "different_files": "another file of that name is there already, and stays",
+}
+"""The reason why something is left out, by its key."""
+
+_ERRORS = 50
+
+
+@dataclass(slots=True)
+class Import:
+    """One import; times are ISO 8601 in UTC, `progress` is the part of the export that has been read.
+
+    `conversations` and `files` count those that were found, of which some are imported and some were there already (skipped).
+    """
+
+    id: str
+    name: str
+    kind: Kind | None
+    started_at: str
+    state: State = "receiving"
+    dry_run: bool = False
+    archived: bool = False
+    takes_files: bool = True
+    ended_at: str | None = None
+    progress: float = 0.0
+    conversations: int = 0
+    imported: int = 0
+    skipped: int = 0
+    files: int = 0
+    files_imported: int = 0
+    files_skipped: int = 0
+    messages: int = 0
+    oldest: str | None = None
+    newest: str | None = None
+    left_out: dict[str, int] = field(default_factory=dict)
+    errors: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
+    """After an undo, what was changed here since and stays."""
+
+    @property
+    def is_finished(self) -> bool:
+        """True when nothing more happens to it by itself."""
+        return self.state not in UNFINISHED
+
+    def leave_out(self, counts: dict[str, int]) -> None:
+        """Count what was left out, by the keys of WHY."""
+        for what, count in counts.items():
+            self.left_out[what] = self.left_out.get(what, 0) + count
+
+    def fail(self, sentence: str) -> None:
+        """Add an error; after very many the rest is not named."""
+        if len(self.errors) < _ERRORS:
+            self.errors.append(sentence)
+
+    def as_json(self) -> dict[str, Any]:
+        """The form of the API."""
+        left_out = [{"what": what, "count": count, "why": WHY[what]} for what, count in sorted(self.left_out.items())]
+        return {
+            "id": self.id,
+            "name": self.name,
+            "kind": self.kind,
+            "state": self.state,
+            "dryRun": self.dry_run,
+            "archived": self.archived,
+            "startedAt": self.started_at,
+            "endedAt": self.ended_at,
+            "progress": round(self.progress, 3),
+            "conversations": self.conversations,
+            "imported": self.imported,
+            "skipped": self.skipped,
+            "files": self.files,
+            "filesImported": self.files_imported,
+            "filesSkipped": self.files_skipped,
+            "messages": self.messages,
+            "oldest": self.oldest,
+            "newest": self.newest,
+            "leftOut": left_out,
+            "errors": self.errors,
+            "kept": self.kept,
+        }
+
+    def stored(self) -> bytes:
+        """The form on the disk."""
+        return json.dumps(asdict(self)).encode()
+
+    @classmethod
+    def load(cls, data: bytes) -> "Import":
+        """Read what `stored` wrote; error: InvalidInput for anything else, for it lies in the vault."""
+        try:
+            value = json.loads(data)
+            known = {each.name for each in fields(cls)}
+            found = cls(**{name: part for name, part in value.items() if name in known})
+            if (
+                (found.kind not in (None, *KINDS))
+                or found.state not in get_args(State)
+                or not found.left_out.keys() <= WHY.keys()
+            ):
+                raise ValueError("unknown words")
+            if not isinstance(found.id, str) or not isinstance(found.name, str):
+                raise ValueError("no texts")
+            found.as_json()
+        except (ValueError, TypeError, AttributeError, RecursionError) as error:
+            raise InvalidInput(f"This is no record of an import: {error}.") from error
+        return found

@@ -1,0 +1,181 @@
+"""JSON of any size read as a stream: one element in memory at a time, bounded in its size and depth."""
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any, Protocol
+
+ELEMENT_LIMIT = 48 * 1024 * 1024
+"""Bytes, about, that one element takes in memory."""
+
+_VALUE_COST = 100
+_DEEPEST = 100
+_STRING_LIMIT = 8 * 1024 * 1024
+_CHUNK = 64 * 1024
+_CONTAINERS = frozenset({"data", "conversations"})
+_CONTAINERS_DEEP = 3
+
+_QUOTE = re.compile(rb'(?<!\\)(?:\\\\)*"')
+_TORN = re.compile(rb"(?:(?<!\\)(?:\\\\)*(\\(?:u[0-9a-fA-F]{0,3})?)|([\xc0-\xff][\x80-\xbf]{0,2}))\Z")
+_TAIL = 64
+_BOM = b"\xef\xbb\xbf"
+
+Event = tuple[str, Any]
+
+
+class Readable(Protocol):
+    """What is read from, such as an entry of an archive."""
+
+    def read(self, size: int = -1, /) -> bytes:
+        """The next bytes."""
+
+
+class Oversized:
+    """Stands for an element that takes too much memory, or is nested too deeply."""
+
+
+OVERSIZED = Oversized()
+
+
+class InvalidJson(Exception):
+    """The text is no JSON, or ends in the middle."""
+
+
+class ShortStrings:
+    """Passes JSON on, and cuts strings of more than 8 MB: the parser would hold each as a whole, several times."""
+
+    def __init__(self, file: Readable) -> None:
+        self._file = file
+        self._held = b""
+        self._since_quote = 0
+        self._is_begun = False
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes, never within an escape or a character; what is asked for is not exceeded by much."""
+        if size == 0:
+            return b""
+        while data := self._file.read(_CHUNK):
+            if not self._is_begun:
+                self._is_begun, data = True, data.removeprefix(_BOM)
+            data, self._held = self._held + data, b""
+            if torn := _TORN.search(data, max(len(data) - _TAIL, 0)):
+                place = torn.start(1) if torn[1] is not None else torn.start(2)
+                data, self._held = data[:place], data[place:]
+            if b'"' in data and _QUOTE.search(data):
+                self._since_quote = 0
+            else:
+                self._since_quote += len(data)
+            if data and self._since_quote <= _STRING_LIMIT:
+                return data
+        data, self._held = self._held, b""
+        return data
+
+
+def elements(file: Readable) -> Iterator[Any]:
+    """The elements of a list, or of the lists in `data` or `conversations` of an object, and last what else the object has.
+
+    OVERSIZED stands for an element that is too large. Error: InvalidJson, after those before it.
+    """
+    import ijson
+
+    try:
+        # Not `use_float`: it gives up at the first whole number of more than 64 bits.
+        yield from _elements(ijson.basic_parse(ShortStrings(file)), 0)
+    except (ijson.JSONError, UnicodeDecodeError, ValueError, StopIteration) as error:
+        raise InvalidJson(
+            str(error).strip().splitlines()[0][:200] if str(error).strip() else "it ends early"
+        ) from error
+
+
+def flag(file: Readable, name: str) -> bool:
+    """Whether the outermost object has a member of this name that is true; False where the text is no such thing."""
+    import ijson
+
+    depth, key = 0, None
+    try:
+        for event, value in ijson.basic_parse(ShortStrings(file)):
+            if event.startswith("start_"):
+                depth += 1
+            elif event.startswith("end_"):
+                depth -= 1
+            elif event == "map_key":
+                key = value if depth == 1 else key
+            elif event == "boolean" and depth == 1 and key == name:
+                return bool(value)
+    except (ijson.JSONError, UnicodeDecodeError, ValueError):
+        pass  # reading it for its content says what is wrong
+    return False
+
+
+def _elements(events: Iterator[Event], depth: int) -> Iterator[Any]:
+    event, _ = _next(events)
+    if event == "start_array":
+        while (begin := _next(events))[0] != "end_array":
+            yield _build(begin, events)
+    elif event == "start_map":
+        rest: dict[str, Any] = {}
+        while (found := _next(events))[0] != "end_map":
+            key = str(found[1])
+            if key in _CONTAINERS and depth < _CONTAINERS_DEEP:
+                yield from _elements(events, depth + 1)
+            elif len(rest) < _VALUE_COST:
+                rest[key] = _build(_next(events), events)
+            else:
+                _build(_next(events), events)
+        if rest:
+            yield rest
+
+
+def _next(events: Iterator[Event]) -> Event:
+    try:
+        return next(events)
+    except StopIteration as error:
+        raise InvalidJson("it ends early") from error
+
+
+def _build(begin: Event, events: Iterator[Event]) -> Any:
+    """The value that begins with an event, or OVERSIZED when all of it has been passed over."""
+    if not begin[0].startswith("start_"):
+        return begin[1]
+    root: Any = {} if begin[0] == "start_map" else []
+    stack: list[Any] = [root]
+    keys: list[str] = [""]
+    cost = 0
+    while stack:
+        event, value = _next(events)
+        if event == "map_key":
+            keys[-1] = value
+            cost += len(value)
+            continue
+        if event in ("end_map", "end_array"):
+            stack.pop()
+            keys.pop()
+            continue
+        made = {} if event == "start_map" else [] if event == "start_array" else value
+        if isinstance(made, Decimal):
+            made = float(made)
+        cost += _VALUE_COST + (len(value) if event == "string" else 0)
+        if cost > ELEMENT_LIMIT or len(stack) > _DEEPEST:
+            del root, made
+            depth = len(stack) + event.startswith("start_")
+            stack.clear()
+            _pass_over(events, depth)
+            return OVERSIZED
+        top = stack[-1]
+        if isinstance(top, dict):
+            top[keys[-1]] = made
+        else:
+            top.append(made)
+        if event.startswith("start_"):
+            stack.append(made)
+            keys.append("")
+    return root
+
+
+def _pass_over(events: Iterator[Event], depth: int) -> None:
+    while depth:
+        event, _ = _next(events)
+        if event in ("start_map", "start_array"):
+            depth += 1
+        elif event in ("end_map", "end_array"):
+            depth -= 1

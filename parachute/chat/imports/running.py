@@ -1,0 +1,155 @@
+"""One import from its upload on: what the program reads gets its place, a conversation whole or not at all."""
+
+import asyncio
+import contextlib
+import sqlite3
+from contextlib import aclosing
+from typing import Any
+
+from parachute.base.clock import now
+from parachute.base.errors import InvalidInput, ParachuteError
+from parachute.chat.imports import reader
+from parachute.chat.imports.folders import ImportFolders
+from parachute.chat.imports.models import KINDS, WHY, Import
+from parachute.chat.imports.reading.notes import is_hidden, is_instruction, plain
+from parachute.chat.sessions.imported import session_of
+from parachute.chat.sessions.importing import ImportedSessions
+from parachute.chat.sessions.models import Session, is_session_id
+
+_BATCH = 20
+_BATCH_MESSAGES = 400
+"""Conversations in one transaction, and their messages: others write between two of them."""
+
+
+class Running:
+    """Runs one import; `sessions_here` are the ids of those that it brought or found here, in order."""
+
+    def __init__(self, record: Import, folders: ImportFolders, sessions: ImportedSessions) -> None:
+        self.record = record
+        self.sessions_here: list[str] = []
+        self.changed = asyncio.Event()
+        self._folders = folders
+        self._sessions = sessions
+        self._batch: list[Session] = []
+        self._archived = record.archived
+
+    async def run(self, kind: str) -> None:
+        """Read the upload and place what is in it; errors: ParachuteError, OSError, sqlite3.Error. What was placed stays."""
+        record, folder = self.record, self._folders.root / self.record.id
+        known = await self._sessions.ids()
+        await asyncio.to_thread((folder / "staged" / "known").write_text, "\n".join(known))
+        async with aclosing(reader.read(folder / "upload", kind, folder / "staged", dry_run=record.dry_run)) as lines:
+            async for line in lines:
+                await self._take(line)
+                self.changed.set()
+        await self._flush()
+
+    async def _take(self, line: dict[str, Any]) -> None:
+        record = self.record
+        if isinstance(done := line.get("progress"), float):
+            record.progress = max(record.progress, min(done, 1.0))
+        if (kind := line.get("kind")) in KINDS:
+            record.kind = kind
+        if line.get("archived") is True:
+            self._archived = True
+        counts = line.get("left_out", {})
+        record.leave_out({what: count for what, count in counts.items() if what in WHY and isinstance(count, int)})
+        if isinstance(error := line.get("error"), str):
+            record.fail(error)
+        if isinstance(session := line.get("skipped"), str):
+            record.conversations += 1
+            record.skipped += 1
+            self.sessions_here.append(session)
+        if isinstance(found := line.get("conversation"), dict):
+            await self._conversation(found)
+        if isinstance(file := line.get("file"), dict):
+            await self._file(file)
+
+    async def _conversation(self, found: dict[str, Any]) -> None:
+        record, identifier = self.record, str(found.get("session"))
+        if not is_session_id(identifier):
+            raise InvalidInput("sessionId: expected 1 to 64 letters, digits, `-` and `_`.")
+        record.conversations += 1
+        session = session_of(found, identifier, import_id=record.id)
+        session.archived = session.archived or self._archived
+        record.messages += session.message_count
+        record.oldest = min(filter(None, (record.oldest, session.created_at)))
+        record.newest = max(filter(None, (record.newest, session.updated_at)))
+        if record.dry_run:
+            record.imported += 1
+            return
+        if (staged := found.get("staged")) is not None:
+            await asyncio.to_thread(self._folders.place_transcript, record.id, str(staged), identifier)
+        self._batch.append(session)
+        if len(self._batch) >= _BATCH or sum(each.message_count for each in self._batch) >= _BATCH_MESSAGES:
+            await self._flush()
+
+    async def _flush(self) -> None:
+        batch, self._batch = self._batch, []
+        if not batch:
+            return
+        await asyncio.to_thread(self._folders.sync_transcripts)
+        try:
+            added = await self._sessions.add(batch)
+        except BaseException:
+            for session in batch:
+                self._folders.remove_transcript(session.id)
+            raise
+        self.record.imported += len(added)
+        self.record.skipped += len(batch) - len(added)
+        self.sessions_here += [session.id for session in batch]
+
+    async def _file(self, found: dict[str, Any]) -> None:
+        record = self.record
+        record.files += 1
+        path, time = str(found.get("path")), found.get("time")
+        parts = [plain(part) for part in path.split("/") if part]
+        if not parts or is_hidden("/".join(parts)) or is_instruction(parts[-1]):
+            record.leave_out({"unsafe_names": 1})
+            return
+        if not record.takes_files:
+            record.leave_out({"files_of_others": 1})
+            return
+        if record.dry_run:
+            record.files_imported += 1
+            return
+        name = "/".join([plain(record.name), *parts])
+        try:
+            placed = await asyncio.to_thread(
+                self._folders.place_file,
+                record.id,
+                str(found.get("staged")),
+                name,
+                time if isinstance(time, str) else None,
+            )
+        except (NotADirectoryError, IsADirectoryError, InvalidInput):
+            placed = False  # a file is in the place of a folder, or the other way round
+        if placed is False:
+            record.leave_out({"different_files": 1})
+        else:
+            record.files_imported += placed is True
+            record.files_skipped += placed is None
+
+    async def drop(self) -> None:
+        """Forget what was placed and not stored."""
+        for session in self._batch:
+            with contextlib.suppress(OSError, sqlite3.Error):
+                await asyncio.to_thread(self._folders.remove_transcript, session.id)
+        self._batch = []
+
+
+async def undo(record: Import, folders: ImportFolders, sessions: ImportedSessions, changed: asyncio.Event) -> None:
+    """Remove what an import brought and nobody has changed since; the rest stays, and is named."""
+    record.kept = []
+    for session in await sessions.brought_by(record.id):
+        if sessions.is_untouched(session):
+            with contextlib.suppress(ParachuteError):  # somebody has deleted it meanwhile
+                await sessions.sessions.delete(session.id)
+                record.imported -= 1
+        else:
+            record.kept.append(session.title or session.id)
+        changed.set()
+    for placed in await asyncio.to_thread(lambda: list(folders.files(record.id))):
+        if not await asyncio.to_thread(folders.take_back, placed):
+            record.kept.append(placed[0])
+    record.ended_at = now()

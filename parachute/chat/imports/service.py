@@ -1,0 +1,268 @@
+"""Imports: receiving exports, running one after the other, cancelling and undoing them."""
+
+import asyncio
+import contextlib
+import logging
+import os
+import secrets
+import sqlite3
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+from parachute.base.clock import now
+from parachute.base.disk_errors import disk_error
+from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError
+from parachute.base.folders import Folder
+from parachute.chat.imports.folders import ImportFolders
+from parachute.chat.imports.models import KINDS, Import, State
+from parachute.chat.imports.reading.notes import plain
+from parachute.chat.imports.running import Running, undo
+from parachute.chat.sessions.importing import ImportedSessions
+from parachute.security.audit.service import Audit
+
+log = logging.getLogger(__name__)
+
+_WAITING = 8
+_PART = 4 * 1024 * 1024
+
+
+class Imports:
+    """Runs imports; one at a time, since each may take everything that the disk gives."""
+
+    def __init__(self, folders: ImportFolders, sessions: ImportedSessions, audit: Audit) -> None:
+        self._folders = folders
+        self._sessions = sessions
+        self._audit = audit
+        self._one = asyncio.Lock()
+        self._records: dict[str, Import] | None = None
+        self._running: dict[str, Running] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._cleaning: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Remove in the background what imports have left that were under way when the computer ended."""
+        self._cleaning = asyncio.create_task(self._clean(), name="imports that were interrupted")
+
+    async def close(self) -> None:
+        """End what runs; what it has brought until now stays."""
+        tasks = [*self._tasks.values(), *([self._cleaning] if self._cleaning else [])]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def all(self) -> list[Import]:
+        """All imports, the newest first."""
+        records = await self._known()
+        return sorted(records.values(), key=lambda each: each.started_at, reverse=True)
+
+    async def get(self, import_id: str) -> Import:
+        """One import; error: NotFound."""
+        found = (await self._known()).get(import_id)
+        if found is None:
+            raise NotFound(f"There is no import {import_id[:40]!r}.", "`parachute import list` shows all.")
+        return found
+
+    async def receive(
+        self,
+        parts: AsyncIterator[bytes],
+        *,
+        kind: str,
+        name: str,
+        size: int,
+        by: str,
+        dry_run: bool,
+        archived: bool,
+        takes_files: bool,
+    ) -> Import:
+        """Store an export as it comes, and begin to import it; `takes_files`: it may put files into the vault.
+
+        Errors: InvalidInput, Conflict, DiskFull, OSError.
+        """
+        if kind not in ("auto", *KINDS):
+            raise InvalidInput(f"kind: expected one of auto, {', '.join(KINDS)}.")
+        await self._cleaned()
+        records = await self._known()
+        if sum(not each.is_finished for each in records.values()) >= _WAITING:
+            raise Conflict(
+                "Several imports are waiting already.", "Import this one when they are done.", key="imports_busy"
+            )
+        await asyncio.to_thread(self._folders.check_room, size)
+        record = Import(secrets.token_hex(4), plain(name), None, now(), dry_run=dry_run, archived=archived)
+        record.takes_files = takes_files
+        folder = await asyncio.to_thread(self._folders.make, record.id)
+        records[record.id] = record
+        try:
+            await asyncio.to_thread(self._folders.store, record)
+            await _write(parts, folder)
+        except BaseException:
+            del records[record.id]
+            await asyncio.shield(asyncio.to_thread(self._folders.remove, record.id))
+            raise
+        self._begin(record, "waiting", kind, by)
+        return record
+
+    async def finished(self, import_id: str) -> tuple[Import, list[str]]:
+        """Wait for the end of an import; it and the sessions that it brought or found here."""
+        running, task = self._running.get(import_id), self._tasks.get(import_id)
+        if task is not None:
+            await asyncio.wait({task})
+        return await self.get(import_id), running.sessions_here if running else []
+
+    async def follow(self, import_id: str) -> AsyncIterator[tuple[int, dict[str, Any]]]:
+        """An import each time it has changed, until it is finished."""
+        record = await self.get(import_id)
+        number = 0
+        while True:
+            running = self._running.get(import_id)
+            if running:
+                running.changed.clear()
+            number += 1
+            yield number, {"type": "import", **record.as_json()}
+            if record.is_finished or running is None:
+                return
+            await running.changed.wait()
+            await asyncio.sleep(0.1)  # conversations come by the hundred
+
+    async def cancel(self, import_id: str) -> Import:
+        """Stop an import; what it has brought until now stays. One that is over is forgotten with its record."""
+        record = await self.get(import_id)
+        if (task := self._tasks.get(import_id)) is not None:
+            task.cancel()
+            await asyncio.wait({task})
+            return record
+        if not record.is_finished:
+            raise Conflict("The export is still being received.", "End the upload.", key="import_receiving")
+        await asyncio.to_thread(self._folders.remove, import_id)
+        (await self._known()).pop(import_id, None)
+        return record
+
+    async def undo(self, import_id: str, by: str) -> Import:
+        """Begin to remove what an import brought, as far as nobody has gone on with it; errors: NotFound, Conflict."""
+        record = await self.get(import_id)
+        if not record.is_finished or record.dry_run:
+            reason = "has brought nothing" if record.dry_run else "is under way"
+            raise Conflict(
+                f"This import {reason}.", "Cancel it first." if not record.dry_run else None, key="import_not_undone"
+            )
+        await asyncio.to_thread(self._folders.make, import_id)
+        self._begin(record, "undoing", None, by)
+        return record
+
+    def _begin(self, record: Import, state: State, kind: str | None, by: str) -> None:
+        record.state = state
+        running = self._running[record.id] = Running(record, self._folders, self._sessions)
+        work = self._import(running, kind or "auto") if state == "waiting" else self._undo(running)
+        task = self._tasks[record.id] = asyncio.create_task(self._finish(running, work, by), name=f"import {record.id}")
+        task.add_done_callback(lambda _: self._forget(record.id))
+
+    def _forget(self, import_id: str) -> None:
+        self._tasks.pop(import_id, None)
+        running = self._running.pop(import_id, None)
+        if running is not None:
+            running.changed.set()
+
+    async def _import(self, running: Running, kind: str) -> State:
+        record = running.record
+        async with self._one:
+            record.state = "running"
+            await asyncio.to_thread(self._folders.store, record)
+            running.changed.set()
+            try:
+                await running.run(kind)
+            except BaseException:
+                await asyncio.shield(running.drop())
+                raise
+        came = record.imported + record.skipped + record.files_imported + record.files_skipped
+        record.progress = 1.0
+        return "failed" if record.errors and not came else "done"
+
+    async def _undo(self, running: Running) -> State:
+        async with self._one:
+            await asyncio.to_thread(self._folders.store, running.record)
+            await undo(running.record, self._folders, self._sessions, running.changed)
+        return "undone"
+
+    async def _finish(self, running: Running, work: Any, by: str) -> None:
+        record = running.record
+        before = record.state
+        try:
+            record.state = await work
+        except asyncio.CancelledError:
+            record.state = "cancelled" if before == "waiting" else "done"
+            work.close()
+        except (ParachuteError, OSError, sqlite3.Error) as error:
+            problem = disk_error(error) or error
+            record.fail(str(problem))
+            record.state = "failed"
+        except Exception:
+            log.exception("The import %s has failed.", record.id)
+            record.fail("Something unexpected happened; `parachute logs core` shows it.")
+            record.state = "failed"
+        record.ended_at = now()
+        self._audit.append(
+            event_type="import",
+            source_type="user",
+            source_id=by,
+            target_module="chat",
+            target_endpoint=f"{record.state} {record.kind or 'unknown'} {record.id}: {record.imported} conversations",
+            success=record.state != "failed",
+            error="; ".join(record.errors) or None,
+        )
+        await asyncio.shield(asyncio.to_thread(self._settle, record))
+
+    def _settle(self, record: Import) -> None:
+        with contextlib.suppress(OSError):  # the next start clears it
+            self._folders.clear(record.id)
+            self._folders.store(record)
+
+    async def _known(self) -> dict[str, Import]:
+        if self._records is None:
+            found = await asyncio.to_thread(self._folders.load)
+            if self._records is None:
+                self._records = found
+        return self._records
+
+    async def _cleaned(self) -> None:
+        if self._cleaning is not None:
+            await asyncio.wait({self._cleaning})
+
+    async def _clean(self) -> None:
+        try:
+            left = await asyncio.to_thread(self._folders.unfinished)
+            if not left:
+                return
+            records = await self._known()
+            # A conversation that was placed and not stored: half of it would be there.
+            here = set(await self._sessions.ids())
+            for session in await asyncio.to_thread(self._sessions.transcripts.imported_ids):
+                if session not in here:
+                    await asyncio.to_thread(self._folders.remove_transcript, session)
+            for import_id in left:
+                record = records.get(import_id)
+                if record is None or record.state == "receiving":
+                    records.pop(import_id, None)
+                    await asyncio.to_thread(self._folders.remove, import_id)
+                    continue
+                if not record.is_finished:
+                    record.state, record.ended_at = "interrupted", now()
+                await asyncio.to_thread(self._settle, record)
+        except (ParachuteError, OSError, sqlite3.Error):
+            log.warning("What interrupted imports have left could not be removed.", exc_info=True)
+
+
+async def _write(parts: AsyncIterator[bytes], folder: Path) -> None:
+    """Write what comes into the new file `upload` in a folder, in large pieces."""
+    with Folder.open(folder) as place:
+        descriptor = place.descriptor("upload", os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    with os.fdopen(descriptor, "wb") as file:
+        held = bytearray()
+        async for part in parts:
+            held += part
+            if len(held) >= _PART:
+                await asyncio.to_thread(file.write, bytes(held))
+                held.clear()
+        await asyncio.to_thread(file.write, bytes(held))
+        size = file.tell()
+    if not size:
+        raise InvalidInput("The export is empty.", key="import_empty")

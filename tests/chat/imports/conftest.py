@@ -1,0 +1,80 @@
+"""One computer for all tests of imports that do not disturb each other."""
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import httpx2
+import pytest
+
+from parachute.security.keys.cli_token import CliToken
+from tests.support.computer import Computer
+from tests.support.messages_api import MessagesAPI
+
+from .exports import node, tree
+
+KEY = "sk-ant-api03-real"
+
+
+@pytest.fixture(scope="session")
+def api() -> Iterator[MessagesAPI]:
+    """The scripted model of the computer."""
+    with MessagesAPI() as service:
+        yield service
+
+
+@pytest.fixture(scope="session")
+def computer(api: MessagesAPI) -> Iterator[Computer]:
+    """A computer whose model is `api`."""
+    with Computer(environment={"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": api.url}) as running:
+        yield running
+
+
+@pytest.fixture
+async def owner(computer: Computer) -> AsyncIterator[httpx2.AsyncClient]:
+    """The owner of the computer."""
+    async with computer.client(headers=signed(computer)) as client:
+        yield client
+
+
+def signed(computer: Computer) -> dict[str, str]:
+    """The headers of the owner."""
+    return {"authorization": f"Bearer {CliToken(computer.home.root).obtain()}"}
+
+
+async def upload(client: httpx2.AsyncClient, data: bytes, **query: Any) -> dict[str, Any]:
+    """Import an export, and return the import when it is over."""
+    answer = await client.post("/api/imports", params=query, content=data)
+    assert answer.status_code == 200, answer.text
+    return await over(client, answer.json()["id"])
+
+
+async def undone(client: httpx2.AsyncClient, import_id: str) -> dict[str, Any]:
+    """Undo an import, and return it when that is over."""
+    answer = await client.post(f"/api/imports/{import_id}/undo")
+    assert answer.status_code == 200, answer.text
+    return await over(client, import_id)
+
+
+async def over(client: httpx2.AsyncClient, import_id: str) -> dict[str, Any]:
+    """Follow an import to its end."""
+    async with client.stream("GET", f"/api/imports/{import_id}/events") as stream:
+        lines = [line async for line in stream.aiter_lines() if line.startswith("data: ")]
+    last = json.loads(lines[-1].removeprefix("data: "))
+    found: dict[str, Any] = (await client.get(f"/api/imports/{import_id}")).json()
+    assert {name: last[name] for name in found} == found
+    return found
+
+
+async def call_imports(client: httpx2.AsyncClient, call: Any) -> None:
+    """Use every route of imports; nothing of them is left."""
+    talk = [tree(node("a", None, text="Hello."), name="called")]
+    await call("POST /api/import", {"data": talk, "archived": True})
+    named = {"import_id": str((await call("POST /api/imports", talk))["id"])}
+    await over(client, named["import_id"])
+    for path in ("GET /api/imports", "GET /api/imports/{import_id}", "GET /api/imports/{import_id}/events"):
+        await call(path, **named)
+    for each in (await client.get("/api/imports")).json()["imports"]:
+        await call("POST /api/imports/{import_id}/undo", import_id=each["id"])
+        await over(client, each["id"])
+    await call("DELETE /api/imports/{import_id}", **named)

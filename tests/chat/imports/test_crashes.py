@@ -1,0 +1,163 @@
+"""Imports that are killed, cancelled, or meet a full disk: each conversation is there whole or not at all, and again brings the rest."""
+
+import asyncio
+import json
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import psutil
+import pytest
+
+from tests.support.computer import Computer
+from tests.support.waiting import until
+
+from . import exports
+from .conftest import over, signed, undone, upload
+from .exports import node, tree
+
+pytestmark = pytest.mark.long
+
+COUNT = 1500
+PROGRAM = "imports.reading.program"
+
+
+@pytest.fixture
+def computer() -> Iterator[Computer]:
+    """A computer for one test."""
+    with Computer() as running:
+        yield running
+
+
+def many(count: int = COUNT) -> bytes:
+    """An export of conversations with a word that only they have."""
+    talks = [
+        tree(
+            node("a", None, text=f"Zanzibar {n}"),
+            node("b", "a", "assistant", "Yes. " * 200),
+            name=f"many-{n}",
+            title=f"Talk {n}",
+        )
+        for n in range(count)
+    ]
+    return exports.packed({"conversations.json": json.dumps(talks)})
+
+
+async def begun(client: httpx2.AsyncClient, data: bytes, least: int = 40) -> str:
+    """Begin an import, and wait until it has brought some conversations."""
+    answer = await client.post("/api/imports", content=data)
+    import_id = str(answer.json()["id"])
+
+    async def some() -> bool:
+        return int((await client.get(f"/api/imports/{import_id}")).json()["imported"]) >= least
+
+    await until(some, "some conversations have come")
+    return import_id
+
+
+async def here(client: httpx2.AsyncClient) -> set[str]:
+    """The conversations that a list shows."""
+    found: set[str] = set()
+    while page := (await client.get(f"/api/chat?limit=1000&offset={len(found)}")).json()["sessions"]:
+        found |= {each["id"] for each in page}
+    return found
+
+
+def transcripts(computer: Computer) -> set[str]:
+    """The conversations whose transcript is in its place."""
+    folder = computer.vault / ".parachute" / "imports" / "transcripts"
+    return {path.name.removesuffix(".imported.jsonl") for path in folder.iterdir()}
+
+
+def left(computer: Computer) -> list[Path]:
+    """What is there only while an import runs."""
+    return [
+        path for path in (computer.vault / ".parachute" / "imports").glob("*/*") if path.name in ("upload", "staged")
+    ]
+
+
+async def whole(computer: Computer, client: httpx2.AsyncClient) -> None:
+    """See that every conversation has its transcript and no transcript lies about, then import the rest."""
+    found = await here(client)
+    assert found == transcripts(computer)
+    assert left(computer) == []
+    session = next(iter(found))
+    assert len((await client.get(f"/api/chat/{session}")).json()["messages"]) == 2
+    again = await upload(client, many())
+    assert (again["imported"], again["skipped"]) == (COUNT - len(found), len(found))
+    assert len(await here(client)) == COUNT
+
+
+async def test_the_program_that_reads_is_killed(computer: Computer) -> None:
+    async with computer.client(headers=signed(computer)) as client:
+        import_id = await begun(client, many())
+        for process in computer.processes():
+            with_arguments = [] if process.status() == psutil.STATUS_ZOMBIE else process.cmdline()
+            if any(PROGRAM in each for each in with_arguments) and not any(
+                "child.py" in each for each in with_arguments
+            ):
+                os.kill(process.pid, signal.SIGKILL)
+        found = await over(client, import_id)
+        assert found["state"] == "failed"
+        assert len(found["errors"]) == 1
+        await whole(computer, client)
+
+
+async def test_the_server_is_killed(computer: Computer) -> None:
+    async with computer.client(headers=signed(computer)) as client:
+        import_id = await begun(client, many())
+    await asyncio.to_thread(computer.kill_core)
+    async with computer.client(headers=signed(computer)) as client:
+
+        async def is_settled() -> bool:
+            return (await client.get(f"/api/imports/{import_id}")).json()["state"] == "interrupted" and not left(
+                computer
+            )
+
+        await until(is_settled, "what was left is removed")
+        assert not [each for each in computer.processes() if PROGRAM in " ".join(each.cmdline())]
+        await whole(computer, client)
+        assert (await undone(client, import_id))["state"] == "undone"
+        assert 0 < len(await here(client)) < COUNT
+
+
+async def test_one_that_is_cancelled_keeps_what_came(computer: Computer) -> None:
+    async with computer.client(headers=signed(computer)) as client:
+        import_id = await begun(client, many())
+        assert (await client.delete(f"/api/imports/{import_id}")).json()["state"] == "cancelled"
+        assert not [each for each in computer.processes() if PROGRAM in " ".join(each.cmdline())]
+        await whole(computer, client)
+
+
+async def test_two_at_once_come_one_after_the_other(computer: Computer) -> None:
+    data = many()
+    async with computer.client(headers=signed(computer)) as client:
+        both = await asyncio.gather(*(upload(client, data) for _ in range(2)))
+        assert sorted((each["imported"], each["skipped"]) for each in both) == [(0, COUNT), (COUNT, 0)]
+        assert len(await here(client)) == COUNT
+
+
+async def test_an_upload_that_breaks_off_leaves_nothing(computer: Computer) -> None:
+    async def half() -> Any:
+        yield b"PK"
+        raise ConnectionResetError("the telephone is gone")
+
+    async with computer.client(headers=signed(computer)) as client:
+        with pytest.raises(ConnectionResetError):
+            await client.post("/api/imports", content=half())
+
+        async def is_gone() -> bool:
+            return (await client.get("/api/imports")).json()["imports"] == [] and not left(computer)
+
+        await until(is_gone, "what had come is removed")
+
+
+async def test_hundreds_of_imports_do_not_hold_the_api_up(computer: Computer) -> None:
+    async with computer.client(headers=signed(computer)) as client:
+        import_id = await begun(client, many(), least=1)
+        for _ in range(20):
+            assert (await client.get("/api/chat?limit=5")).status_code == 200
+        assert (await over(client, import_id))["imported"] == COUNT
