@@ -37,6 +37,26 @@ def shown_name(tool: OfferedTool) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Helper:
+    """An agent of the owner's to which another gives work with its tool Task; `tools` None are those of the other."""
+
+    name: str
+    description: str
+    prompt: str
+    tools: tuple[str, ...] | None = None
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """A folder that the agent's program reads as a plugin, read-only; `digest` differs where its content does."""
+
+    name: str
+    folder: Path
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
 class AgentSpecification:
     """Everything that is fixed when an agent process starts; `resume`: continue the session's transcript.
 

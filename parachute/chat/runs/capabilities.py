@@ -1,13 +1,15 @@
 """Capabilities of a turn: what the wing `capabilities` offers to a person's conversation beside the tools of modules."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from parachute.chat.agent_processes.models import ServerTool
+from parachute.chat.agent_processes.models import Helper, Plugin, ServerTool
 from parachute.chat.sessions.models import Session
 from parachute.chat.workspaces.models import Capabilities, Workspace
 from parachute.security.trust_levels import TrustLevel
+
+__all__ = ["CapabilityNames", "CapabilityRequest", "CapabilitySource", "Helper", "OfferedCapabilities", "Plugin"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +25,23 @@ class CapabilityRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class CapabilityNames:
+    """The names of what is offered, as the app shows them."""
+
+    agents: tuple[str, ...] = ()
+    skills: tuple[str, ...] = ()
+    mcps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class OfferedCapabilities:
     """The answer; `warnings` are pairs of a title and a sentence about what is left out."""
 
     tools: tuple[ServerTool, ...] = ()
     warnings: tuple[tuple[str, str], ...] = ()
+    helpers: tuple[Helper, ...] = ()
+    plugins: tuple[Plugin, ...] = ()
+    names: CapabilityNames = field(default_factory=CapabilityNames)
 
 
 class CapabilitySource(ABC):
