@@ -29,11 +29,16 @@ MOST = 200
 class AgentStore(AnsweringAgents):
     """Reads, writes and approves agents; every method waits for the disk.
 
-    `home` is the user's folder, if agents in there count; `is_project` says InvalidInput for a folder that is no project.
+    `home` is the user's folder, if agents in there count; `is_project` gives a project's folder without links, with InvalidInput
+    for what is none, and without it messages name no agents of projects outside of the vault.
     """
 
     def __init__(
-        self, vault: Vault, approvals: ApprovedPrompts, home: Path | None, is_project: Callable[[Path], Path]
+        self,
+        vault: Vault,
+        approvals: ApprovedPrompts,
+        home: Path | None,
+        is_project: Callable[[Path], Path] | None = None,
     ) -> None:
         self._vault = vault
         self._approvals = approvals
@@ -119,9 +124,13 @@ class AgentStore(AnsweringAgents):
         """True if these words may steer conversations that run directly."""
         return self._approvals.is_approved(self.approval_name(agent), agent.content)
 
+    def before(self, agent: Agent) -> bytes | None:
+        """The words that were approved of it last."""
+        return self._approvals.before(self.approval_name(agent))
+
     def is_known(self, agent: Agent) -> bool:
         """True if words of it were approved once."""
-        return self._approvals.before(self.approval_name(agent)) is not None
+        return self.before(agent) is not None
 
     def approve(self, agent: Agent) -> None:
         """Let these words steer conversations that run directly; error: InvalidInput."""
@@ -161,10 +170,11 @@ class AgentStore(AnsweringAgents):
             if any(part.startswith(".") and part != ".agents" for part in hidden):
                 raise ValueError
             return vault, inside
+        if path.parent.parts[-2:] != (".claude", KIND):
+            raise ValueError
         root = path.parents[2]
-        if path.parent != root / ".claude" / KIND or (
-            root != (self._home and self._home.resolve()) and self._is_project(root) != root
-        ):
+        is_users = self._home is not None and root == self._home.resolve()
+        if not is_users and (self._is_project is None or self._is_project(root) != root):
             raise ValueError
         return root, path.relative_to(root)
 
