@@ -22,6 +22,8 @@ GROUPS = {
         "contexts",
         "importing",
         "tools",
+        "agents",
+        "skills",
         "inbox",
         "undo",
         "files",

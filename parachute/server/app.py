@@ -205,6 +205,8 @@ async def _start(installation: Installation, services: ServiceRegistry, lifecycl
     services.add_as(AppListener, chat.prewarming)
     services.add_as(RunningModules, modules.hosts)
     services.add_as(ScopeNames, KnownScopes(installation.home.root))
-    services.add(storage.audit, storage.recovery, refused, reads, sessions.sessions, suggestions, files, switch, examiner)
+    services.add(
+        storage.audit, storage.recovery, refused, reads, sessions.sessions, suggestions, files, switch, examiner
+    )
     for wing in (events, llm, sandbox, modules, chat, automation):
         services.add(*(getattr(wing, field.name) for field in fields(wing)))

@@ -19,7 +19,6 @@ from parachute.chat.claude_code_import.models import Found
 from parachute.chat.contexts.chains import read_chain
 from parachute.chat.contexts.reading import Reader
 from parachute.chat.contexts.texts import text_of
-from parachute.chat.prompts.service import Prompts
 from parachute.chat.runs.event_files import EventFiles
 from parachute.chat.sessions.transcripts import Transcripts
 from parachute.chat.workspaces.copies import Copies
@@ -28,6 +27,7 @@ from parachute.core.files import Files
 from parachute.events.hooks import memory
 from parachute.modules.agent_definitions.brought import brought_agents
 from parachute.modules.registry.hashing import copy_verified, tree_hash
+from tests.capabilities.agents.stores import agent_store
 
 SECRET = "the secret"
 SESSION = "0f8fad5b-d9cb-469f-a165-70867728950e"
@@ -78,7 +78,7 @@ READERS: dict[str, tuple[str, str, Callable[[Vault], object]]] = {
     ),
     "a look over a whole folder": ("Notes/a/b.md", SECRET, looked_over),
     "an agent that a module brings": ("agents/agent.md", AGENT, lambda vault: brought_agents(vault.root, "garden")),
-    "an agent of a chat": ("Agents/agent.md", SECRET, lambda vault: Prompts(vault)._agent("Agents/agent.md").text),
+    "an agent of a chat": ("Agents/agent.md", SECRET, lambda vault: agent_store(vault).find("Agents/agent.md").prompt),
     "a project's instructions": ("Projects/garden/AGENTS.md", SECRET, context_of),
     "the memory": ("parachute/memory.md", SECRET, lambda vault: memory.newest(vault.root)),
     "a log": ("logs/core.log", SECRET, read_log),

@@ -41,6 +41,8 @@ COMMANDS = (
     "sandbox",
     "sessions",
     "agents",
+    "skills",
+    "schedule",
     "hooks",
     "import",
     "inbox",

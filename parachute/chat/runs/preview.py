@@ -82,7 +82,7 @@ class PromptPreview:
 
 def _shown(preparation: Preparation, session: Session, trust_mode: bool) -> dict[str, Any]:
     prompt = preparation.prompt
-    metadata = prompt_metadata(prompt, Knowledge(), trust_mode).to_json()
+    metadata = prompt_metadata(preparation, Knowledge(), trust_mode).to_json()
     del metadata["type"]
     return {
         **metadata,

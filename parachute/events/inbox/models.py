@@ -19,6 +19,8 @@ Kind = Literal[
     "hook",
     "mcp_server",
     "agent",
+    "chat_agent",
+    "skill",
     "host",
     "repository",
     "changes",

@@ -15,7 +15,7 @@ class Execution:
 
     `directory` is the working directory as the agent sees it, `roots` maps what it sees to folders of this machine;
     `targets` are the paths at which its sandbox has something of its own. Its writes to the `project`, or to those `parts` of it, go
-    to the `view`.
+    to the `view`. `plugins` are the folders of its program's plugins as it sees them, by name.
     """
 
     mode: Literal["sandboxed", "direct"]
@@ -33,3 +33,4 @@ class Execution:
     view: Path | None = None
     project: Path | None = None
     parts: tuple[str, ...] = ("",)
+    plugins: Mapping[str, str] = field(default_factory=dict)
