@@ -54,7 +54,7 @@ def m0002_instructions(connection: sqlite3.Connection) -> None:
         )
 
 
-_VERSIONS = 50
+_VERSIONS = 20
 """Of one such file: an agent may write it as often as it likes."""
 
 ALL = (m0001_changes, m0002_instructions)

@@ -1,5 +1,6 @@
 """What runs wrote into AGENTS.md and CLAUDE.md stays known."""
 
+import asyncio
 import hashlib
 from pathlib import Path
 
@@ -36,3 +37,16 @@ async def test_what_the_owner_applied_or_took_back_is_theirs(tmp_path: Path) -> 
         await world.changes.answer("s", number, "apply")
         assert file.read_text() == "one\n"
         assert await world.changes.written_by_runs([file]) == set()
+
+
+async def test_each_step_of_a_turn_counts_and_old_ones_are_forgotten(tmp_path: Path) -> None:
+    async with World(tmp_path) as world:
+        file = world.project / "AGENTS.md"
+        (world.view / "upper").mkdir(parents=True)
+        with await asyncio.to_thread(world.mounted) as view:
+            await world.begin()
+            for number in range(25):
+                await asyncio.to_thread(view.run, f"echo {number} > AGENTS.md")
+                await world.changes.apply("s", final=number == 24)
+        known = {digest for _, digest in await world.changes.written_by_runs([file])}
+        assert known == {_digest(f"{number}\n") for number in range(5, 25)}

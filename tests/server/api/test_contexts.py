@@ -132,6 +132,7 @@ async def test_a_selection_stays_with_its_conversation(
     check_error(await app.get(path), 404)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("views_work")
 async def test_what_an_agent_wrote_is_marked_until_it_was_seen(
     computer: Computer, owner: httpx2.AsyncClient, model: MessagesAPI
