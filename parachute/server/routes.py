@@ -1,5 +1,6 @@
 """Every route of the server but health, status, panic and resume: one table, which is read once the server has started."""
 
+from parachute.automation.agent_requests.api import router as agent_runs
 from parachute.automation.module_agents.api import router as module_prompts
 from parachute.automation.scheduled_agents.api import router as scheduled_agents
 from parachute.automation.suggestions.api import router as suggestions
@@ -40,6 +41,7 @@ ROUTERS = (
     hooks,
     inbox,
     events,
+    agent_runs,
     module_prompts,
     official_modules,
     modules,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from parachute.base.errors import InvalidInput
+from parachute.cli.agent_runs import run, runs
 from parachute.cli.api import Api, quoted
 from parachute.cli.asking import agrees, can_ask, confirm, secret
 from parachute.cli.commands import JSON, YES, group
@@ -275,6 +276,8 @@ app = group(
         enable,
         disable,
         restart,
+        run,
+        runs,
         remove,
         apply,
         settings,

@@ -171,7 +171,7 @@ def consent(manifest: Manifest, scheduled: tuple[ScheduledConsent, ...]) -> Cons
         network=permissions.network,
         commands=() if bash is False else ("any",) if bash is True else bash,
         prompts=tuple(manifest.prompts),
-        agents=tuple(_agent_consent(name, agent) for name, agent in manifest.agents.items()),
+        agents=tuple(agent_consent(name, agent) for name, agent in manifest.agents.items()),
         mcp_tools=tuple((tool.name, tool.description) for tool in manifest.mcp_tools),
         mcp_used=permissions.mcp,
         hooks=tuple(dict.fromkeys(hook.event for hook in manifest.hooks)),
@@ -249,7 +249,8 @@ def _one_line(text: str) -> str:
     return text.replace("\n", " ")
 
 
-def _agent_consent(name: str, agent: AgentConfig) -> AgentConsent:
+def agent_consent(name: str, agent: AgentConfig) -> AgentConsent:
+    """The rights of one agent, in words."""
     sandbox = agent.sandbox
     if sandbox is None:
         network, files, limits = "everything", "everything that you can open", "none"

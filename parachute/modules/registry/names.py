@@ -7,7 +7,7 @@ from parachute.base.errors import InvalidInput
 from parachute.modules.manifest.models import NAME
 
 _ROUTES = (
-    "agents ask auth bots claude-code config containers contexts events git health hooks import inbox ls maintenance mcps modules "
+    "agent-runs agents ask auth bots claude-code config containers contexts events git health hooks import inbox ls maintenance mcps modules "
     "network panic para plugins prompt prompts provider read resume sandbox scheduler settings setup skills status suggestions "
     "supervisor sync trust usage workspaces write"
 )

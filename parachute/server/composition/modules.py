@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+from parachute.automation.agent_requests.service import AgentRequests
 from parachute.automation.module_agents.conversations import ModuleConversations
 from parachute.automation.module_agents.module_prompts import ModulePrompts
-from parachute.automation.module_agents.service import ModuleAgents
 from parachute.automation.suggestions.service import Suggestions
 from parachute.events.file_watcher.service import VaultWatcher
 from parachute.modules.registry.reconcile_worker import ReconcileWorker
@@ -51,7 +51,7 @@ def serve_modules(
     events: EventServices,
     modules: ModuleServices,
     suggestions: Suggestions,
-    agents: ModuleAgents,
+    agents: AgentRequests,
     conversations: ModuleConversations,
     lifecycle: Lifecycle,
 ) -> None:

@@ -53,6 +53,8 @@ RULES = (
     Rule("/api/modules/official", "modules", read="admin", write="admin"),
     Rule("/api/modules/{module}/approval", "modules", read="admin", write="admin"),
     Rule("/api/modules", "modules", write="admin"),
+    # Whose word begins what a module may not begin: the owner's, and no program's of this machine.
+    Rule("/api/agent-runs", "modules", read="admin", write="admin", writers="credential"),
     # Which server gets to see what is said to agents, and which key pays for it.
     Rule("/api/provider", "provider", write="admin", writers="credential"),
     # That a computer runs here, and what to do next.

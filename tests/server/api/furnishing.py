@@ -61,6 +61,9 @@ async def call_modules(computer: ModuleComputer, call: Any) -> None:
     assert (await call("GET /api/modules/{name}/prompt", **module))["content"] == "Be kind."
     await _agents(call)
     await _suggestions(computer, call)
+    run = await call("POST /api/agent-runs", {"module": "garden", "agent": "gardener", "prompt": "Dig."})
+    await call("GET /api/agent-runs")
+    await call("GET /api/agent-runs/{identifier}", identifier=run["id"])
     bed = computer.post("/api/garden/beds").json()["id"]
     assert (await call("GET /api/para/{identifier}", identifier=bed))["item"] == {"name": "Bed"}
     for path in ("disable", "enable", "restart"):
