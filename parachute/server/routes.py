@@ -20,6 +20,7 @@ from parachute.events.inbox.api import router as inbox
 from parachute.llm.gateway.api import router as gateway
 from parachute.modules.registry.api import router as modules
 from parachute.modules.registry.official_api import router as official_modules
+from parachute.modules.registry.staged_api import router as staged_modules
 from parachute.modules.runtime.api import router as hosts
 from parachute.sandbox.image.api import router as image
 from parachute.security.keys.api import router as keys
@@ -44,6 +45,7 @@ ROUTERS = (
     agent_runs,
     module_prompts,
     official_modules,
+    staged_modules,
     modules,
     hosts,
     scheduled_agents,

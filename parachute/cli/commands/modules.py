@@ -25,6 +25,7 @@ from parachute.cli.modules import (
     with_units,
 )
 from parachute.cli.output import as_text, clean, print_error, print_json, print_note, print_rows
+from parachute.cli.staged_modules import staged
 from parachute.config.settings.home import Home
 from parachute.modules.registry.new import create_module
 
@@ -271,6 +272,7 @@ app = group(
         list_,
         status,
         install,
+        staged,
         diff,
         approve,
         enable,

@@ -14,7 +14,7 @@ _ROUTES = (
 """First parts of paths below /api that the server answers itself. `chat` is not among them: the Chat module has that
 name, and the server answers its routes."""
 
-_PATHS = "official"
+_PATHS = "official staged"
 """Parts of a path where the name of a module may stand, too."""
 
 _EVENTS = "context session suggestion"

@@ -42,7 +42,7 @@ async def build_suggestions(
     store = SuggestionStore(storage.suggestions)
     suggestions = Suggestions(store, modules.hosts, OwnSettings(installation.home), events.events, storage.audit)
     await suggestions.start()
-    events.inbox.add(SuggestionsSource(suggestions), ModulesSource(installation.modules))
+    events.inbox.add(SuggestionsSource(suggestions), ModulesSource(installation.modules, modules.staged))
     return suggestions
 
 

@@ -39,10 +39,10 @@ def model() -> Iterator[MessagesAPI]:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Play every call of the app twice, the second time (a long test) in another time zone and with a key.
 
-    A file joins by reading answers with `check_response`, and by taking `computer` from here.
+    A file joins by reading answers with `check_response`, and by taking `computer` from here, or making its own of the class in
+    `request.param`.
     """
-    names = vars(metafunc.module)
-    if "computer" in metafunc.fixturenames and "check_response" in names and "computer" not in names:
+    if "computer" in metafunc.fixturenames and hasattr(metafunc.module, "check_response"):
         abroad = pytest.param(ComputerWithKey, marks=pytest.mark.long, id="tokyo-with-key")
         here = pytest.param(Computer, id="here")
         metafunc.parametrize("computer", (here, abroad), indirect=True, scope="session")
