@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from parachute.base.errors import InvalidInput
+from parachute.cli.agent_limits import limit
 from parachute.cli.agent_runs import run, runs
 from parachute.cli.api import Api, quoted
 from parachute.cli.asking import agrees, can_ask, confirm, secret
@@ -280,6 +281,7 @@ app = group(
         restart,
         run,
         runs,
+        limit,
         remove,
         apply,
         settings,

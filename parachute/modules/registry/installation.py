@@ -132,6 +132,9 @@ class Installation:
             now = entries.get(module.name)
             # Modules are enabled and disabled while the user thinks about the question.
             new = module if now is None or module.dev or module.declared else module.switched(now.enabled)
+            if now is not None:
+                # What the owner took from its agents stays taken.
+                new = replace(new, agents=now.agents)
             if new.enabled:
                 check_fits_installed(staging.places, entries.values(), self.manifest)
             return {**entries, new.name: new}

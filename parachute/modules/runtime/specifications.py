@@ -6,6 +6,7 @@ from pathlib import Path
 from parachute.base.errors import ParachuteError
 from parachute.modules.manifest.loading import load
 from parachute.modules.manifest.models import folders
+from parachute.modules.registry.agent_limits import narrowed
 from parachute.modules.registry.interfaces import order
 from parachute.modules.registry.models import Trust
 from parachute.modules.registry.service import Modules
@@ -68,6 +69,7 @@ def specify(modules: Modules, runnable: Runnable) -> Wanted:
         network=bool(permissions.network) and not untrusted,
         programs=bool(permissions.bash),
     )
+    manifest = narrowed(manifest, installed.agents)
     module = ApprovedModule(installed.name, installed.hash, installed.trust, manifest, runnable.code)
     return Wanted(module, specification)
 

@@ -77,6 +77,11 @@ async def call_modules(computer: ModuleComputer, call: Any) -> None:
     (brain, *_) = (await call("GET /api/modules/official"))["modules"]
     await call("POST /api/modules/install", {"source": brain["source"], "hash": brain["hash"]})
     await _staged(computer, call)
+    limit = {**module, "agent": "gardener"}
+    await call("PUT /api/modules/{name}/limits/{agent}", {"network": "none"}, **limit)
+    (shown,) = (await call("GET /api/modules/{name}/limits", **module))["agents"]
+    assert shown["limit"] == {"network": "none"}
+    await call("DELETE /api/modules/{name}/limits/{agent}", **limit)
     await call("DELETE /api/modules/{name}", **module)
 
 
