@@ -1,19 +1,34 @@
 """The capabilities of a conversation, collected from every package of this wing."""
 
+from parachute.capabilities.agents.service import Agents
 from parachute.capabilities.mcp_servers.service import McpServers
-from parachute.chat.runs.capabilities import CapabilityRequest, CapabilitySource, OfferedCapabilities
+from parachute.capabilities.skills.service import Skills
+from parachute.chat.runs.capabilities import CapabilityNames, CapabilityRequest, CapabilitySource, OfferedCapabilities
 
 
 class ConversationCapabilities(CapabilitySource):
     """Asks each kind of capability in turn."""
 
-    def __init__(self, mcp_servers: McpServers) -> None:
+    def __init__(self, mcp_servers: McpServers, agents: Agents, skills: Skills) -> None:
         self._mcp_servers = mcp_servers
+        self._agents = agents
+        self._skills = skills
 
     async def offered(self, request: CapabilityRequest) -> OfferedCapabilities:
-        """Return the tools of the user's own MCP servers; those from outside have them only in a workspace."""
-        # Who writes from outside is given a server of the user's only where the user put the conversation in a workspace.
+        """Return the user's own agents, skills and tools; those from outside have them only in a workspace."""
+        # Who writes from outside is given what is the user's only where the user put the conversation in a workspace.
         if request.session.from_outside and request.workspace is None:
             return OfferedCapabilities()
+        agents, skills = await self._agents.offered(request), await self._skills.offered(request)
         tools, warnings = await self._mcp_servers.offered(request.choice.mcps, request.allowed_tools)
-        return OfferedCapabilities(tools, warnings)
+        if request.agent is not None and (servers := request.agent.mcp_servers) is not None:
+            tools = tuple(tool for tool in tools if tool.server in servers)
+        return OfferedCapabilities(
+            tools=tools,
+            warnings=(*skills.warnings, *warnings),
+            helpers=agents.helpers,
+            plugins=(skills.plugin,) if skills.plugin else (),
+            names=CapabilityNames(agents.names, skills.names, tuple(sorted({tool.server for tool in tools}))),
+            skills=tuple(f"{skills.plugin.name}:{name}" for name in skills.names) if skills.plugin else (),
+            left_out=(*agents.left_out, *skills.left_out),
+        )

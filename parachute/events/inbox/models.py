@@ -20,6 +20,8 @@ Kind = Literal[
     "mcp_server",
     "agent",
     "agent_run",
+    "chat_agent",
+    "skill",
     "host",
     "repository",
     "changes",

@@ -1,0 +1,1 @@
+"""Skills: instructions with their files, which an agent reads when a task needs them."""

@@ -1,0 +1,93 @@
+"""Texts with fields at their top, as agents and skills are written: read within bounds, and checked by the published rules.
+
+The rules are those of agent skills (agentskills.io, and "Agent Skills" at docs.claude.com).
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from parachute.base.errors import InvalidInput
+from parachute.base.folders import Folder
+from parachute.core import front_matter
+
+LIMIT = 256 * 1024
+"""Bytes of such a text, fields and all."""
+
+DESCRIPTION_LIMIT = 1024
+
+Source = Literal["builtin", "vault", "project", "user", "plugin"]
+"""Where one comes from, as the app's badge says."""
+
+_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_NAME_LIMIT = 64
+_RESERVED = ("anthropic", "claude")
+_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+
+
+def read_text(folder: Folder, path: Path) -> str:
+    """A text of at most `LIMIT` bytes; error: InvalidInput, also where a link is in the way."""
+    try:
+        return folder.read(path, LIMIT).decode()
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{path.name} is not UTF-8 text.", key="not_text") from error
+    except OSError as error:
+        raise InvalidInput(f"{path.name} cannot be read: {error.strerror}.", key="unreadable") from error
+
+
+def read_fields(text: str) -> tuple[dict[str, Any], str]:
+    """The fields at the top, and what follows them; error: InvalidInput with the line."""
+    fields, body = front_matter.read(text)
+    if fields is None and front_matter.split(text).is_open:
+        raise InvalidInput("The fields at the top have no second line `---`.", key="front_matter_open")
+    return fields or {}, body.strip()
+
+
+def check_name(name: str) -> None:
+    """Error: InvalidInput for a name that breaks the rules."""
+    if len(name) > _NAME_LIMIT or not _NAME.fullmatch(name):
+        raise InvalidInput(
+            f"name: expected at most {_NAME_LIMIT} of a-z, 0-9 and single dashes between them.", key="invalid_name"
+        )
+    if any(word in name for word in _RESERVED):
+        raise InvalidInput(f"name: the words {' and '.join(_RESERVED)} are reserved.", key="reserved_name")
+
+
+def check_description(description: str) -> None:
+    """Error: InvalidInput for a description that breaks the rules."""
+    if not description:
+        raise InvalidInput("description: say what it does, and when to use it.", key="no_description")
+    if len(description) > DESCRIPTION_LIMIT:
+        raise InvalidInput(
+            f"description: it has more than {DESCRIPTION_LIMIT:,} characters.", key="description_too_long"
+        )
+    if _TAG.search(description):
+        raise InvalidInput("description: it must hold no XML tags.", key="description_with_tags")
+
+
+def text_of(fields: Mapping[str, Any], name: str) -> str:
+    """A field that holds a text, empty without it; error: InvalidInput."""
+    value = fields.get(name)
+    if value is None:
+        return ""
+    if not isinstance(value, str | int | float) or isinstance(value, bool):
+        raise InvalidInput(f"{name}: expected a text.", key="invalid_field")
+    return str(value).strip()
+
+
+def names_of(fields: Mapping[str, Any], name: str) -> tuple[str, ...] | None:
+    """A field that lists names, as a list or with commas between them; None without it. Error: InvalidInput."""
+    value = fields.get(name)
+    if value is None:
+        return None
+    if isinstance(value, str):
+        value = _listed(value)
+    if not isinstance(value, list) or not all(isinstance(each, str) and each.strip() for each in value):
+        raise InvalidInput(f"{name}: expected a list of names.", key="invalid_field")
+    return tuple(dict.fromkeys(each.strip() for each in value))
+
+
+def _listed(text: str) -> list[str]:
+    """Names with commas between them; those in parentheses, as in `Bash(git add, git commit)`, belong to one name."""
+    return [part.strip() for part in re.split(r",(?![^()]*\))", text) if part.strip()]
