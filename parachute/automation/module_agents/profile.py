@@ -2,20 +2,24 @@
 
 import asyncio
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 from parachute.automation.module_agents.folders import MountRules
 from parachute.automation.module_agents.prompt import directly, in_sandbox, prompt_file
 from parachute.automation.module_agents.task import Task
 from parachute.automation.suggestions.tools import suggest_tool
 from parachute.base.errors import NotAllowed, NotFound
+from parachute.capabilities.skills.service import Skills
 from parachute.chat.agent_processes.models import OwnTool
 from parachute.chat.agent_processes.tools import permitted
 from parachute.chat.prompts.service import Prompt
+from parachute.chat.runs.capabilities import NOTHING, CapabilityRequest, OfferedCapabilities
 from parachute.chat.runs.preparation import AgentServices, Preparation, TurnPlan, compose
 from parachute.chat.sessions.models import Owner, Session
+from parachute.chat.workspaces.models import Capabilities, choice_of
 from parachute.core.agents import AgentConfig, SandboxConfig, memory_bytes
 from parachute.llm.gateway.endpoint import ModelEndpoint
 from parachute.modules.registry.models import Trust
@@ -25,12 +29,14 @@ from parachute.sandbox.egress.service import Egress
 from parachute.sandbox.engines.execution import Execution
 from parachute.sandbox.engines.limits import Limits
 from parachute.sandbox.layout import EGRESS_SOCKET
+from parachute.security.trust_levels import TrustLevel
 
 RUN_SECONDS = 15 * 60.0
 
 _DEFAULT_TOOLS = ("Read", "Write", "Edit", "Glob", "Grep")
-# Nobody sees the question of such an agent; there is no screen to use in a sandbox, and no skills.
+# Nobody sees the question of such an agent; there is no screen to use in a sandbox; skills have a switch of their own.
 _NEVER = frozenset({"AskUserQuestion", "Computer", "Skill"})
+_SKILL = "Skill"
 _OWN_PROCESSES = 128
 """Processes and threads of the agent's program itself, which `pids_limit` does not count."""
 _MOST_PROCESSES = 1024
@@ -57,6 +63,7 @@ class AgentProfile:
     warnings: tuple[tuple[str, str], ...] = ()
     seconds: float = RUN_SECONDS
     own_tools: Callable[[str], tuple[OwnTool, ...]] | None = None
+    skills: Skills | None = None
 
     async def prepare(self, session: Session, *, resume: bool) -> Preparation:
         """Open the model endpoint and the egress proxy, prepare the sandbox and compose the prompt; errors: ParachuteError."""
@@ -69,17 +76,39 @@ class AgentProfile:
             source_path=file or None,
             agent_name=self.owner.agent or None,
         )
+        offered = await self._offered(session)
+        plugins = {plugin.name: plugin.folder for plugin in offered.plugins}
         if self.sandbox is None:
-            execution = await services.sandboxes.prepare(session, "direct", None, endpoint)
+            execution = await services.sandboxes.prepare(session, "direct", None, endpoint, plugins=plugins)
             complete: Callable[[str], Prompt] = partial(directly, prompt, execution.directory)
         else:
-            execution, complete = await self._confined(self.sandbox, session, endpoint, prompt)
+            execution, complete = await self._confined(self.sandbox, session, endpoint, prompt, plugins)
+        execution = dataclasses.replace(execution, warnings=(*execution.warnings, *offered.warnings))
         tools = () if provider.is_offline else self._module_tools(session.id)
         plan = TurnPlan(session, resume, endpoint, execution, provider, complete, self._tools(), tools)
-        return await compose(services, dataclasses.replace(plan, allowed_commands=_commands(self.config.bash)))
+        commands = _commands(self.config.bash)
+        return await compose(services, dataclasses.replace(plan, allowed_commands=commands, offered=offered))
+
+    async def _offered(self, session: Session) -> OfferedCapabilities:
+        """The user's skills, where the manifest asks for them; what runs directly gets only approved ones."""
+        services = self.services
+        if self.skills is None or not self.config.allow_user_skills or services.gateway.upstream.provider.is_offline:
+            return NOTHING
+        choice = Capabilities(skills=choice_of(services.settings.default_capabilities.skills))
+        level: TrustLevel = "direct" if self.sandbox is None else "sandboxed"
+        found = await self.skills.offered(CapabilityRequest(session, level, choice))
+        if found.plugin is None:
+            return OfferedCapabilities(warnings=found.warnings)
+        names = tuple(f"{found.plugin.name}:{name}" for name in found.names)
+        return OfferedCapabilities(warnings=found.warnings, plugins=(found.plugin,), skills=names)
 
     async def _confined(
-        self, config: SandboxConfig, session: Session, endpoint: ModelEndpoint, prompt: Prompt
+        self,
+        config: SandboxConfig,
+        session: Session,
+        endpoint: ModelEndpoint,
+        prompt: Prompt,
+        plugins: Mapping[str, Path],
     ) -> tuple[Execution, Callable[[str], Prompt]]:
         services = self.services
         allowed = await asyncio.to_thread(
@@ -95,7 +124,9 @@ class AgentProfile:
             cpus=config.cpus,
             processes=min(_MOST_PROCESSES, config.pids_limit + _OWN_PROCESSES),
         )
-        execution = await services.sandboxes.confine(session.id, endpoint, mounts, egress=bool(hosts), limits=limits)
+        execution = await services.sandboxes.confine(
+            session.id, endpoint, mounts, egress=bool(hosts), limits=limits, plugins=plugins
+        )
         left_out = tuple(("Left out", sentence) for sentence in allowed.left_out)
         network = Network("list", hosts) if hosts else NO_NETWORK
         execution = dataclasses.replace(execution, warnings=(*self.warnings, *left_out), network=network)
@@ -108,7 +139,8 @@ class AgentProfile:
     def _tools(self) -> tuple[str, ...]:
         bash = ("Bash",) if self.config.bash else ()
         named = (tool for tool in self.config.capabilities if tool not in _NEVER and tool != "Bash")
-        return tuple(dict.fromkeys((*named, *bash)))
+        skills = (_SKILL,) if self.skills is not None and self.config.allow_user_skills else ()
+        return tuple(dict.fromkeys((*named, *bash, *skills)))
 
     def _module_tools(self, session: str) -> tuple[OfferedTool, ...]:
         tools = self.services.tools.tools()
@@ -144,6 +176,7 @@ def profile_of(
     seconds: float = RUN_SECONDS,
     *,
     is_approved: bool = False,
+    skills: Skills | None = None,
 ) -> AgentProfile:
     """The profile of an agent of the manifest, or with None of the computer's default one; waits for the disk.
 
@@ -190,6 +223,7 @@ def profile_of(
         prompt=prompt_file(module, config.system_prompt) if config.system_prompt else services.prompts.default,
         warnings=tuple(warnings),
         seconds=seconds,
+        skills=None if module.trust is Trust.UNTRUSTED else skills,
     )
 
 

@@ -18,6 +18,7 @@ from parachute.automation.module_agents.profile import (
 )
 from parachute.automation.module_agents.task import Task
 from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError, Unavailable
+from parachute.capabilities.skills.service import Skills
 from parachute.chat.runs.events import Aborted, Text, read
 from parachute.chat.runs.failures import as_error
 from parachute.chat.runs.preparation import AgentServices
@@ -48,8 +49,17 @@ class _Slot:
 class ModuleAgents:
     """Agents that modules ask for; a run ends with the iterator that reads it, and after `seconds`."""
 
-    def __init__(self, services: AgentServices, runs: Runs, egress: Egress, *, seconds: float = RUN_SECONDS) -> None:
+    def __init__(
+        self,
+        services: AgentServices,
+        runs: Runs,
+        egress: Egress,
+        *,
+        skills: Skills | None = None,
+        seconds: float = RUN_SECONDS,
+    ) -> None:
         self._services = services
+        self._skills = skills
         self._runs = runs
         self._egress = egress
         self._seconds = seconds
@@ -77,6 +87,7 @@ class ModuleAgents:
             profile_of,
             *(self._services, self._egress, module, agent, mcp_servers, self._seconds),
             is_approved=is_approved,
+            skills=self._skills,
         )
         return self._turn(module.name, profile, message, session_id)
 

@@ -29,7 +29,7 @@ _CONVERSATIONS = {
 
 @dataclass(frozen=True, slots=True)
 class AgentConsent:
-    """The rights of one agent, in words; `interfaces` narrows the tools that it gets."""
+    """The rights of one agent, in words; `skills`: it gets those of the user, `interfaces` narrows the tools that it gets."""
 
     name: str
     description: str
@@ -41,6 +41,7 @@ class AgentConsent:
     can_suggest: tuple[str, ...]
     sandboxed: bool
     limits: str
+    skills: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,6 +289,7 @@ def agent_consent(name: str, agent: AgentConfig) -> AgentConsent:
         can_suggest=agent.can_suggest,
         sandboxed=sandbox is not None,
         limits=limits,
+        skills=agent.allow_user_skills,
     )
 
 
@@ -316,6 +318,8 @@ def _agent_lines(agent: AgentConsent) -> list[str]:
         lines.append(f"{_DETAIL}Tools: {', '.join(agent.tools)}")
     if agent.interfaces:
         lines.append(f"{_DETAIL}Tools of modules: only those with {', '.join(agent.interfaces)}")
+    if agent.skills:
+        lines.append(f"{_DETAIL}Skills: all of yours, with their files and programs")
     if agent.can_suggest:
         lines.append(f"{_DETAIL}Can suggest: changes in {', '.join(agent.can_suggest)}")
     lines.append(f"{_DETAIL}Limits: {agent.limits}")

@@ -64,7 +64,7 @@ async def build_automation(
     llm.questions.agent = questions = AgentQuestions(chat.agents, chat.pool)
     await questions.start()
     events.hooks.without_model = llm.questions.reason_unavailable
-    agents = ModuleAgents(chat.agents, chat.runs, sandbox.egress)
+    agents = ModuleAgents(chat.agents, chat.runs, sandbox.egress, skills=chat.skills)
     conversations = ModuleConversations(sessions.sessions, chat.runs)
     requests = AgentRequests(
         agents, modules.hosts, events.events, storage.audit, minutes=installation.settings.agents.approval_minutes

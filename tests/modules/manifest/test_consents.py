@@ -46,6 +46,7 @@ def test_the_screen_says_everything() -> None:
         "    - File access: Contacts/, the folder that you choose/out, ~/Work/contacts (outside of the vault) (read and write)",
         "    - Commands: git, npm",
         "    - Tools: Read, Write",
+        "    - Skills: all of yours, with their files and programs",
         "    - Can suggest: changes in brain",
         "    - Limits: 64 processes; in a container also 1g of memory and 2 processors",
         "  short:",
