@@ -12,6 +12,7 @@ from parachute.cli.output import clean, local, print_facts, print_json, print_no
 from parachute.config.settings.home import Home
 
 if TYPE_CHECKING:
+    from parachute.modules.registry.agent_limits import AgentLimit
     from parachute.modules.registry.changes import FileChange
     from parachute.modules.registry.installation import Installation
     from parachute.modules.registry.models import ModuleStatus
@@ -165,6 +166,7 @@ def print_module(status: "ModuleStatus") -> None:
             ("Hash", module.hash),
             ("Approved", local(module.approved_at)),
         ]
+        facts += [(f"Agent {name}", f"limited to {_limit(limit)}") for name, limit in module.agents.items()]
     if status.pending_hash:
         facts.append(("Changed to", status.pending_hash))
     if unit := status.unit:
@@ -172,6 +174,12 @@ def print_module(status: "ModuleStatus") -> None:
         facts += [(what, str(number)) for what, number in numbers.items() if number]
     facts += [("Not enforced", sentence) for sentence in status.confinement]
     _print_all([status], lambda: print_facts(facts))
+
+
+def _limit(limit: "AgentLimit") -> str:
+    parts = [f"paths {', '.join(limit.paths) or 'none'}"] if limit.paths is not None else []
+    parts += [f"tools {', '.join(limit.capabilities) or 'none'}"] if limit.capabilities is not None else []
+    return "; ".join([*parts, *(["no network"] if limit.is_offline else [])])
 
 
 def print_changes(changes: "list[FileChange]") -> None:

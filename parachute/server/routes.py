@@ -1,5 +1,6 @@
 """Every route of the server but health, status, panic and resume: one table, which is read once the server has started."""
 
+from parachute.automation.agent_requests.api import router as agent_runs
 from parachute.automation.module_agents.api import router as module_prompts
 from parachute.automation.scheduled_agents.api import router as scheduled_agents
 from parachute.automation.suggestions.api import router as suggestions
@@ -26,6 +27,7 @@ from parachute.llm.gateway.api import router as gateway
 from parachute.llm.gateway.costs_api import router as costs
 from parachute.modules.registry.api import router as modules
 from parachute.modules.registry.official_api import router as official_modules
+from parachute.modules.registry.staged_api import router as staged_modules
 from parachute.modules.runtime.api import router as hosts
 from parachute.sandbox.image.api import router as image
 from parachute.security.audit.api import router as audit
@@ -56,8 +58,10 @@ ROUTERS = (
     hooks,
     inbox,
     events,
+    agent_runs,
     module_prompts,
     official_modules,
+    staged_modules,
     modules,
     hosts,
     scheduled_agents,

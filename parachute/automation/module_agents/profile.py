@@ -2,34 +2,42 @@
 
 import asyncio
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 from parachute.automation.module_agents.folders import MountRules
-from parachute.automation.module_agents.prompt import in_sandbox, prompt_file
+from parachute.automation.module_agents.prompt import directly, in_sandbox, prompt_file
 from parachute.automation.module_agents.task import Task
 from parachute.automation.suggestions.tools import suggest_tool
 from parachute.base.errors import NotAllowed, NotFound
+from parachute.capabilities.skills.service import Skills
 from parachute.chat.agent_processes.models import OwnTool
 from parachute.chat.agent_processes.tools import permitted
 from parachute.chat.prompts.service import Prompt
+from parachute.chat.runs.capabilities import NOTHING, CapabilityRequest, OfferedCapabilities
 from parachute.chat.runs.confined import confined
 from parachute.chat.runs.preparation import AgentServices, Preparation, TurnPlan, compose
 from parachute.chat.sessions.models import Owner, Session
+from parachute.chat.workspaces.models import Capabilities, choice_of
 from parachute.core.agents import AgentConfig, SandboxConfig, memory_bytes
+from parachute.llm.gateway.endpoint import ModelEndpoint
 from parachute.modules.registry.models import Trust
 from parachute.modules.runtime.models import ApprovedModule, OfferedTool
 from parachute.sandbox.egress.models import NO_NETWORK, Network
 from parachute.sandbox.egress.service import Egress
+from parachute.sandbox.engines.execution import Execution
 from parachute.sandbox.engines.limits import Limits
 from parachute.sandbox.layout import EGRESS_SOCKET
+from parachute.security.trust_levels import TrustLevel
 
 RUN_SECONDS = 15 * 60.0
 
 _DEFAULT_TOOLS = ("Read", "Write", "Edit", "Glob", "Grep")
-# Nobody sees the question of such an agent; there is no screen to use in a sandbox, and no skills.
+# Nobody sees the question of such an agent; there is no screen to use in a sandbox; skills have a switch of their own.
 _NEVER = frozenset({"AskUserQuestion", "Computer", "Skill"})
+_SKILL = "Skill"
 _OWN_PROCESSES = 128
 """Processes and threads of the agent's program itself, which `pids_limit` does not count."""
 _MOST_PROCESSES = 1024
@@ -39,7 +47,7 @@ _OWN_MEGABYTES = 512
 
 @dataclass(slots=True)
 class AgentProfile:
-    """Prepares the turns of one agent; `owner` identifies it, `sandbox` is what the user agreed to.
+    """Prepares the turns of one agent; `owner` identifies it, `sandbox` is what the user agreed to, None for the user's own rights.
 
     A tool of a module has to be on each of the lists in `mcp`. `module` is None for an agent of the computer itself, and
     `own_tools` gives the tools that only this run has.
@@ -50,36 +58,20 @@ class AgentProfile:
     module: ApprovedModule | None
     owner: Owner
     config: AgentConfig
-    sandbox: SandboxConfig
+    sandbox: SandboxConfig | None
     mcp: tuple[tuple[str, ...], ...]
     prompt: str
     warnings: tuple[tuple[str, str], ...] = ()
     seconds: float = RUN_SECONDS
     own_tools: Callable[[str], tuple[OwnTool, ...]] | None = None
+    skills: Skills | None = None
 
     async def prepare(self, session: Session, *, resume: bool) -> Preparation:
         """Open the model endpoint and the egress proxy, prepare the sandbox and compose the prompt; errors: ParachuteError."""
-        services, config = self.services, self.sandbox
-        allowed = await asyncio.to_thread(
-            self._mount_rules().mounts,
-            config.allowed_paths if config.workspace_access != "none" else (),
-            writable=config.workspace_access == "rw",
-        )
-        mounts, hosts = allowed.sorted(), self._hosts()
+        services = self.services
         endpoint = await services.gateway.open(session.id)
         if self.module is not None:
             endpoint.counts_for = f"module:{self.module.name}"
-        if hosts:
-            await self.egress.open(_egress_owner(session.id), hosts, endpoint.folder / EGRESS_SOCKET, kind="agent")
-        limits = Limits(
-            memory_megabytes=(memory_bytes(config.memory) >> 20) + _OWN_MEGABYTES,
-            cpus=config.cpus,
-            processes=min(_MOST_PROCESSES, config.pids_limit + _OWN_PROCESSES),
-        )
-        execution = await confined(services, endpoint, mounts, egress=bool(hosts), limits=limits)
-        left_out = tuple(("Left out", sentence) for sentence in allowed.left_out)
-        network = Network("list", hosts) if hosts else NO_NETWORK
-        execution = dataclasses.replace(execution, warnings=(*self.warnings, *left_out), network=network)
         provider, file = services.gateway.upstream.provider, self.config.system_prompt
         prompt = Prompt(
             self.prompt,
@@ -87,12 +79,61 @@ class AgentProfile:
             source_path=file or None,
             agent_name=self.owner.agent or None,
         )
-        complete = partial(in_sandbox, prompt, mounts, hosts, has_view=execution.view is not None)
+        offered = await self._offered(session)
+        plugins = {plugin.name: plugin.folder for plugin in offered.plugins}
+        if self.sandbox is None:
+            execution = await services.sandboxes.prepare(session, "direct", None, endpoint, plugins=plugins)
+            complete: Callable[[str], Prompt] = partial(directly, prompt, execution.directory)
+        else:
+            execution, complete = await self._confined(self.sandbox, session, endpoint, prompt, plugins)
+        execution = dataclasses.replace(execution, warnings=(*execution.warnings, *offered.warnings))
         tools = () if provider.is_offline else self._module_tools(session.id)
         plan = TurnPlan(session, resume, endpoint, execution, provider, complete, self._tools(), tools)
-        preparation = await compose(services, dataclasses.replace(plan, allowed_commands=_commands(self.config.bash)))
-        refusal = partial(self.egress.refusal_of_page, _egress_owner(session.id)) if hosts else None
+        commands = _commands(self.config.bash)
+        preparation = await compose(services, dataclasses.replace(plan, allowed_commands=commands, offered=offered))
+        refusal = partial(self.egress.refusal_of_page, _egress_owner(session.id)) if execution.network.is_open else None
         return dataclasses.replace(preparation, refusal_of_page=refusal)
+
+    async def _offered(self, session: Session) -> OfferedCapabilities:
+        """The user's skills, where the manifest asks for them; what runs directly gets only approved ones."""
+        services = self.services
+        if self.skills is None or not self.config.allow_user_skills or services.gateway.upstream.provider.is_offline:
+            return NOTHING
+        choice = Capabilities(skills=choice_of(services.settings.default_capabilities.skills))
+        level: TrustLevel = "direct" if self.sandbox is None else "sandboxed"
+        found = await self.skills.offered(CapabilityRequest(session, level, choice))
+        if found.plugin is None:
+            return OfferedCapabilities(warnings=found.warnings)
+        names = tuple(f"{found.plugin.name}:{name}" for name in found.names)
+        return OfferedCapabilities(warnings=found.warnings, plugins=(found.plugin,), skills=names)
+
+    async def _confined(
+        self,
+        config: SandboxConfig,
+        session: Session,
+        endpoint: ModelEndpoint,
+        prompt: Prompt,
+        plugins: Mapping[str, Path],
+    ) -> tuple[Execution, Callable[[str], Prompt]]:
+        services = self.services
+        allowed = await asyncio.to_thread(
+            self._mount_rules().mounts,
+            config.allowed_paths if config.workspace_access != "none" else (),
+            writable=config.workspace_access == "rw",
+        )
+        mounts, hosts = allowed.sorted(), self._hosts(config)
+        if hosts:
+            await self.egress.open(_egress_owner(session.id), hosts, endpoint.folder / EGRESS_SOCKET, kind="agent")
+        limits = Limits(
+            memory_megabytes=(memory_bytes(config.memory) >> 20) + _OWN_MEGABYTES,
+            cpus=config.cpus,
+            processes=min(_MOST_PROCESSES, config.pids_limit + _OWN_PROCESSES),
+        )
+        execution = await confined(services, endpoint, mounts, egress=bool(hosts), limits=limits, plugins=plugins)
+        left_out = tuple(("Left out", sentence) for sentence in allowed.left_out)
+        network = Network("list", hosts) if hosts else NO_NETWORK
+        execution = dataclasses.replace(execution, warnings=(*self.warnings, *left_out), network=network)
+        return execution, partial(in_sandbox, prompt, mounts, hosts, has_view=execution.view is not None)
 
     async def finish(self, session: str) -> None:
         """Close the egress proxy."""
@@ -101,7 +142,8 @@ class AgentProfile:
     def _tools(self) -> tuple[str, ...]:
         bash = ("Bash",) if self.config.bash else ()
         named = (tool for tool in self.config.capabilities if tool not in _NEVER and tool != "Bash")
-        return tuple(dict.fromkeys((*named, *bash)))
+        skills = (_SKILL,) if self.skills is not None and self.config.allow_user_skills else ()
+        return tuple(dict.fromkeys((*named, *bash, *skills)))
 
     def _module_tools(self, session: str) -> tuple[OfferedTool, ...]:
         tools = self.services.tools.tools()
@@ -113,10 +155,10 @@ class AgentProfile:
             tools = (*tools, suggest_tool(self.config.can_suggest))
         return (*tools, *self.own_tools(session)) if self.own_tools else tools
 
-    def _hosts(self) -> tuple[str, ...]:
-        if self.sandbox.network == "bridge":
+    def _hosts(self, config: SandboxConfig) -> tuple[str, ...]:
+        if config.network == "bridge":
             return tuple(self.services.settings.sandbox.hosts)
-        return self.sandbox.network if isinstance(self.sandbox.network, tuple) else ()
+        return config.network if isinstance(config.network, tuple) else ()
 
     def _mount_rules(self) -> MountRules:
         services = self.services
@@ -135,33 +177,38 @@ def profile_of(
     agent: str | None,
     mcp_servers: Iterable[str] | None,
     seconds: float = RUN_SECONDS,
+    *,
+    is_approved: bool = False,
+    skills: Skills | None = None,
 ) -> AgentProfile:
     """The profile of an agent of the manifest, or with None of the computer's default one; waits for the disk.
 
-    Errors: NotFound with the agents that there are, NotAllowed for what the user has to approve each time or never allowed.
+    `is_approved`: the owner has said yes to this very run. Errors: NotFound with the agents that there are, NotAllowed for what
+    the user has to approve each time or never allowed.
     """
-    config = _default(module) if agent is None else module.manifest.agents.get(agent)
-    if config is None:
-        known = ", ".join(sorted(module.manifest.agents)) or "none"
-        raise NotFound(f"The module {module.name} has no agent {str(agent)[:40]!r}; there are: {known}.")
-    sandbox = config.sandbox
-    if sandbox is None or config.requires_explicit_approval or config.requires_explicit_invocation:
+    config = agent_of(module, agent)
+    if needs_owner(config) and not is_approved:
         raise NotAllowed(
-            f"The agent {agent} of the module {module.name} runs only after the user has approved it each time.",
-            "There is no way yet to ask the user for that: give the agent a sandbox in the manifest, and leave "
-            "requires_explicit_approval and requires_explicit_invocation out.",
+            f"The agent {agent} of the module {module.name} runs only after the user has approved it each time."
         )
+    sandbox = config.sandbox
     mcp = tuple(name for name in module.manifest.permissions.mcp if not name.startswith("mcp__"))
     wanted = mcp if mcp_servers is None else _wanted(module.name, mcp_servers, mcp)
     warnings: list[tuple[str, str]] = []
-    if sandbox.network == "bridge" and not services.settings.sandbox.hosts:
+    if sandbox is None and module.trust is Trust.UNTRUSTED:
+        raise NotAllowed(
+            f"The module {module.name} is not trusted, so that none of its agents runs without a sandbox.",
+            "Only the owner can change that: by removing the module, and installing it again without --untrusted.",
+            key="untrusted",
+        )
+    if sandbox is not None and sandbox.network == "bridge" and not services.settings.sandbox.hosts:
         warnings.append(
             (
                 "No network",
                 "There is no list of hosts that agents may reach (`sandbox.hosts`), so this one reaches none.",
             )
         )
-    if module.trust is Trust.UNTRUSTED:
+    if sandbox is not None and module.trust is Trust.UNTRUSTED:
         # Otherwise its agents would be the way around what shuts the module itself in.
         sandbox = dataclasses.replace(sandbox, workspace_access="none", allowed_paths=(), network="none")
         mcp = wanted = ()
@@ -179,7 +226,22 @@ def profile_of(
         prompt=prompt_file(module, config.system_prompt) if config.system_prompt else services.prompts.default,
         warnings=tuple(warnings),
         seconds=seconds,
+        skills=None if module.trust is Trust.UNTRUSTED else skills,
     )
+
+
+def agent_of(module: ApprovedModule, agent: str | None) -> AgentConfig:
+    """The agent of a manifest, or with None the computer's default one; error: NotFound with those that there are."""
+    config = _default(module) if agent is None else module.manifest.agents.get(agent)
+    if config is None:
+        known = ", ".join(sorted(module.manifest.agents)) or "none"
+        raise NotFound(f"The module {module.name} has no agent {str(agent)[:40]!r}; there are: {known}.")
+    return config
+
+
+def needs_owner(config: AgentConfig) -> bool:
+    """True if each run of an agent begins with the owner's word."""
+    return config.sandbox is None or config.requires_explicit_approval or config.requires_explicit_invocation
 
 
 def profile_of_task(

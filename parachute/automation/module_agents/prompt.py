@@ -54,6 +54,12 @@ def in_sandbox(
     return replace(prompt, text=text, base_characters=len(prompt.text))
 
 
+def directly(prompt: Prompt, directory: str, permissions: str, end: str = "") -> Prompt:
+    """Complete the prompt of an agent that runs with the owner's own rights."""
+    text = f"{prompt.text}\n\n# Where you are\nYou work directly on the owner's computer, in {directory}. {permissions}{end}"
+    return replace(prompt, text=text, base_characters=len(prompt.text))
+
+
 def _describe_sandbox(mounts: tuple[Mount, ...], hosts: tuple[str, ...]) -> str:
     parts = [
         "You work in a sandbox without network."

@@ -18,6 +18,7 @@ from parachute.automation.module_agents.profile import (
 )
 from parachute.automation.module_agents.task import Task
 from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError, Unavailable
+from parachute.capabilities.skills.service import Skills
 from parachute.chat.runs.events import Aborted, Text, read
 from parachute.chat.runs.failures import as_error
 from parachute.chat.runs.preparation import AgentServices
@@ -48,8 +49,17 @@ class _Slot:
 class ModuleAgents:
     """Agents that modules ask for; a run ends with the iterator that reads it, and after `seconds`."""
 
-    def __init__(self, services: AgentServices, runs: Runs, egress: Egress, *, seconds: float = RUN_SECONDS) -> None:
+    def __init__(
+        self,
+        services: AgentServices,
+        runs: Runs,
+        egress: Egress,
+        *,
+        skills: Skills | None = None,
+        seconds: float = RUN_SECONDS,
+    ) -> None:
         self._services = services
+        self._skills = skills
         self._runs = runs
         self._egress = egress
         self._seconds = seconds
@@ -64,15 +74,26 @@ class ModuleAgents:
         session_id: str | None = None,
         mcp_servers: list[str] | None = None,
         agent: str | None = None,
+        is_approved: bool = False,
     ) -> AsyncGenerator[dict[str, Any], None]:
         """The events of a turn as `POST /api/chat` streams them; closing the iterator stops the run.
 
-        `session_id` goes on with a session that this module made with the same agent. Errors, all before the first event:
+        `session_id` goes on with a session that this module made with the same agent. `is_approved`: the owner has said yes to
+        this very run, which agents need that have more rights than others. Errors, all before the first event:
         InvalidInput, NotFound, NotAllowed, Conflict when the session is busy, 429 when too many runs of the module are under
         way, Unavailable without a sandbox engine.
         """
-        profile = partial(profile_of, self._services, self._egress, module, agent, mcp_servers, self._seconds)
+        profile = partial(
+            profile_of,
+            *(self._services, self._egress, module, agent, mcp_servers, self._seconds),
+            is_approved=is_approved,
+            skills=self._skills,
+        )
         return self._turn(module.name, profile, message, session_id)
+
+    async def check(self, module: ApprovedModule, agent: str | None, mcp_servers: list[str] | None = None) -> None:
+        """See that an agent could run if the owner said yes; errors: NotFound, NotAllowed, InvalidInput."""
+        await asyncio.to_thread(profile_of, self._services, self._egress, module, agent, mcp_servers, is_approved=True)
 
     def carry_out(self, module: ApprovedModule, task: Task) -> AsyncGenerator[dict[str, Any], None]:
         """The events of a task in a session of its own; for its end and its errors see `query`."""
@@ -98,7 +119,8 @@ class ModuleAgents:
         slot = self._take(module)
         try:
             profile = await asyncio.to_thread(make_profile)
-            await self._services.sandboxes.require()
+            if profile.sandbox is not None:
+                await self._services.sandboxes.require()
             if session_id is not None:
                 # Before its form is checked: whatever is none of the module's sessions is answered in the same way.
                 found = await self._services.sessions.get(session_id)

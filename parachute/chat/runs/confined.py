@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,11 +11,18 @@ from parachute.llm.gateway.endpoint import ModelEndpoint
 from parachute.sandbox.engines.execution import Execution
 from parachute.sandbox.engines.limits import Limits
 from parachute.sandbox.engines.models import Mount
+from parachute.sandbox.engines.service import NO_PLUGINS
 from parachute.sandbox.engines.views import View
 
 
 async def confined(
-    services: AgentServices, endpoint: ModelEndpoint, mounts: Sequence[Mount], *, egress: bool, limits: Limits
+    services: AgentServices,
+    endpoint: ModelEndpoint,
+    mounts: Sequence[Mount],
+    *,
+    egress: bool,
+    limits: Limits,
+    plugins: Mapping[str, Path] = NO_PLUGINS,
 ) -> Execution:
     """The execution of an agent that sees these folders and files and no others; errors: ParachuteError, OSError.
 
@@ -32,7 +39,7 @@ async def confined(
         if await sandboxes.can_view(folders, view.folder):
             parts = tuple("" if each == project else str(each.relative_to(project)) for each in folders)
     if not parts or view is None or project is None:
-        return await sandboxes.confine(session, endpoint, mounts, egress=egress, limits=limits)
+        return await sandboxes.confine(session, endpoint, mounts, egress=egress, limits=limits, plugins=plugins)
     if not sandboxes.opened.has_view(session, view.folder):
         await services.changes.refresh(session, project, view.upper)
     for part in parts:
@@ -41,5 +48,5 @@ async def confined(
     viewed = [
         replace(each, view=str(view.folder), part=of_folder[each.source]) if each.is_live else each for each in mounts
     ]
-    execution = await sandboxes.confine(session, endpoint, viewed, egress=egress, limits=limits)
+    execution = await sandboxes.confine(session, endpoint, viewed, egress=egress, limits=limits, plugins=plugins)
     return replace(execution, view=view.folder, project=project, parts=parts)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from parachute.base.errors import InvalidInput
+from parachute.cli.agent_limits import limit
+from parachute.cli.agent_runs import run, runs
 from parachute.cli.api import Api, quoted
 from parachute.cli.asking import agrees, can_ask, confirm, secret
 from parachute.cli.commands import JSON, YES, group
@@ -24,6 +26,7 @@ from parachute.cli.modules import (
     with_units,
 )
 from parachute.cli.output import as_text, clean, print_error, print_json, print_note, print_rows
+from parachute.cli.staged_modules import staged
 from parachute.config.settings.home import Home
 from parachute.modules.registry.new import create_module
 
@@ -270,11 +273,15 @@ app = group(
         list_,
         status,
         install,
+        staged,
         diff,
         approve,
         enable,
         disable,
         restart,
+        run,
+        runs,
+        limit,
         remove,
         apply,
         settings,

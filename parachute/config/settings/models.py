@@ -143,7 +143,7 @@ class SandboxSettings(BaseModel):
 
 
 class AgentSettings(BaseModel):
-    """Agent processes that are kept ready between turns."""
+    """Agent processes that are kept ready between turns, and how long those wait that need a yes."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -158,6 +158,13 @@ class AgentSettings(BaseModel):
     )
     memory_floor_megabytes: int = Field(
         default=400, ge=0, description="Keep no agent process while less memory than this is free."
+    )
+    approval_minutes: float = Field(
+        default=60,
+        gt=0,
+        le=10_080,
+        allow_inf_nan=False,
+        description="A run of a module's agent that waits for your yes for longer is refused.",
     )
 
 

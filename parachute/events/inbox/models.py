@@ -19,6 +19,7 @@ Kind = Literal[
     "hook",
     "mcp_server",
     "agent",
+    "agent_run",
     "chat_agent",
     "skill",
     "host",

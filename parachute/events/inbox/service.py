@@ -52,7 +52,7 @@ class Inbox:
 
     async def heard(self, name: str, data: dict[str, Any]) -> None:
         """Look again at every event of the bus that may have changed something."""
-        if name.startswith(("suggestion.", "module.")):
+        if name.startswith(("suggestion.", "module.")) or name.endswith((".agent.asked", ".agent.ended")):
             self.changed()
 
     async def page(self) -> Page:

@@ -1,7 +1,7 @@
 """The consent screen of a module as data, JSON and lines, and the difference that an update makes."""
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from parachute.core.agents import WORKING_DIRECTORY, AgentConfig
@@ -29,7 +29,7 @@ _CONVERSATIONS = {
 
 @dataclass(frozen=True, slots=True)
 class AgentConsent:
-    """The rights of one agent, in words; `interfaces` narrows the tools that it gets."""
+    """The rights of one agent, in words; `skills`: it gets those of the user, `interfaces` narrows the tools that it gets."""
 
     name: str
     description: str
@@ -41,6 +41,7 @@ class AgentConsent:
     can_suggest: tuple[str, ...]
     sandboxed: bool
     limits: str
+    skills: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,10 @@ class Consent:
     conversations: str = "none"
     scheduled: tuple[ScheduledConsent, ...] = ()
     prompts: tuple[str, ...] = ()
+    author: str = ""
+    title: str = ""
+    icon: str = ""
+    reasons: dict[str, str] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """As JSON, for an API and for `modules.yaml`."""
@@ -105,18 +110,26 @@ class Consent:
     def as_text(self) -> list[str]:
         """Lines for a terminal."""
         lines = [f"{self.name} {self.version}"]
+        if self.author:
+            # Nobody has checked who that is.
+            lines.append(f"By {_quoted(self.author)}, as it says")
         if self.description:
             lines.append(_quoted(self.description))
-        for title, entries in self.sections():
+        for title, entries in self.sections(self.reasons):
             if entries:
                 lines += ["", f"{title}:", *(f"  {entry}" for entry in entries)]
         return [_one_line(line) for line in lines]
 
-    def sections(self) -> list[tuple[str, list[str]]]:
-        """Every section with its lines, in the order of the screen."""
+    def sections(self, reasons: Mapping[str, str] | None = None) -> list[tuple[str, list[str]]]:
+        """Every section with its lines, in the order of the screen; `reasons` are shown behind what they are for."""
+
+        def why(name: str) -> str:
+            said = (reasons or {}).get(name)
+            return f" ({_quoted(said)})" if said else ""
+
         access = [f"Create folder: {folder}" for folder in self.folders]
-        access += [f"Read and write: {pattern}" for pattern in self.write]
-        access += [f"Read: {pattern}" for pattern in self.read]
+        access += [f"Read and write: {pattern}{why(pattern)}" for pattern in self.write]
+        access += [f"Read: {pattern}{why(pattern)}" for pattern in self.read]
         access += [_PROGRAMS.format(", ".join(self.commands))] if self.commands else []
         access += [f"Use the tool: {tool}" for tool in self.mcp_used]
         access += [f"Use the interface: {name}" for name in self.interfaces]
@@ -127,7 +140,7 @@ class Consent:
         return [
             ("This module requests access to", access or ["nothing in the vault"]),
             ("Sets the prompt of", [_KINDS[kind] for kind in self.prompts if kind in _KINDS]),
-            ("Network", [f"Reach {host}" for host in self.network] or ["none"]),
+            ("Network", [f"Reach {host}{why(host)}" for host in self.network] or ["none"]),
             (_AGENTS, [line for agent in self.agents for line in _agent_lines(agent)]),
             (_SCHEDULED, [line for agent in self.scheduled for line in _scheduled_lines(agent)]),
             ("MCP tools provided", [f"{name}: {_quoted(text)}" for name, text in self.mcp_tools]),
@@ -171,7 +184,7 @@ def consent(manifest: Manifest, scheduled: tuple[ScheduledConsent, ...]) -> Cons
         network=permissions.network,
         commands=() if bash is False else ("any",) if bash is True else bash,
         prompts=tuple(manifest.prompts),
-        agents=tuple(_agent_consent(name, agent) for name, agent in manifest.agents.items()),
+        agents=tuple(agent_consent(name, agent) for name, agent in manifest.agents.items()),
         mcp_tools=tuple((tool.name, tool.description) for tool in manifest.mcp_tools),
         mcp_used=permissions.mcp,
         hooks=tuple(dict.fromkeys(hook.event for hook in manifest.hooks)),
@@ -182,6 +195,10 @@ def consent(manifest: Manifest, scheduled: tuple[ScheduledConsent, ...]) -> Cons
         limits=f"{manifest.service.memory} of memory, {manifest.service.pids} processes",
         conversations=permissions.conversations,
         scheduled=scheduled,
+        author=manifest.author,
+        title=manifest.ui.title if manifest.ui else "",
+        icon=manifest.ui.icon if manifest.ui else "",
+        reasons=dict(permissions.reasons),
     )
 
 
@@ -249,7 +266,8 @@ def _one_line(text: str) -> str:
     return text.replace("\n", " ")
 
 
-def _agent_consent(name: str, agent: AgentConfig) -> AgentConsent:
+def agent_consent(name: str, agent: AgentConfig) -> AgentConsent:
+    """The rights of one agent, in words."""
     sandbox = agent.sandbox
     if sandbox is None:
         network, files, limits = "everything", "everything that you can open", "none"
@@ -271,6 +289,7 @@ def _agent_consent(name: str, agent: AgentConfig) -> AgentConsent:
         can_suggest=agent.can_suggest,
         sandboxed=sandbox is not None,
         limits=limits,
+        skills=agent.allow_user_skills,
     )
 
 
@@ -299,6 +318,8 @@ def _agent_lines(agent: AgentConsent) -> list[str]:
         lines.append(f"{_DETAIL}Tools: {', '.join(agent.tools)}")
     if agent.interfaces:
         lines.append(f"{_DETAIL}Tools of modules: only those with {', '.join(agent.interfaces)}")
+    if agent.skills:
+        lines.append(f"{_DETAIL}Skills: all of yours, with their files and programs")
     if agent.can_suggest:
         lines.append(f"{_DETAIL}Can suggest: changes in {', '.join(agent.can_suggest)}")
     lines.append(f"{_DETAIL}Limits: {agent.limits}")

@@ -39,7 +39,17 @@ _VERSION = re.compile(
 _FILE = re.compile(r"(?:[A-Za-z_]\w*/)*[A-Za-z_]\w*\.py", re.ASCII)
 _HANDLER = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
 _FIELDS = (
-    *("name", "version", "description", "module", "provides", "optional_requires", "dependencies", "permissions"),
+    *(
+        "name",
+        "version",
+        "description",
+        "author",
+        "module",
+        "provides",
+        "optional_requires",
+        "dependencies",
+        "permissions",
+    ),
     *("agents", "prompts", "hooks", "mcp_tools", "accepts", "routes", "service", "ui", "settings"),
 )
 _STARTS: tuple[Literal["socket-activated"], Literal["always"]] = ("socket-activated", "always")
@@ -90,6 +100,7 @@ def _manifest(root: Value) -> Manifest:
         version=fields.read("version", _version, ""),
         module=fields.read("module", _module, ""),
         description=fields.read("description", lambda value: value.text(2_000), ""),
+        author=fields.read("author", lambda value: value.text(200), ""),
         provides=fields.read("provides", _interfaces, ()),
         optional_requires=fields.read("optional_requires", _interfaces, ()),
         dependencies=fields.read("dependencies", lambda value: value.each(_dependency), ()),

@@ -59,7 +59,8 @@ class InterfaceName:
 class Permissions:
     """The rights of the module's own process. `read` and `write` are patterns of paths within the vault; writing includes
     reading. `bash`: programs it starts, none if False; `mcp`: tools that its agents may use; `network`: hosts, exact or
-    `*.domain`; `conversations`: what it may do with the user's chats, where writing includes reading."""
+    `*.domain`; `conversations`: what it may do with the user's chats, where writing includes reading. `reasons` are the
+    author's, by pattern or host."""
 
     read: tuple[str, ...] = ()
     write: tuple[str, ...] = ()
@@ -67,6 +68,7 @@ class Permissions:
     mcp: tuple[str, ...] = ()
     network: tuple[str, ...] = ()
     conversations: ConversationAccess = "none"
+    reasons: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +163,7 @@ class Manifest:
     version: str
     module: str
     description: str = ""
+    author: str = ""
     provides: tuple[InterfaceName, ...] = ()
     optional_requires: tuple[InterfaceName, ...] = ()
     dependencies: tuple[str, ...] = ()

@@ -1,6 +1,7 @@
 """The part `permissions` of a manifest."""
 
 from collections.abc import Callable
+from types import MappingProxyType
 from typing import get_args
 
 from parachute.base.document_values import Value
@@ -10,6 +11,7 @@ from parachute.core.decorators import TOOL_NAME
 from parachute.core.patterns import Pattern
 from parachute.modules.manifest.models import ConversationAccess, Permissions
 
+_LONGEST_REASON = 200
 _READABLE = (".modules", ".skills")
 """Hidden entries at the top of the vault that a module may ask to read; the others belong to the computer."""
 
@@ -18,22 +20,30 @@ def read_permissions(value: Value) -> Permissions:
     """Read the part."""
     fields = value.fields(("read", "write", "bash", "mcp", "network", "conversations"))
 
-    def each(name: str, read: Callable[[str, str], str]) -> tuple[str, ...]:
+    reasons: dict[str, str] = {}
+
+    def each(name: str, read: Callable[[str, str], str], key: str = "") -> tuple[str, ...]:
         def one(item: Value) -> str:
-            return read(item.text(), item.where.rpartition(".")[2])
+            if not key or item.is_scalar:
+                return read(item.text(), item.where.rpartition(".")[2])
+            named = item.fields((key, "reason"), (key, "reason"))
+            found = read(named[key].text(), item.where.rpartition(".")[2])
+            reasons[found] = named["reason"].text(_LONGEST_REASON)
+            return found
 
         return fields.read(name, lambda listed: listed.each(one), ())
 
     usual = Permissions()
     return Permissions(
-        read=each("read", _readable),
-        write=each("write", _writable),
+        read=each("read", _readable, "path"),
+        write=each("write", _writable, "path"),
         bash=fields.read("bash", lambda bash: commands(bash.plain()), usual.bash),
         mcp=each("mcp", _tool),
-        network=each("network", host_name),
+        network=each("network", host_name, "host"),
         conversations=fields.read(
             "conversations", lambda access: access.one_of(get_args(ConversationAccess)), usual.conversations
         ),
+        reasons=MappingProxyType(reasons),
     )
 
 

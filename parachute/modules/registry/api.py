@@ -3,13 +3,16 @@
 import asyncio
 import logging
 from contextlib import ExitStack
-from typing import Annotated, Any
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from parachute.base.errors import ParachuteError
 from parachute.base.services import provided, services_of
+from parachute.modules.manifest.consents import agent_consent
+from parachute.modules.registry.agent_limits import AgentLimit, narrowed
 from parachute.modules.registry.models import ModuleStatus, RunningModules
 from parachute.modules.registry.service import Modules
 
@@ -57,6 +60,16 @@ class Approval(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     hash: str = Field(pattern=r"^sha256:[0-9a-f]{64}$")
+
+
+class NewLimit(BaseModel):
+    """What is left to an agent: only these paths and tools of those that it has, and `network: none`."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    paths: list[str] | None = Field(default=None, max_length=100)
+    capabilities: list[str] | None = Field(default=None, max_length=100)
+    network: Literal["none"] | None = None
 
 
 class SettingValue(BaseModel):
@@ -107,6 +120,46 @@ def delete_setting(name: str, setting: str, service: ModulesDependency) -> dict[
     """Go back to the default of a setting."""
     service.settings.delete(name, service.manifest(name), setting)
     return get_settings(name, service)
+
+
+@router.get("/{name}/limits")
+async def get_limits(name: str, service: ModulesDependency) -> dict[str, Any]:
+    """The agents of a module's manifest: what the owner has taken from each, and what it may do now."""
+    return {"agents": await asyncio.to_thread(_limits, service, name)}
+
+
+@router.put("/{name}/limits/{agent}")
+async def limit_agent(name: str, agent: str, body: NewLimit, service: ModulesDependency) -> dict[str, Any]:
+    """Limit an agent to some of its paths and tools, or take the network from it; ends what its module runs."""
+    limit = AgentLimit(
+        None if body.paths is None else tuple(body.paths),
+        None if body.capabilities is None else tuple(body.capabilities),
+        is_offline=body.network == "none",
+    )
+    await asyncio.to_thread(service.limit, name, agent, limit)
+    await service.changed()
+    return {"agents": await asyncio.to_thread(_limits, service, name)}
+
+
+@router.delete("/{name}/limits/{agent}")
+async def unlimit_agent(name: str, agent: str, service: ModulesDependency) -> dict[str, Any]:
+    """Let an agent do again all that was approved at the installation."""
+    await asyncio.to_thread(service.limit, name, agent, None)
+    await service.changed()
+    return {"agents": await asyncio.to_thread(_limits, service, name)}
+
+
+def _limits(service: Modules, name: str) -> list[dict[str, Any]]:
+    limits = service.registry.module(name).agents
+    manifest = narrowed(service.manifest(name), limits)
+    return [
+        {
+            "name": agent,
+            "limit": limits[agent].as_json() if agent in limits else None,
+            "allowed": asdict(agent_consent(agent, config)),
+        }
+        for agent, config in manifest.agents.items()
+    ]
 
 
 @router.get("/{name}/approval")

@@ -12,11 +12,12 @@ from parachute.base.documents import Bounds
 from parachute.base.errors import ParachuteError
 from parachute.base.typed_documents import DocumentInvalid, read_document
 from parachute.modules.manifest.models import NAME
+from parachute.modules.registry.agent_limits import AgentLimit, read_limit
 from parachute.modules.registry.models import InstalledModule, Trust
 
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
 _REQUIRED = ("enabled", "source", "trust", "hash")
-_FIELDS = (*_REQUIRED, "declared", "version", "path", "dev", "packages_hash", "approved_at", "permissions")
+_FIELDS = (*_REQUIRED, "declared", "version", "path", "dev", "packages_hash", "approved_at", "permissions", "agents")
 _BOUNDS = Bounds(size=8 * 1024 * 1024)
 
 END = "..."
@@ -61,6 +62,7 @@ def _rendered(module: InstalledModule) -> dict[str, Any]:
         "packages_hash": module.packages_hash,
         "approved_at": module.approved_at.astimezone(UTC).isoformat() if module.approved_at else None,
         "permissions": module.permissions,
+        "agents": {name: limit.as_json() for name, limit in module.agents.items()} or None,
     }
     return {
         "enabled": module.enabled,
@@ -91,6 +93,7 @@ def _module(name: str, value: Value) -> InstalledModule:
         packages_hash=fields.read("packages_hash", _digest, None),
         approved_at=fields.read("approved_at", Value.moment, None),
         permissions=fields.read("permissions", _permissions, None),
+        agents=fields.read("agents", _agents, {}),
     )
 
 
@@ -102,6 +105,11 @@ def _folder(value: Value) -> Path:
     if not (text := value.line_of_text()).startswith("/"):
         value.refuse("An absolute path is expected.")
     return Path(text)
+
+
+def _agents(value: Value) -> dict[str, AgentLimit]:
+    named = value.named(NAME, "This is no name of an agent.")
+    return {name: read_limit(limit) for name, limit in named.items()}
 
 
 def _permissions(value: Value) -> dict[str, Any]:

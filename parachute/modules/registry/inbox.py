@@ -4,9 +4,10 @@ import asyncio
 from collections.abc import Sequence
 from typing import ClassVar
 
-from parachute.events.inbox.models import APPROVE, Answer, Item, Kind, Source
+from parachute.events.inbox.models import APPROVE, REJECT, Answer, Item, Kind, Source
 from parachute.modules.registry.models import ModuleStatus, State
 from parachute.modules.registry.service import Modules
+from parachute.modules.registry.staged import StagedModule, StagedModules
 
 
 class ModulesSource(Source):
@@ -14,16 +15,28 @@ class ModulesSource(Source):
 
     kinds: ClassVar[frozenset[Kind]] = frozenset({"module"})
 
-    def __init__(self, modules: Modules) -> None:
+    def __init__(self, modules: Modules, staged: StagedModules) -> None:
         self._modules = modules
+        self._staged = staged
 
     async def items(self) -> Sequence[Item]:
-        """Return every installed module whose folder is not what was approved."""
+        """Return every installed module whose folder is not what was approved, and every one that is staged."""
         found = await asyncio.to_thread(self._modules.list)
-        return [_item(status) for status in found if status.state is State.PENDING]
+        staged = await asyncio.to_thread(self._staged.list)
+        return [
+            *(_item(status) for status in found if status.state is State.PENDING),
+            *(_staged_item(each) for each in staged if each.status == "waiting"),
+        ]
 
     async def answer(self, item: Item, answer: Answer) -> None:
-        """Approve what is in the vault, if it is still what was shown."""
+        """Approve what is in the vault or staged, if it is still what was shown; or drop what is staged."""
+        if identifier := item.details.get("staged"):
+            if answer.word == REJECT:
+                await asyncio.to_thread(self._staged.delete, identifier)
+            else:
+                name = await asyncio.to_thread(self._staged.approve, identifier, item.details["hash"])
+                await self._modules.changed(name)
+            return
         await asyncio.to_thread(self._modules.approve, item.key, str(item.details["pending_hash"]))
         await self._modules.changed()
 
@@ -42,4 +55,25 @@ def _item(status: ModuleStatus) -> Item:
         answers=(APPROVE,) if status.pending_hash else (),
         is_owners=True,
         command=f"parachute modules approve {status.name}",
+    )
+
+
+def _staged_item(staged: StagedModule) -> Item:
+    shown = staged.shown or {}
+    return Item(
+        kind="module",
+        key=f"staged {staged.id}",
+        title=f"{'Update' if shown.get('previous_version') else 'Install'} module {shown.get('name')}",
+        source=staged.source,
+        since=staged.since,
+        # The files are left out: they may be long, and the hash stands for them.
+        details={
+            "staged": staged.id,
+            "hash": staged.hash,
+            "text": shown.get("text"),
+            "approval": f"/api/modules/staged/{staged.id}",
+        },
+        answers=(APPROVE, REJECT),
+        is_owners=True,
+        command=f"parachute modules staged {staged.id}",
     )

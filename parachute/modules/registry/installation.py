@@ -132,6 +132,9 @@ class Installation:
             now = entries.get(module.name)
             # Modules are enabled and disabled while the user thinks about the question.
             new = module if now is None or module.dev or module.declared else module.switched(now.enabled)
+            if now is not None:
+                # What the owner took from its agents stays taken.
+                new = replace(new, agents=now.agents)
             if new.enabled:
                 check_fits_installed(staging.places, entries.values(), self.manifest)
             return {**entries, new.name: new}
@@ -172,6 +175,29 @@ def stage_install(
         )
     entry = _entry(manifest, source.text, path=subfolder)
     return _staged(staging, manifest, entry, previous, untrusted, brings_source=in_place is None)
+
+
+def staged_before(
+    staging: Staging, source: str, *, subfolder: str | None, untrusted: bool, check_free: Callable[[str], None]
+) -> Installation:
+    """The installation of what `stage_install` has left in the folder of `staging`, checked again; nothing is fetched.
+
+    Error: Conflict if the folder is not as it was left, and those of `stage_install`.
+    """
+    manifest = _validated(staging, staging.version / CODE)
+    check_free(manifest.name)
+    previous = staging.registry.load().get(manifest.name)
+    brings_source = _in_place(staging, sources.parse(source), subfolder) is None
+    if brings_source:
+        _check_replaces(staging, manifest.name, previous, source, subfolder)
+    if previous is None or previous.enabled:
+        check_fits_installed(staging.places, staging.registry.load().values(), manifest)
+    digest = tree_hash(staging.version / CODE)
+    if tree_hash(staging.files) != digest:
+        raise Conflict("The staged files changed.", "Something writes into ~/.parachute.")
+    entry = _entry(manifest, source, path=subfolder)
+    lock = Lock.read(staging.version / dependencies.LOCK)
+    return _entered(staging, manifest, entry, previous, untrusted, digest, lock, brings_source=brings_source)
 
 
 def stage_declared(staging: Staging, wanted: DeclaredModule, settings: ModuleSettings) -> Installation:
@@ -282,12 +308,26 @@ def _staged(
         check_fits_installed(staging.places, staging.registry.load().values(), manifest)
     staging.version.mkdir()
     digest = copy_verified(staging.files, staging.version / CODE)
+    lock = _locked(staging, manifest, previous)
+    return _entered(staging, manifest, entry, previous, untrusted, digest, lock, brings_source=brings_source)
+
+
+def _entered(
+    staging: Staging,
+    manifest: Manifest,
+    entry: InstalledModule,
+    previous: InstalledModule | None,
+    untrusted: bool,
+    digest: str,
+    lock: Lock,
+    *,
+    brings_source: bool,
+) -> Installation:
     # What was shut in stays so: to let it out is a new installation, not an update. What is declared was never shut in.
     untrusted = untrusted or (not entry.declared and previous is not None and previous.trust is Trust.UNTRUSTED)
     module = replace(entry, hash=digest, trust=trust_of(manifest.name, digest, untrusted))
     if previous is not None and not entry.declared:
         module = module.switched(previous.enabled)
-    lock = _locked(staging, manifest, previous)
     asked = consent_of(staging.version / CODE, manifest)
     return Installation(staging, manifest, asked, module, previous, lock, brings_source)
 

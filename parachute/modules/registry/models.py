@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from parachute.base.files import private_folder
 from parachute.config.settings.home import Home
+from parachute.modules.registry.agent_limits import AgentLimit
 
 
 class Trust(StrEnum):
@@ -45,7 +46,7 @@ class InstalledModule:
 
     `permissions` is the consent as it was approved, `path` the folder inside of the source, `dev` the folder in which
     the module runs in place. Without `approved_at` nothing was approved here. `declared`: the system's configuration has
-    brought it, and takes it away again.
+    brought it, and takes it away again. `agents` are the owner's limits of its agents.
     """
 
     name: str
@@ -60,6 +61,7 @@ class InstalledModule:
     permissions: dict[str, Any] | None = None
     approved_at: datetime | None = None
     declared: bool = False
+    agents: Mapping[str, AgentLimit] = field(default_factory=dict)
 
     @property
     def digest(self) -> str:
@@ -121,6 +123,11 @@ class ModuleStatus:
         """The status with the unit's state."""
         return replace(self, unit=ModuleUnit.from_json(unit) if unit else None, confinement=tuple(confinement))
 
+    def _said(self, name: str) -> str | None:
+        """What the approved manifest says of its author and its looks."""
+        permissions = self.module and self.module.permissions
+        return str(permissions.get(name) or "") or None if permissions else None
+
     def as_json(self) -> dict[str, Any]:
         """The JSON of the API and of `--json`; the app reads the trust as `trust_level`."""
         module = self.module
@@ -137,7 +144,11 @@ class ModuleStatus:
             "dev": bool(module and module.dev),
             "hash": module.hash if module else None,
             "pending_hash": self.pending_hash,
+            "author": self._said("author"),
+            "title": self._said("title"),
+            "icon": self._said("icon"),
             "permissions": module.permissions if module else None,
+            "agent_limits": {name: limit.as_json() for name, limit in module.agents.items()} if module else {},
             "approved_at": module.approved_at.isoformat() if module and module.approved_at else None,
             "unit": self.unit.as_json() if self.unit else None,
             "confinement": list(self.confinement),

@@ -7,15 +7,15 @@ from parachute.base.errors import InvalidInput
 from parachute.modules.manifest.models import NAME
 
 _ROUTES = (
-    "agents ask audit auth bots claude-code config containers contexts events files git health hooks import imports inbox ls "
-    "maintenance mcps modules "
+    "agent-runs agents ask audit auth bots claude-code config containers contexts events files git health hooks import imports "
+    "inbox ls maintenance mcps modules "
     "network panic para plugins prompt prompts provider read resume sandbox scheduler settings setup skills status suggestions "
     "supervisor sync trust usage workspaces write"
 )
 """First parts of paths below /api that the server answers itself. `chat` is not among them: the Chat module has that
 name, and the server answers its routes."""
 
-_PATHS = "official"
+_PATHS = "official staged"
 """Parts of a path where the name of a module may stand, too."""
 
 _EVENTS = "context session suggestion"

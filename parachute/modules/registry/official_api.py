@@ -1,4 +1,4 @@
-"""Installing over the API the modules that came with this computer; all others are installed at its command line."""
+"""Installing over the API the modules that came with this computer; all others are staged first."""
 
 import asyncio
 from typing import Annotated, Any
@@ -70,8 +70,8 @@ def _is_installed(service: Modules, name: str) -> bool:
 def _install(service: Modules, wanted: Wanted) -> str:
     if not wanted.source.startswith(_SCHEME):
         raise InvalidInput(
-            "source: over the API only modules are installed that came with this computer, such as parachute://brain.",
-            "Others: parachute modules install SOURCE, at the computer's command line.",
+            "source: in one step only modules are installed that came with this computer, such as parachute://brain.",
+            "Stage another one, and approve what is shown: POST /api/modules/staged. Or at the computer's command line: parachute modules install SOURCE",
         )
     with service.installing(wanted.source) as installation:
         installation.check_seen(wanted.hash)

@@ -18,6 +18,7 @@ from parachute.modules.manifest.consents import ConsentDifference, difference
 from parachute.modules.manifest.loading import load
 from parachute.modules.manifest.models import NAME, Manifest
 from parachute.modules.registry import dependencies
+from parachute.modules.registry.agent_limits import AgentLimit, check_limit
 from parachute.modules.registry.changes import FileChange, file_changes
 from parachute.modules.registry.check import check_agents
 from parachute.modules.registry.consent import approved_consent, consent_of
@@ -196,6 +197,20 @@ class Modules:
         """Keep a module from starting; errors: NotFound, Declared."""
         self.declared.check_switch(name, False)
         return self._status(self.registry.replace(name, lambda module: module.switched(False)))
+
+    def limit(self, name: str, agent: str, limit: AgentLimit | None) -> ModuleStatus:
+        """Limit an agent of a module further than its manifest does, or with None no further.
+
+        Errors: those of `manifest`, NotFound, InvalidInput for a limit that gives more than there is.
+        """
+        manifest = self.manifest(name)
+        check_limit(manifest, agent, limit or AgentLimit())
+
+        def limited(module: InstalledModule) -> InstalledModule:
+            others = {known: each for known, each in module.agents.items() if known != agent}
+            return replace(module, agents={**others, agent: limit} if limit else others)
+
+        return self._status(self.registry.replace(name, limited))
 
     @contextmanager
     def removing(self, name: str, purge: bool = False, seconds: float = 0) -> Iterator[InstalledModule]:

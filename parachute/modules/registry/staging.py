@@ -98,7 +98,21 @@ def _wait(descriptor: int, seconds: float, progress: Progress) -> None:
 @contextmanager
 def staging_folder(places: Places) -> Iterator[Path]:
     """An empty folder that goes with the block; a killed one is removed by the next `one_at_a_time`."""
-    folder = private_folder(places.copies / f"{_STAGING}{secrets.token_hex(6)}")
+    with _used_up(places, private_folder(places.copies / f"{_STAGING}{secrets.token_hex(6)}")) as folder:
+        yield folder
+
+
+@contextmanager
+def kept_folder(places: Places, kept: Path) -> Iterator[Path]:
+    """The same with what an earlier block has left in `kept`; hold the lock. Error: OSError if that is gone."""
+    folder = places.copies / f"{_STAGING}{secrets.token_hex(6)}"
+    kept.rename(folder)
+    with _used_up(places, folder):
+        yield folder
+
+
+@contextmanager
+def _used_up(places: Places, folder: Path) -> Iterator[Path]:
     try:
         yield folder
     finally:

@@ -1,13 +1,15 @@
 """Host specifications of approved modules."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from parachute.base.errors import ParachuteError
 from parachute.modules.manifest.loading import load
-from parachute.modules.manifest.models import folders
+from parachute.modules.manifest.models import Manifest, folders
+from parachute.modules.registry.agent_limits import narrowed
+from parachute.modules.registry.consent import approved_consent
 from parachute.modules.registry.interfaces import order
-from parachute.modules.registry.models import Trust
+from parachute.modules.registry.models import InstalledModule, Trust
 from parachute.modules.registry.service import Modules
 from parachute.modules.registry.verification import Runnable
 from parachute.modules.runtime.models import ApprovedModule
@@ -68,8 +70,22 @@ def specify(modules: Modules, runnable: Runnable) -> Wanted:
         network=bool(permissions.network) and not untrusted,
         programs=bool(permissions.bash),
     )
+    manifest = narrowed(_as_shown(manifest, installed), installed.agents)
     module = ApprovedModule(installed.name, installed.hash, installed.trust, manifest, runnable.code)
     return Wanted(module, specification)
+
+
+def _as_shown(manifest: Manifest, installed: InstalledModule) -> Manifest:
+    """The manifest without skills for agents whose consent did not speak of them, as in an earlier version of this program."""
+    shown = approved_consent(installed)
+    skilled = {agent.name for agent in shown.agents if agent.skills} if shown else set()
+    if not any(config.allow_user_skills and name not in skilled for name, config in manifest.agents.items()):
+        return manifest
+    agents = {
+        name: replace(config, allow_user_skills=config.allow_user_skills and name in skilled)
+        for name, config in manifest.agents.items()
+    }
+    return replace(manifest, agents=agents)
 
 
 def core_folder(root: Path, name: str) -> Path:

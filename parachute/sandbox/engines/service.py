@@ -142,20 +142,30 @@ class Sandboxes:
         return await self._engines.no_views()
 
     async def confine(
-        self, session: str, endpoint: ModelEndpoint, mounts: Sequence[Mount], *, egress: bool, limits: Limits
+        self,
+        session: str,
+        endpoint: ModelEndpoint,
+        mounts: Sequence[Mount],
+        *,
+        egress: bool,
+        limits: Limits,
+        plugins: Mapping[str, Path] = NO_PLUGINS,
     ) -> Execution:
         """The execution of an agent that sees these folders and files of this machine and no others, in a sandbox in any case.
 
-        `egress`: the endpoint's folder has the socket of an egress listener. Error: Unavailable where no sandbox engine works.
+        `plugins` are the folders of its program's, by name. `egress`: the endpoint's folder has the socket of an egress listener. Error: Unavailable where no sandbox engine works.
         """
         await self.require()
         place = scratch(session)
+        given = {name: f"{PLUGINS}/{name}" for name in plugins}
+        mounts = (*mounts, *(Mount(str(plugins[name]), given[name], required=True) for name in plugins))
         specification = replace(self._specification(session, endpoint, place, mounts), egress=egress, **limits.chosen())
         await self.opened.open(specification)
         self.opened.wake(session)
         roots = {mount.target: Path(mount.source) for mount in mounts}
-        given = (mount.target for mount in mounts if mount.writable)
-        return self._execution(specification, roots, (place, TEMPORARY, *given))
+        writable = (mount.target for mount in mounts if mount.writable)
+        execution = self._execution(specification, roots, (place, TEMPORARY, *writable))
+        return replace(execution, plugins=given)
 
     def check_directory(self, directory: Path) -> Path:
         """A folder that an agent may work in, without links: in the vault, or below one of `project_folders`.

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from parachute.automation.agent_requests.inbox import AgentRequestsSource
+from parachute.automation.agent_requests.service import AgentRequests
 from parachute.automation.maintenance.service import Maintenance
 from parachute.automation.module_agents.conversations import ModuleConversations
 from parachute.automation.module_agents.service import ModuleAgents
@@ -27,6 +29,7 @@ from parachute.server.composition.storage import Installation, Storage
 class AutomationServices:
     """Services that work without a person's message."""
 
+    agent_requests: AgentRequests
     maintenance: Maintenance
     scheduled_agents: ScheduledAgents
     triage: Orchestrator
@@ -39,7 +42,7 @@ async def build_suggestions(
     store = SuggestionStore(storage.suggestions)
     suggestions = Suggestions(store, modules.hosts, OwnSettings(installation.home), events.events, storage.audit)
     await suggestions.start()
-    events.inbox.add(SuggestionsSource(suggestions), ModulesSource(installation.modules))
+    events.inbox.add(SuggestionsSource(suggestions), ModulesSource(installation.modules, modules.staged))
     return suggestions
 
 
@@ -61,9 +64,13 @@ async def build_automation(
     llm.questions.agent = questions = AgentQuestions(chat.agents, chat.pool)
     await questions.start()
     events.hooks.without_model = llm.questions.reason_unavailable
-    agents = ModuleAgents(chat.agents, chat.runs, sandbox.egress)
+    agents = ModuleAgents(chat.agents, chat.runs, sandbox.egress, skills=chat.skills)
     conversations = ModuleConversations(sessions.sessions, chat.runs)
-    serve_modules(installation, storage, events, modules, suggestions, agents, conversations, lifecycle)
+    requests = AgentRequests(
+        agents, modules.hosts, events.events, storage.audit, minutes=installation.settings.agents.approval_minutes
+    )
+    lifecycle.closing(requests.close)
+    serve_modules(installation, storage, events, modules, suggestions, requests, conversations, lifecycle)
 
     def has_tools() -> bool:
         return llm.gateway.upstream.provider.name != "offline"
@@ -81,7 +88,7 @@ async def build_automation(
             has_tools,
         )
     )
-    events.inbox.add(AgentsSource(scheduled_agents))
+    events.inbox.add(AgentsSource(scheduled_agents), AgentRequestsSource(requests))
     triage = await lifecycle.start(
         Orchestrator(
             installation.settings.orchestrator,
@@ -94,4 +101,6 @@ async def build_automation(
         )
     )
     await lifecycle.start(events.scheduler)
-    return AutomationServices(maintenance=maintenance, scheduled_agents=scheduled_agents, triage=triage)
+    return AutomationServices(
+        agent_requests=requests, maintenance=maintenance, scheduled_agents=scheduled_agents, triage=triage
+    )

@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass
 
+from parachute.automation.agent_requests.service import AgentRequests
 from parachute.automation.module_agents.conversations import ModuleConversations
 from parachute.automation.module_agents.module_prompts import ModulePrompts
-from parachute.automation.module_agents.service import ModuleAgents
 from parachute.automation.suggestions.service import Suggestions
 from parachute.events.file_watcher.service import VaultWatcher
 from parachute.modules.registry.reconcile_worker import ReconcileWorker
+from parachute.modules.registry.staged import StagedModules
+from parachute.modules.registry.staged_changes import StagedChanges
 from parachute.modules.runtime.core_api import CoreApi
 from parachute.modules.runtime.interfaces import Interfaces
 from parachute.modules.runtime.service import Hosts
@@ -28,6 +30,8 @@ class ModuleServices:
     prompts: ModulePrompts
     approved_prompts: ApprovedPrompts
     declared: ReconcileWorker
+    staged: StagedModules
+    staged_changes: StagedChanges
 
 
 def build_modules(
@@ -36,12 +40,15 @@ def build_modules(
     """Build what asks modules, for the wings above."""
     hosts = Hosts(installation.home, installation.modules, events.events, sandbox.egress)
     approved = ApprovedPrompts(installation.home.root)
+    staged = StagedModules(installation.modules)
     return ModuleServices(
         hosts=hosts,
         interfaces=Interfaces(hosts, storage.audit),
         prompts=ModulePrompts(hosts, storage.vault, approved),
         approved_prompts=approved,
         declared=ReconcileWorker(installation.modules),
+        staged=staged,
+        staged_changes=StagedChanges(staged, events.inbox.changed),
     )
 
 
@@ -51,7 +58,7 @@ def serve_modules(
     events: EventServices,
     modules: ModuleServices,
     suggestions: Suggestions,
-    agents: ModuleAgents,
+    agents: AgentRequests,
     conversations: ModuleConversations,
     lifecycle: Lifecycle,
 ) -> None:
@@ -68,6 +75,7 @@ def serve_modules(
         conversations,
         suggestions,
     )
+    lifecycle.closing(modules.staged_changes.close)
     modules.hosts.start(agents, answering.application)
     lifecycle.closing(modules.hosts.close)
     # It starts when the server is ready.

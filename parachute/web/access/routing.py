@@ -45,6 +45,8 @@ RULES = (
     Rule("/supervisor", "supervisor", write="admin", readers="loopback"),
     # Keys and who needs one.
     Rule("/api/auth", "auth", read="admin", write="admin"),
+    # Code of anybody comes in here: no program of this machine brings it without a key.
+    Rule("/api/modules/staged", "modules", read="admin", write="admin", writers="credential"),
     # The agents of a module are used as the module is; everything else about modules decides which code runs.
     Rule("/api/modules/{module}/agents", "{module}"),
     # A prompt steers every conversation, also those that run with the owner's rights.
@@ -53,6 +55,8 @@ RULES = (
     Rule("/api/modules/official", "modules", read="admin", write="admin"),
     Rule("/api/modules/{module}/approval", "modules", read="admin", write="admin"),
     Rule("/api/modules", "modules", write="admin"),
+    # Whose word begins what a module may not begin: the owner's, and no program's of this machine.
+    Rule("/api/agent-runs", "modules", read="admin", write="admin", writers="credential"),
     # Which server gets to see what is said to agents, and which key pays for it.
     Rule("/api/provider", "provider", write="admin", writers="credential"),
     # That a computer runs here, and what to do next.

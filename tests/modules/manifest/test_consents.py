@@ -3,6 +3,9 @@
 import json
 from dataclasses import replace
 
+import pytest
+
+from parachute.base.errors import InvalidInput
 from parachute.modules.manifest.consents import Consent, ScheduledConsent, consent, difference
 from parachute.modules.manifest.loading import parse
 from tests.modules.manifest.test_loading import COMPLETE, EVERYTHING, MINIMAL
@@ -43,6 +46,7 @@ def test_the_screen_says_everything() -> None:
         "    - File access: Contacts/, the folder that you choose/out, ~/Work/contacts (outside of the vault) (read and write)",
         "    - Commands: git, npm",
         "    - Tools: Read, Write",
+        "    - Skills: all of yours, with their files and programs",
         "    - Can suggest: changes in brain",
         "    - Limits: 64 processes; in a container also 1g of memory and 2 processors",
         "  short:",
@@ -165,3 +169,34 @@ def test_what_a_module_says_of_itself_looks_like_nothing_else() -> None:
     assert "  find: “Finds things. Network: none”" in shown
     changes = difference(consent(parse(MINIMAL.encode()), ()), asked).as_text()
     assert all(line[0] in "+-" for line in "\n".join(changes).splitlines())
+
+
+def test_the_author_and_the_reasons_are_shown_and_are_no_rights() -> None:
+    permissions = (
+        'permissions: {read: [{path: "Brain/**", reason: to link contacts}], network: '
+        '[{host: api.example.com, reason: "“public” information"}]}'
+    )
+    about = "author: The Makers\nui: {title: Contacts, icon: 📇}\n"
+    asked = consent(parse(f"{MINIMAL}\n{about}{permissions}\n".encode()), ())
+    lines = asked.as_text()
+    assert "By “The Makers”, as it says" in lines
+    assert "  Read: Brain/** (“to link contacts”)" in lines
+    assert '  Reach api.example.com (“"public" information”)' in lines
+    assert (asked.as_json()["title"], asked.as_json()["icon"]) == ("Contacts", "📇")
+    assert asked.as_json()["reasons"]["Brain/**"] == "to link contacts"
+    assert Consent.from_json(asked.as_json()) == asked
+    assert not difference(replace(asked, reasons={}, author="", title="", icon=""), asked)
+    # As an earlier version has stored it.
+    stored = {
+        name: value for name, value in asked.as_json().items() if name not in ("author", "reasons", "title", "icon")
+    }
+    assert not difference(Consent.from_json(stored), asked)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    ["{path: Brain/**}", "{reason: because}", "{path: /etc, reason: x}", "{path: A/**, reason: x, more: y}", "[A]"],
+)
+def test_a_reason_stands_with_what_it_is_for(entry: str) -> None:
+    with pytest.raises(InvalidInput):
+        parse(f"{MINIMAL}\npermissions: {{read: [{entry}]}}\n".encode())

@@ -16,6 +16,8 @@ from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text
 from tests.support.sse import chat
 
+from .with_key import ComputerWithKey
+
 KEY = "sk-ant-api03-the-real-one"
 _TABLES = """
 SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT IN
@@ -34,17 +36,33 @@ def model() -> Iterator[MessagesAPI]:
         yield service
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Play every call of the app twice, the second time (a long test) in another time zone and with a key.
+
+    A file joins by reading answers with `check_response`, and by taking `computer` from here, or making its own of the class in
+    `request.param`.
+    """
+    if "computer" in metafunc.fixturenames and hasattr(metafunc.module, "check_response"):
+        abroad = pytest.param(ComputerWithKey, marks=pytest.mark.long, id="tokyo-with-key")
+        here = pytest.param(Computer, id="here")
+        metafunc.parametrize("computer", (here, abroad), indirect=True, scope="session")
+
+
 @pytest.fixture(scope="session")
-def computer(model: MessagesAPI) -> Iterator[Computer]:
-    """A computer whose model is `model`, where no time is that of UTC."""
-    environment = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url, "TZ": "Asia/Tokyo"}
-    with Computer(environment=environment) as running:
+def computer(request: pytest.FixtureRequest, model: MessagesAPI) -> Iterator[Computer]:
+    """A computer whose model is `model`."""
+    environment = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": model.url}
+    with getattr(request, "param", Computer)(environment=environment) as running:
         yield running
 
 
 @pytest.fixture
 async def owner(computer: Computer) -> AsyncIterator[httpx2.AsyncClient]:
-    """The owner, as the command line proves it."""
+    """The owner, as the command line proves it, or with a key where the app needs one."""
+    if isinstance(computer, ComputerWithKey):
+        async with computer.client() as client:
+            yield client
+        return
     async with computer.client(headers={"authorization": f"Bearer {CliToken(computer.home.root).obtain()}"}) as client:
         yield client
 

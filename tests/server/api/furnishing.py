@@ -1,5 +1,6 @@
 """A module that gives every route of modules something to answer with, and a call of each."""
 
+import asyncio
 import textwrap
 from typing import Any
 
@@ -63,6 +64,9 @@ async def call_modules(computer: ModuleComputer, call: Any) -> None:
     assert (await call("GET /api/modules/{name}/prompt", **module))["content"] == "Be kind."
     await _agents(call)
     await _suggestions(computer, call)
+    run = await call("POST /api/agent-runs", {"module": "garden", "agent": "gardener", "prompt": "Dig."})
+    await call("GET /api/agent-runs")
+    await call("GET /api/agent-runs/{identifier}", identifier=run["id"])
     bed = computer.post("/api/garden/beds").json()["id"]
     assert (await call("GET /api/para/{identifier}", identifier=bed))["item"] == {"name": "Bed"}
     for path in ("disable", "enable", "restart"):
@@ -74,7 +78,30 @@ async def call_modules(computer: ModuleComputer, call: Any) -> None:
     await call("POST /api/modules/reload")
     (brain, *_) = (await call("GET /api/modules/official"))["modules"]
     await call("POST /api/modules/install", {"source": brain["source"], "hash": brain["hash"]})
+    await _staged(computer, call)
+    limit = {**module, "agent": "gardener"}
+    await call("PUT /api/modules/{name}/limits/{agent}", {"network": "none"}, **limit)
+    (shown,) = (await call("GET /api/modules/{name}/limits", **module))["agents"]
+    assert shown["limit"] == {"network": "none"}
+    await call("DELETE /api/modules/{name}/limits/{agent}", **limit)
     await call("DELETE /api/modules/{name}", **module)
+
+
+async def _staged(computer: ModuleComputer, call: Any) -> None:
+    source = {"source": str(computer.write("orchard"))}
+    place = "/api/modules/staged"
+    for end in ("approve", "delete"):
+        staged = {"identifier": (await call(f"POST {place}", source))["id"]}
+        await call(f"GET {place}")
+        found = await call(f"GET {place}/{{identifier}}", **staged)
+        while found["status"] == "fetching":
+            await asyncio.sleep(0.05)
+            found = await call(f"GET {place}/{{identifier}}", **staged)
+        await call(f"GET {place}/{{identifier}}/events", **staged)
+        if end == "approve":
+            await call(f"POST {place}/{{identifier}}/approve", {"hash": found["hash"]}, **staged)
+        else:
+            await call(f"DELETE {place}/{{identifier}}", **staged)
 
 
 async def _agents(call: Any) -> None:

@@ -16,6 +16,7 @@ from tests.support.messages_api import Gate, MessagesAPI, hold, text
 from tests.support.sse import chat
 
 from .conftest import KEY, MESSAGE, settled, talk, tree, vault_text
+from .with_key import LABEL, ComputerWithKey
 
 BODYLESS = {"content-type": "application/json"}
 LOCAL_TIME = re.compile(r'"\d{4}-\d{2}-\d{2}T[\d:.]+"')
@@ -35,6 +36,12 @@ async def test_health(computer: Computer, owner: httpx2.AsyncClient) -> None:
     async with computer.client(headers={"authorization": "Bearer wrong"}) as stranger:
         answer = (await stranger.get("/api/health?detailed=true")).json()
         assert "vault" not in answer
+
+
+async def test_who_needs_a_key(computer: Computer) -> None:
+    async with Computer.client(computer) as nobody:
+        for path in ("/api/chat", "/api/modules", "/api/workspaces", "/api/hooks"):
+            assert (await nobody.get(path)).status_code == (401 if isinstance(computer, ComputerWithKey) else 200)
 
 
 async def test_a_session_through_its_life(computer: Computer, owner: httpx2.AsyncClient) -> None:
@@ -130,9 +137,9 @@ async def test_keys(owner: httpx2.AsyncClient, computer: Computer) -> None:
     async with computer.client(headers={"x-api-key": key.key}) as phone:
         check_response(models.SessionList, await phone.get("/api/chat?limit=1"))
     for other in listed.keys:
-        if other.id != key.id:
+        if other.id != key.id and other.label != LABEL:
             assert (await owner.delete(f"/api/auth/keys/{other.id}")).status_code == 200
-    # The last one with admin rights, too: this computer listens on loopback alone.
+    # The last one with admin rights, too, where this computer listens on loopback alone and needs none.
     assert (await owner.delete(f"/api/auth/keys/{key.id}")).status_code == 200
     async with computer.client(headers={"x-api-key": key.key}) as phone:
         check_error(await phone.get("/api/chat"), 401)

@@ -11,6 +11,7 @@ from tests.contract.workspaces import WorkspaceEnvelope, WorkspaceList
 from tests.support.computer import Computer
 
 from .conftest import state_of
+from .with_key import ComputerWithKey
 
 PATH = "/api/workspaces"
 ALL = {"mcps": "all", "skills": "all", "agents": "all", "plugins": "all"}
@@ -103,7 +104,11 @@ async def test_who_needs_a_key_for_it(computer: Computer, owner: httpx2.AsyncCli
     async with computer.client(headers={"authorization": "Bearer wrong"}) as stranger:
         check_error(await stranger.get(PATH), 401)
     page = {"origin": f"http://127.0.0.1:{computer.port}", "user-agent": "Mozilla/5.0"}
-    async with computer.client(headers=page) as browser:
-        assert (await browser.get(PATH)).status_code == 200
+    async with Computer.client(computer, headers=page) as browser:
         body = {"name": "Page", "default_trust_level": "direct"}
-        check_error(await browser.post(PATH, json=body), 403, "admin in workspaces")
+        if isinstance(computer, ComputerWithKey):
+            check_error(await browser.get(PATH), 401)
+            check_error(await browser.post(PATH, json=body), 401)
+        else:
+            assert (await browser.get(PATH)).status_code == 200
+            check_error(await browser.post(PATH, json=body), 403, "admin in workspaces")

@@ -1,0 +1,1 @@
+"""Runs of modules' agents that begin with the owner's word: asked for, shown, answered, carried out."""

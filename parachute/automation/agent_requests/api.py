@@ -1,0 +1,57 @@
+"""Routes of runs that begin with the owner's word; the inbox answers those that wait."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import BaseModel, ConfigDict, Field
+
+from parachute.automation.agent_requests.inbox import item_of
+from parachute.automation.agent_requests.models import AgentRequest
+from parachute.automation.agent_requests.service import AgentRequests
+from parachute.base.services import provided
+from parachute.security.keys.models import Caller
+from parachute.web.access.owner import require_owner
+
+router = APIRouter(prefix="/api/agent-runs", tags=["modules"])
+
+RequestsDependency = Annotated[AgentRequests, Depends(provided(AgentRequests))]
+
+
+class NewRun(BaseModel):
+    """An agent of a module's manifest, and what it shall do."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    module: str = Field(min_length=1, max_length=40)
+    agent: str = Field(min_length=1, max_length=40)
+    prompt: str = Field(min_length=1, max_length=20_000)
+
+
+@router.get("")
+async def list_runs(requests: RequestsDependency) -> dict[str, Any]:
+    """Runs that wait for a yes, run, or ended lately, the newest first."""
+    return {"runs": [_shown(each) for each in requests.requests()]}
+
+
+@router.get("/{identifier}")
+async def get_run(identifier: str, requests: RequestsDependency) -> dict[str, Any]:
+    """One run: what it may do, and what became of it."""
+    return _shown(requests.request(identifier))
+
+
+@router.post("")
+async def start_run(body: NewRun, request: Request, requests: RequestsDependency) -> dict[str, Any]:
+    """Start an agent of a module as the owner; one that needs a yes each time waits for it in the inbox."""
+    await require_owner(request, "Starting an agent of a module")
+    caller: Caller = request.scope["state"]["caller"]
+    return _shown(await requests.start(body.module, body.agent, body.prompt, f"{caller.kind} {caller.name}"))
+
+
+def _shown(request: AgentRequest) -> dict[str, Any]:
+    waits = request.status == "waiting"
+    item = item_of(request)
+    return {
+        **request.as_json(),
+        "item": {"id": item.id, "hash": item.hash} if waits else None,
+        "rights": request.details,
+    }

@@ -1,0 +1,296 @@
+"""Modules that are fetched and shown to the owner first, and installed when the owner has approved exactly that."""
+
+import json
+import re
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from parachute.base.clock import now
+from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError
+from parachute.base.files import private_folder, remove_tree
+from parachute.base.folders import Folder
+from parachute.modules.registry import sources
+from parachute.modules.registry.installation import Installation, Staging, stage_install, staged_before
+from parachute.modules.registry.models import Progress
+from parachute.modules.registry.service import Modules
+from parachute.modules.registry.staging import kept_folder, one_at_a_time
+
+Status = Literal["fetching", "waiting", "failed", "installing", "installed"]
+
+MOST = 4
+"""Staged modules at a time: each may take as much of the disk as an installation."""
+_KEPT_SECONDS = 24 * 60 * 60
+_BUSY_SECONDS = 20.0
+_STEPS = 200
+_FILES = 500
+_WAITING = ".waiting-"
+_DOCUMENT = "staged.json"
+_DOCUMENT_BYTES = 32 * 1024 * 1024
+_ID = re.compile(r"[0-9a-f]{12}")
+
+
+class _Dropped(Exception):
+    """Whoever staged it does not want it any more, or the server ends."""
+
+
+@dataclass(slots=True, eq=False)
+class StagedModule:
+    """One of them; `shown` is the consent with its hash and the files that would change, once it is known."""
+
+    source: str
+    path: str | None
+    untrusted: bool
+    id: str = field(default_factory=lambda: secrets.token_hex(6))
+    since: str = field(default_factory=now)
+    until: float = field(default_factory=lambda: time.time() + _KEPT_SECONDS)
+    status: Status = "fetching"
+    steps: list[str] = field(default_factory=list)
+    detail: str = ""
+    shown: dict[str, Any] | None = None
+    error: str | None = None
+    is_dropped: bool = False
+
+    @property
+    def hash(self) -> str | None:
+        """The hash of what is shown."""
+        return str(self.shown["hash"]) if self.shown else None
+
+    def as_json(self) -> dict[str, Any]:
+        """The form for apps."""
+        return {
+            "id": self.id,
+            "source": self.source,
+            "path": self.path,
+            "untrusted": self.untrusted,
+            "since": self.since,
+            "status": self.status,
+            "steps": list(self.steps),
+            "detail": self.detail,
+            "hash": self.hash,
+            "consent": self.shown,
+            "error": self.error,
+        }
+
+
+class StagedModules:
+    """Everything that is staged; what waits survives a restart, for a day.
+
+    `changed` is called, in any thread, when something about one is other than before. Methods wait for the disk; `stage`
+    returns at once.
+    """
+
+    def __init__(self, modules: Modules) -> None:
+        self._modules = modules
+        self._staged: dict[str, StagedModule] = {}
+        self._lock = threading.Lock()
+        self._is_loaded = False
+        self.changed: Callable[[], None] = lambda: None
+
+    def close(self) -> None:
+        """Give up what is being fetched at its next step; the next start removes what it left."""
+        for each in self._staged.values():
+            each.is_dropped = each.is_dropped or each.status == "fetching"
+
+    def list(self) -> list[StagedModule]:
+        """All of them, the oldest first."""
+        with self._lock:
+            self._load()
+            for each in [each for each in self._staged.values() if each.until <= time.time()]:
+                if each.status in ("waiting", "failed", "installed"):
+                    self._forget(each)
+            return sorted(self._staged.values(), key=lambda each: (each.since, each.id))
+
+    def get(self, identifier: str) -> StagedModule:
+        """One of them; error: NotFound."""
+        for each in self.list():
+            if each.id == identifier:
+                return each
+        raise NotFound("There is no such staged module (any more).", "Stage it again.", key="not_staged")
+
+    def stage(self, source: str, path: str | None = None, *, untrusted: bool = False) -> StagedModule:
+        """Begin to fetch a module; errors: InvalidInput, NotFound, Conflict when too many are staged."""
+        if "://" not in source and not source.startswith(("/", "~")) and ":" not in source:
+            raise InvalidInput("source: a folder is named by its whole path here.", "Such as /home/you/books.")
+        text = sources.parse(source).text
+        others = self.list()
+        with self._lock:
+            if sum(each.status != "installed" for each in others) >= MOST:
+                raise Conflict(
+                    f"{MOST} modules are staged already.", "Approve or delete one first.", key="too_many_staged"
+                )
+            staged = StagedModule(text, path, untrusted)
+            self._staged[staged.id] = staged
+        threading.Thread(target=self._fetch, args=(staged,), name=f"staged {staged.id}", daemon=True).start()
+        return staged
+
+    def approve(self, identifier: str, seen: str) -> str:
+        """Install what is staged, if it is what somebody saw; returns the module's name.
+
+        Errors: NotFound, Conflict if it is not (yet) or was staged for another state of this computer, and those of `finish`:
+        then it has to be staged again.
+        """
+        staged = self.get(identifier)
+        with self._lock:
+            if staged.status != "waiting":
+                raise Conflict("This module does not wait for an approval.", staged.error, key="not_waiting")
+            if staged.hash != seen:
+                raise Conflict("What is staged is not what you saw.", "Look at it again.", key="module_changed")
+            staged.status = "installing"
+        self.changed()
+        try:
+            name = self._install(staged)
+        except BaseException as error:
+            said = str(error) if isinstance(error, ParachuteError) else type(error).__name__
+            self._end(staged, "failed", f"{said} Stage it again.")
+            raise
+        self._end(staged, "installed")
+        return name
+
+    def delete(self, identifier: str) -> None:
+        """Drop what is staged; errors: NotFound, Conflict while it is being installed."""
+        staged = self.get(identifier)
+        with self._lock:
+            if staged.status == "installing":
+                raise Conflict("This module is being installed.", "Remove it afterwards.", key="busy")
+            staged.is_dropped = True
+            self._forget(staged)
+        self.changed()
+
+    def _install(self, staged: StagedModule) -> str:
+        modules, progress = self._modules, _Steps(self, staged)
+        assert staged.shown is not None
+        with (
+            one_at_a_time(modules.places, modules.registry, _BUSY_SECONDS, progress),
+            kept_folder(modules.places, self._folder(staged.id)) as folder,
+        ):
+            installation = staged_before(
+                self._staging(folder, progress),
+                staged.source,
+                subfolder=staged.path,
+                untrusted=staged.untrusted,
+                check_free=modules.declared.check_free,
+            )
+            if _shown(installation) != staged.shown:
+                raise Conflict(
+                    f"What the approval of {installation.module.name} means has changed since you saw it.",
+                    key="module_changed",
+                )
+            if not installation.is_unchanged:
+                installation.finish()
+            return installation.module.name
+
+    def _fetch(self, staged: StagedModule) -> None:
+        folder = self._folder(staged.id)
+        try:
+            private_folder(folder)
+            installation = stage_install(
+                self._staging(folder, _Steps(self, staged)),
+                staged.source,
+                subfolder=staged.path,
+                untrusted=staged.untrusted,
+                dev=False,
+                folder=None,
+                check_free=self._modules.declared.check_free,
+            )
+            staged.shown = _shown(installation)
+            with Folder.open(folder) as opened:
+                opened.write(_DOCUMENT, json.dumps(_stored(staged)))
+            with self._lock:
+                staged.status, staged.detail = "waiting", ""
+                if staged.is_dropped:
+                    raise _Dropped
+        except _Dropped:
+            self._remove(folder)
+        except (ParachuteError, OSError) as error:
+            self._remove(folder)
+            self._end(staged, "failed", str(error))
+        except BaseException:
+            self._remove(folder)
+            self._end(staged, "failed", "It failed; the log of the computer says more.")
+            raise
+        self.changed()
+
+    def _staging(self, folder: Path, progress: Progress) -> Staging:
+        modules = self._modules
+        return Staging(modules.places, modules.registry, modules.limits, progress, folder)
+
+    def _end(self, staged: StagedModule, status: Status, error: str | None = None) -> None:
+        staged.status, staged.error, staged.detail = status, error, ""
+        self.changed()
+
+    def _forget(self, staged: StagedModule) -> None:
+        self._staged.pop(staged.id, None)
+        if staged.status != "fetching":
+            self._remove(self._folder(staged.id))
+
+    def _remove(self, folder: Path) -> None:
+        remove_tree(folder)
+
+    def _folder(self, identifier: str) -> Path:
+        return self._modules.places.copies / f"{_WAITING}{identifier}"
+
+    def _load(self) -> None:
+        """Take up what an earlier server left, and remove what it had not finished."""
+        if self._is_loaded:
+            return
+        self._is_loaded = True
+        for folder in self._modules.places.copies.glob(f"{_WAITING}*"):
+            identifier = folder.name.removeprefix(_WAITING)
+            try:
+                if not _ID.fullmatch(identifier):
+                    raise InvalidInput("This is no name of a staged module.")
+                with Folder.open(folder) as opened:
+                    document = json.loads(opened.read(_DOCUMENT, _DOCUMENT_BYTES))
+                self._staged[identifier] = StagedModule(**document, id=identifier, status="waiting")
+            except (OSError, ValueError, TypeError, ParachuteError):
+                self._remove(folder)
+
+
+class _Steps:
+    """The progress of one, which ends with it."""
+
+    def __init__(self, owner: StagedModules, staged: StagedModule) -> None:
+        self._owner = owner
+        self._staged = staged
+
+    def step(self, text: str) -> None:
+        """Keep a line."""
+        self._check()
+        del self._staged.steps[_STEPS:]
+        self._staged.steps.append(text[:500])
+        self._staged.detail = ""
+        self._owner.changed()
+
+    def detail(self, text: str) -> None:
+        """Replace the last such line."""
+        self._check()
+        self._staged.detail = text[:200]
+        self._owner.changed()
+
+    def _check(self) -> None:
+        if self._staged.is_dropped:
+            raise _Dropped
+
+
+def _shown(installation: Installation) -> dict[str, Any]:
+    question = installation.question
+    files = [change.as_json() for change in installation.changes()]
+    document = {
+        **question.as_json(),
+        "text": question.as_text(),
+        "files": files[:_FILES],
+        "more_files": max(0, len(files) - _FILES),
+        "unchanged": installation.is_unchanged,
+    }
+    # As it comes back from the disk.
+    shown: dict[str, Any] = json.loads(json.dumps(document))
+    return shown
+
+
+def _stored(staged: StagedModule) -> dict[str, Any]:
+    return {name: getattr(staged, name) for name in ("source", "path", "untrusted", "since", "until", "steps", "shown")}
