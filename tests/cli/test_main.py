@@ -43,6 +43,7 @@ COMMANDS = (
     "inbox",
     "mcp",
     "modules",
+    "plugins",
     "network",
     "git",
     "changes",

@@ -41,6 +41,15 @@ class Staged:
         old = self.previous
         return old is not None and old.contents is not None and old.installed.hash == self.installed.hash
 
+    def check_seen(self, seen: str | None) -> None:
+        """Error: Conflict if somebody saw a hash, and this is another content."""
+        if seen is not None and seen != self.installed.hash:
+            raise Conflict(
+                f"The plugin {self.installed.slug} has changed at its address since you looked.",
+                "Look at it again.",
+                key="plugin_changed",
+            )
+
     def changes(self) -> list[FileChange]:
         """The files that differ from those that are installed, for a person; error: OSError, TreeNotAllowed."""
         if self.previous is None or self.is_unchanged:

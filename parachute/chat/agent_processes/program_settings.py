@@ -8,8 +8,6 @@ _SETTINGS: dict[str, Any] = {
     "skipWebFetchPreflight": True,
     # Commits are the owner's; without this the program asks for a line about itself in each, also in chats without a project.
     "attribution": {"commit": "", "pr": ""},
-    # Commands between !` and ` in skills and commands would run while the text is read, and no hook of ours is asked about them.
-    "disableSkillShellExecution": True,
     # Days after which the program deletes transcripts, 30 if nothing says otherwise. 0 is refused; a day so long ago is no date at all,
     # so that it looks for none either.
     "cleanupPeriodDays": 999_999_999,

@@ -168,9 +168,10 @@ def _catalog() -> "Catalog":
     """The servers of this installation, whether or not it runs."""
     # YAML
     from parachute.capabilities.mcp_servers.catalog import Catalog
+    from parachute.capabilities.plugins.library import Library
 
     home = Home.find()
-    return Catalog(home, settings(home).vault, settings(home).project_folders)
+    return Catalog(home, settings(home).vault, settings(home).project_folders, Library(home))
 
 
 def _facts(listed: "Listed") -> list[tuple[str, str]]:

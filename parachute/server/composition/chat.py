@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from parachute.capabilities.mcp_servers.inbox import McpServersSource
 from parachute.capabilities.mcp_servers.service import McpServers
 from parachute.capabilities.offered.service import ConversationCapabilities
+from parachute.capabilities.plugins.inbox import PluginsSource
+from parachute.capabilities.plugins.library import Library
+from parachute.capabilities.plugins.service import Plugins
 from parachute.chat.agent_processes.models import ModuleTools
 from parachute.chat.agent_processes.options import prepare_files
 from parachute.chat.agent_processes.pool import AgentPool
@@ -70,6 +73,7 @@ class ChatServices:
     workspaces: Workspaces
     pool: AgentPool
     mcp_servers: McpServers
+    plugins: Plugins
     networks: Networks
     repositories: Repositories
     changes: Changes
@@ -111,7 +115,9 @@ async def build_chat(
     knowledge = KnowledgeService(modules.interfaces, sandboxes.check_directory, vault.root)
     lifecycle.closing(knowledge.close)
     pool = AgentPool(settings.agents, prepare_files(home), tools, TotalMemory(home, settings.sandbox))
-    mcp_servers = await lifecycle.start(McpServers(home, settings, sandbox.egress, tools))
+    library = Library(home)
+    mcp_servers = await lifecycle.start(McpServers(home, settings, sandbox.egress, tools, library))
+    plugins = await lifecycle.start(Plugins(library, mcp_servers.catalog, storage.audit, events.inbox.changed))
     await lifecycle.start(pool)
     prompts = Prompts(vault, modules.prompts.kind, modules.approved_prompts.is_approved)
     changes = Changes(settings.changes, home.changes, storage.changes, events.inbox.changed)
@@ -140,6 +146,7 @@ async def build_chat(
         RunsSource(runs), McpServersSource(mcp_servers.catalog), HostsSource(networks), RepositoriesSource(repositories)
     )
     events.inbox.add(PromptsSource(vault, modules.approved_prompts), ChangesSource(changes, sessions.sessions))
+    events.inbox.add(PluginsSource(plugins))
     claude_code = ClaudeCode(History(), vault, sessions.sessions, sandboxes, events.hooks)
     await claude_code.start()
     ending = SessionEnding(Endings(storage.sessions), events.events, settings.session_idle_minutes, runs.is_active)
@@ -151,6 +158,7 @@ async def build_chat(
         workspaces=workspaces,
         pool=pool,
         mcp_servers=mcp_servers,
+        plugins=plugins,
         networks=networks,
         repositories=repositories,
         changes=changes,

@@ -68,6 +68,7 @@ RULES = (
     Rule("/api/resume", "panic", read="admin", write="admin", writers="credential"),
     # Each of these makes commands run outside of a sandbox, or lets strangers in.
     Rule("/api/mcps", "mcps", write="admin"),
+    Rule("/api/plugins", "plugins", write="admin"),
     Rule("/api/hooks", "hooks", write="admin"),
     Rule("/api/events", "events", write="admin"),
     # Who decides about a suggestion also needs `write` in the module that it is about: the route looks.

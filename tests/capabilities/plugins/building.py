@@ -30,7 +30,9 @@ FILES = {
     "output-styles/loud.md": "Shout.\n",
 }
 HOOKS = {
-    "hooks": {"UserPromptSubmit": [{"hooks": [{"type": "command", "command": "${CLAUDE_PLUGIN_ROOT}/scripts/hook.sh"}]}]}
+    "hooks": {
+        "UserPromptSubmit": [{"hooks": [{"type": "command", "command": "${CLAUDE_PLUGIN_ROOT}/scripts/hook.sh"}]}]
+    }
 }
 SERVERS = {
     "mcpServers": {
@@ -54,11 +56,18 @@ def write_files(folder: Path, files: dict[str, str]) -> None:
 
 def write_plugin(folder: Path, *, programs: bool = True, **manifest: Any) -> Path:
     """Write a plugin into a folder; without `programs` it has texts only."""
-    about = {"name": "demo", "version": "1.0.0", "description": "Shows everything.", "author": {"name": "Ada"}, **manifest}
+    about = {
+        "name": "demo",
+        "version": "1.0.0",
+        "description": "Shows everything.",
+        "author": {"name": "Ada"},
+        **manifest,
+    }
     write_files(folder, {".claude-plugin/plugin.json": json.dumps(about), **FILES})
     if programs:
         write_files(
-            folder, {"hooks/hooks.json": json.dumps(HOOKS), ".mcp.json": json.dumps(SERVERS), "server.py": plain(SERVER)}
+            folder,
+            {"hooks/hooks.json": json.dumps(HOOKS), ".mcp.json": json.dumps(SERVERS), "server.py": plain(SERVER)},
         )
     else:
         for path in ("scripts/hook.sh", "skills/greet/scripts/say.sh"):
@@ -81,7 +90,13 @@ class Installation:
         self.home = Home(folder / "home")
         self.home.root.mkdir(mode=0o700, parents=True)
         self.library = Library(self.home)
-        self.catalog = Catalog(self.home, folder / "vault", (), self.library)
+        self._vault = folder / "vault"
+        self._vault.mkdir()
+        self.catalog = Catalog(self.home, self._vault, (), self.library)
+
+    def vault_server(self, name: str) -> None:
+        """Write an MCP server into the vault's file."""
+        (self._vault / ".mcp.json").write_text(json.dumps({"mcpServers": {name: {"command": "true"}}}))
 
     def install(self, url: str, slug: str | None = None, *, texts: bool = True, programs: bool = False) -> Plugin:
         """Install a plugin."""
