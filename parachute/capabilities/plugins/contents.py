@@ -14,7 +14,7 @@ from parachute.base.folders import Folder
 from parachute.capabilities.agents.models import Agent
 from parachute.capabilities.agents.reading import read_agent
 from parachute.capabilities.mcp_servers.models import Server
-from parachute.capabilities.plugins.manifest import Manifest, PluginInvalid, read_manifest
+from parachute.capabilities.plugins.manifest import Manifest, PluginInvalid, read_manifest, unreadable
 from parachute.capabilities.plugins.models import Command, Contents, Hook, PluginFile
 from parachute.capabilities.plugins.programs import HOOKS, SERVERS, read_hooks, read_servers
 from parachute.capabilities.skills.models import Skill
@@ -74,6 +74,13 @@ Part = TypeVar("Part")
 
 def read_contents(root: Path, slug: str) -> Contents:
     """Read the plugin in a folder whose files no one else writes; errors: PluginInvalid, and InvalidInput of the hash."""
+    try:
+        return _read(root, slug)
+    except OSError as error:
+        raise unreadable(error) from error
+
+
+def _read(root: Path, slug: str) -> Contents:
     hashes = hash_tree(root, complete=True).files
     with Folder.open(root) as folder:
         manifest = read_manifest(folder)

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.base.folders import Folder
 from parachute.capabilities.plugins.manifest import FILE as MANIFEST
-from parachute.capabilities.plugins.manifest import MARKETPLACE, PluginInvalid, document_of
+from parachute.capabilities.plugins.manifest import MARKETPLACE, PluginInvalid, document_of, unreadable
 from parachute.modules.registry import sources
 from parachute.modules.registry.git import Repository
 from parachute.modules.registry.hashing import copy_verified
@@ -74,7 +74,10 @@ def fetch(address: Address, staging: Path, limits: Limits, progress: Progress) -
     repository.take(address.folder)
     folder = sources.inner_folder(repository.folder, address.folder)
     check_tree(folder, limits)
-    _check_plugin(folder)
+    try:
+        _check_plugin(folder)
+    except OSError as error:
+        raise unreadable(error) from error
     files = staging / "files"
     return Fetched(files, copy_verified(folder, files), repository.commit())
 

@@ -42,6 +42,11 @@ class PluginInvalid(InvalidInput):
     key = "plugin_invalid"
 
 
+def unreadable(error: OSError) -> PluginInvalid:
+    """The error for a part of which the system says this, such as that a link is in its place."""
+    return PluginInvalid(f"A part of the plugin cannot be read: {error.strerror}.")
+
+
 @dataclass(frozen=True, slots=True)
 class Manifest:
     """The fields of the file; `paths` are further places of its parts by their kind, `inline` what it holds of them itself.
