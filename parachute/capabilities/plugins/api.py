@@ -44,7 +44,7 @@ async def list_plugins(service: PluginsDependency) -> dict[str, Any]:
 
 @router.post("/install")
 async def install_plugin(
-    request: Request, service: PluginsDependency, who: CallerDependency, body: Annotated[Any, Body()]
+    request: Request, service: PluginsDependency, who: CallerDependency, body: Annotated[Any, Body()] = None
 ) -> dict[str, Any]:
     """Install a plugin, `{url, slug?}`: its texts are approved so, its programs wait."""
     await require_owner(request, "Installing a plugin")
