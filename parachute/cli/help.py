@@ -37,7 +37,9 @@ SECTIONS = {
         "suggestions": "Review suggestions from modules and agents",
     },
     "Agents and what they may use": {
-        "agents": "List, approve and run the agents that work once a day",
+        "agents": "List, write and approve agents that answer you, or work for other agents",
+        "skills": "List, write and approve skills: instructions that agents read when a task needs them",
+        "schedule": "List, approve and run the agents that work once a day",
         "modules": "Install, approve and remove modules",
         "plugins": "Install, approve, update and remove plugins: skills, agents, commands and programs of other people",
         "mcp": "List, approve and try MCP servers: programs that offer tools to agents",

@@ -20,6 +20,7 @@ PROJECT = "/project"
 ATTACHMENTS = "/attachments"
 OUTSIDE = "/outside"
 CACHE = "/cache"
+PLUGINS = "/plugins"
 
 ENVIRONMENT = {
     "CARGO_HOME": f"{CACHE}/cargo",
@@ -77,6 +78,8 @@ PLACES = (
     Place(VAULT, "folder", "The vault's folders are in /vault, read-only unless they hold your project."),
     Place(PROJECT, "folder"),
     Place(ATTACHMENTS, "folder", "Files that were attached to messages are in /attachments."),
+    # Skills: the agent's program itself says where each of them lies.
+    Place(PLUGINS, "folder"),
     # Folders of the user outside of the vault, by their path from the user's home; for agents of modules.
     Place(OUTSIDE, "folder", made_by="engine"),
 )

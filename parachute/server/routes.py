@@ -4,8 +4,10 @@ from parachute.automation.module_agents.api import router as module_prompts
 from parachute.automation.scheduled_agents.api import router as scheduled_agents
 from parachute.automation.suggestions.api import router as suggestions
 from parachute.automation.triage.api import router as orchestrator
+from parachute.capabilities.agents.api import router as own_agents
 from parachute.capabilities.mcp_servers.api import router as mcp_servers
 from parachute.capabilities.plugins.api import router as plugins
+from parachute.capabilities.skills.api import router as skills
 from parachute.chat.changes.api import router as changes
 from parachute.chat.claude_code_import.api import router as claude_code
 from parachute.chat.network.api import router as network
@@ -34,6 +36,8 @@ ROUTERS = (
     workspaces,
     mcp_servers,
     plugins,
+    own_agents,
+    skills,
     network,
     repositories,
     claude_code,

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from parachute.base.errors import InvalidInput
-from parachute.chat.prompts.service import Prompts
 from parachute.config.vault.service import Vault
 from parachute.modules.agent_definitions.definition import read_definition
+from tests.capabilities.agents.stores import agent_store
 
 ROOT = Path(__file__).parents[2]
 ALIASES = "a0: &a0 x\n" + "".join(f"a{n + 1}: &a{n + 1} [{', '.join([f'*a{n}'] * 10)}]\n" for n in range(5))
@@ -22,7 +22,7 @@ def test_an_agent_of_a_hostile_vault_is_refused(tmp_path: Path, front: str) -> N
     vault.prepare()
     (vault.root / "agent.md").write_text(f"---\n{front}\n---\nDo it.\n")
     with pytest.raises(InvalidInput) as refused:
-        Prompts(vault).agent_name("agent.md")
+        agent_store(vault).find("agent.md")
     assert refused.value.key == "yaml_unreadable"
     with pytest.raises(InvalidInput) as refused:
         read_definition("agent", "Garden", (vault.root / "agent.md").read_text())

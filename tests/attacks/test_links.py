@@ -26,6 +26,7 @@ from parachute.events.hooks import memory
 from parachute.modules.agent_definitions.brought import brought_agents
 from parachute.modules.registry.hashing import copy_verified, tree_hash
 from parachute.sandbox.engines.execution import Execution
+from tests.capabilities.agents.stores import agent_store
 
 SECRET = "the secret"
 SESSION = "0f8fad5b-d9cb-469f-a165-70867728950e"
@@ -77,7 +78,7 @@ READERS: dict[str, tuple[str, str, Callable[[Vault], object]]] = {
     ),
     "a look over a whole folder": ("Notes/a/b.md", SECRET, looked_over),
     "an agent that a module brings": ("agents/agent.md", AGENT, lambda vault: brought_agents(vault.root, "garden")),
-    "an agent of a chat": ("Agents/agent.md", SECRET, lambda vault: Prompts(vault)._agent("Agents/agent.md").text),
+    "an agent of a chat": ("Agents/agent.md", SECRET, lambda vault: agent_store(vault).find("Agents/agent.md").prompt),
     "a project's instructions": ("Projects/garden/AGENTS.md", SECRET, prompt_of),
     "the memory": ("parachute/memory.md", SECRET, lambda vault: memory.newest(vault.root)),
     "a log": ("logs/core.log", SECRET, read_log),

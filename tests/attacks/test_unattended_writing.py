@@ -40,7 +40,7 @@ def wrote(computer: ModuleComputer, day: str, content: str) -> Path:
 
 def run(computer: ModuleComputer, *options: str) -> dict[str, str]:
     """A run of the reflection for the day."""
-    done = computer.command("agents", "run", "daily/reflection", "--date", DAY, "--json", *options)
+    done = computer.command("schedule", "run", "daily/reflection", "--date", DAY, "--json", *options)
     found: dict[str, str] = json.loads(done.stdout)
     return found
 
@@ -52,7 +52,7 @@ def test_the_small_model_writes_nothing_into_the_vault() -> None:
         wrote(computer, DAY, ENTRY)
         assert (run(computer)["status"], run(computer, "--force")["status"]) == ("skipped", "skipped")
         assert not (computer.vault / PAGE).exists()
-        assert "skipped: the small model cannot read files" in computer.command("agents", "list").stdout
+        assert "skipped: the small model cannot read files" in computer.command("schedule", "list").stdout
         (agent,) = computer.value("/api/modules/daily/agents")["agents"]
         assert agent["state"]["lastStatus"] == "skipped"
         assert agent["skips"] == agent["state"]["lastError"] == "The small model cannot read files."
@@ -75,14 +75,14 @@ def test_what_was_written_is_taken_back(able: ModuleComputer, model: MessagesAPI
     assert run(able)["status"] == "completed"
     first = (able.vault / PAGE).read_bytes()
     assert run(able, "--force")["status"] == "completed"
-    undone = able.command("agents", "undo", "daily/reflection", "--date", DAY)
+    undone = able.command("schedule", "undo", "daily/reflection", "--date", DAY)
     assert (undone.returncode, undone.stdout) == (0, f"{PAGE} is as it was before.\n")
     assert (able.vault / PAGE).read_bytes() == first
     (able.vault / PAGE).write_bytes(first + b"My own words.\n")
     refused = able.post("/api/modules/daily/agents/reflection/undo")
     assert (refused.status_code, refused.json()["key"]) == (409, "output_changed")
     (able.vault / PAGE).write_bytes(first)
-    assert json.loads(able.command("agents", "undo", "reflection", "--json").stdout) == {
+    assert json.loads(able.command("schedule", "undo", "reflection", "--json").stdout) == {
         "status": "undone",
         "output_path": PAGE,
         "date": DAY,

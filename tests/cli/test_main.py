@@ -38,6 +38,8 @@ COMMANDS = (
     "sandbox",
     "sessions",
     "agents",
+    "skills",
+    "schedule",
     "hooks",
     "import",
     "inbox",

@@ -71,7 +71,7 @@ def test_the_reflection_looks_up_and_proposes_with_its_day_and_sentence(
         tool_use(SUGGEST, {**new, **quoted}),
         text(PAGE),
     )
-    computer.output("agents", "run", "daily/reflection", "--date", "2026-01-15")
+    computer.output("schedule", "run", "daily/reflection", "--date", "2026-01-15")
     assert {"brain-resolve", "brain-context", "suggest"} <= tools_of(api.conversation[-1].body)
     said = json.dumps(api.conversation[-1].tool_results)
     assert kevin in said

@@ -53,7 +53,7 @@ def test_set_up_write_and_find(house: ModuleComputer) -> None:
     assert "Brain/entities/people/kevin.md" in said(house, "brain", "search", "kevin")
     unknown = house.command("brain", "resolve", "Ottilie")
     assert (unknown.returncode, unknown.stderr) == (1, 'Error: Brain does not know anything called "Ottilie".\n')
-    agents = value(house, "agents", "list")["agents"]
+    agents = value(house, "schedule", "list")["agents"]
     assert [(agent["module"], agent["name"], agent["status"]) for agent in agents] == [("daily", "reflection", "ready")]
     assert value(house, "events", "failed") == []
 

@@ -157,7 +157,7 @@ async def approve_agent(
     if not caller.may(module, "admin"):
         raise NotAllowed(
             f"Approving an agent needs admin rights in {module[:64]}.",
-            "`parachute agents approve` does it at the computer itself.",
+            "`parachute schedule approve` does it at the computer itself.",
         )
     (shown,) = await _listed(service, (await service.approve(module, name, body.hash),))
     return shown

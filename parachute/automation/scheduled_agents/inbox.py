@@ -36,5 +36,5 @@ def _item(agent: AgentFile) -> Item:
         details={"module": module, "name": agent.name, "hash": agent.digest, "text": agent.content},
         answers=(APPROVE,),
         rights=((module, "admin"),),
-        command=f"parachute agents approve {agent.key}",
+        command=f"parachute schedule approve {agent.key}",
     )

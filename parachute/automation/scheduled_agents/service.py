@@ -61,7 +61,7 @@ class ScheduledAgents:
         self.scheduler = scheduler
         self.sessions = sessions
         self.store = AgentStore(home.root)
-        hint = "Remove the file and approve your agents again: `parachute agents approve`."
+        hint = "Remove the file and approve your agents again: `parachute schedule approve`."
         self._approved = ApprovedHashes(home.root / "agents-approved.json", "agent", "agent", hint)
         self._files = AgentFiles(vault, self._approved)
         self._vault = vault
@@ -312,6 +312,6 @@ def _runnable(agent: AgentFile) -> Definition:
     if not agent.is_approved:
         raise NotApproved(
             f"The agent {agent.name} waits for approval: {agent.path} is new, or was changed.",
-            f"`parachute agents approve {agent.key}` shows it, and asks.",
+            f"`parachute schedule approve {agent.key}` shows it, and asks.",
         )
     return agent.definition

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -23,18 +22,11 @@ _FIELDS = ("name", "description", "when_to_use", "argument-hint", "arguments")
 _SWITCHES = ("disable-model-invocation", "user-invocable")
 """Fields of texts that reach the agent's program; others of them start programs there, allow tools or choose a model."""
 
-_MENTION = re.compile(r"(?:(?<=\s)|^)@(?=[^\s@])", re.MULTILINE)
 _CHUNK = 1 << 20
 
 
-def write_copy(
-    source: Path, target: Path, contents: Contents, skills: Iterable[Skill], *, programs: bool, direct: bool
-) -> str:
-    """Write a copy with these of the skills into a new folder, and return its hash; `programs`: with those and hooks.
-
-    `direct`: for conversations that run directly, where the agent's program would read `@FILE` of a text by itself.
-    """
-    assert not (programs and direct)
+def write_copy(source: Path, target: Path, contents: Contents, skills: Iterable[Skill], *, programs: bool) -> str:
+    """Write a copy with these of the skills into a new folder, and return its hash; `programs`: with those and hooks."""
     target.mkdir(mode=0o700)
     with Folder.open(source) as files, Folder.open(target) as copy:
         manifest = {"name": contents.name, "version": contents.version, "description": contents.description}
@@ -42,14 +34,14 @@ def write_copy(
         given = [contents.texts, contents.programs if programs else ()]
         for skill in skills:
             if skill.problem is None:
-                _write(copy, f"skills/{skill.name}/{SKILL}", _text_of(skill, skill.name, direct))
+                _write(copy, f"skills/{skill.name}/{SKILL}", _text_of(skill, skill.name))
                 inside = f"{skill.path}/" if skill.is_folder else None
                 for file in (each for part in given for each in part):
                     if inside and file.path.startswith(inside) and file.path != f"{inside}{SKILL}":
                         _copy(files, file, copy, f"skills/{skill.name}/{file.path.removeprefix(inside)}")
         for command in contents.commands:
             if command.problem is None:
-                _write(copy, f"commands/{command.name.replace(':', '/')}.md", _text_of(command, None, direct))
+                _write(copy, f"commands/{command.name.replace(':', '/')}.md", _text_of(command, None))
         if programs:
             _write(copy, HOOKS, json.dumps(hooks_document(contents.hooks)))
             for file in contents.programs:
@@ -58,7 +50,7 @@ def write_copy(
     return tree_hash(target)
 
 
-def _text_of(part: Skill | Command, name: str | None, direct: bool) -> str:
+def _text_of(part: Skill | Command, name: str | None) -> str:
     fields, body = read_fields(part.content)
     kept: dict[str, Any] = {field: str(fields[field]) for field in _FIELDS if isinstance(fields.get(field), str | int)}
     kept |= {field: fields[field] for field in _SWITCHES if isinstance(fields.get(field), bool)}
@@ -66,8 +58,6 @@ def _text_of(part: Skill | Command, name: str | None, direct: bool) -> str:
     kept.pop("name", None)
     if name:
         kept = {"name": name, **kept}
-    if direct:
-        body = _MENTION.sub("@ ", body)
     return f"---\n{yaml.safe_dump(kept, sort_keys=False, allow_unicode=True)}---\n\n{body}\n"
 
 

@@ -69,13 +69,13 @@ class Library(ServerSource):
         for plugin in self.list() if self.places.registry.exists() else ():
             if plugin.contents is not None and plugin.has_programs and plugin.contents.servers:
                 try:
-                    root = self.copy(plugin, plugin.contents.skills, programs=True, direct=False)
+                    root = self.copy(plugin, plugin.contents.skills, programs=True)
                 except (OSError, ParachuteError):
                     continue  # it says so itself
                 found += [replace(each, root=str(root[0]), root_hash=root[1]) for each in plugin.contents.servers]
         return found
 
-    def copy(self, plugin: Plugin, skills: Iterable[Skill], *, programs: bool, direct: bool) -> tuple[Path, str]:
+    def copy(self, plugin: Plugin, skills: Iterable[Skill], *, programs: bool) -> tuple[Path, str]:
         """The folder for agents with these skills of a plugin, and its hash; it is made if need be.
 
         Errors: InvalidInput for what is not approved, OSError.
@@ -84,13 +84,13 @@ class Library(ServerSource):
         if contents is None or not plugin.has_texts or (programs and not plugin.has_programs):
             raise InvalidInput(f"The plugin {plugin.slug} is not approved as it is.", key="not_approved")
         given = sorted((each for each in skills if each.problem is None), key=lambda each: each.name)
-        holds = _word(programs, direct, [each.name for each in given])
+        holds = _word(programs, [each.name for each in given])
         for copy in installed.copies:
             if copy.holds == holds:
                 return self.places.copy(installed, copy.hash), copy.hash
         with staging_folder(self.places) as staging:
             source, target = self.places.files(installed), staging / "copy"
-            digest = write_copy(source, target, contents, given, programs=programs, direct=direct)
+            digest = write_copy(source, target, contents, given, programs=programs)
             folder = self.places.copy(installed, digest)
 
             def add(entry: Installed) -> Installed:
@@ -209,6 +209,6 @@ class Library(ServerSource):
             self._checked[folder] = expected, found
 
 
-def _word(programs: bool, direct: bool, skills: Sequence[str]) -> str:
-    said = json.dumps([_FORM, programs, direct, skills])
+def _word(programs: bool, skills: Sequence[str]) -> str:
+    said = json.dumps([_FORM, programs, skills])
     return hashlib.sha256(said.encode()).hexdigest()[:16]

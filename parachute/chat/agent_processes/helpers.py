@@ -6,6 +6,10 @@ the program's screen.
 
 from typing import TYPE_CHECKING, Any
 
+from parachute.chat.agent_processes.listed_tools import module_tool_listed, server_tool_listed
+from parachute.chat.agent_processes.models import AgentSpecification, Helper, ServerTool, shown_name
+from parachute.security.permissions.actions import tool_listed
+
 if TYPE_CHECKING:
     from claude_agent_sdk import AgentDefinition
 
@@ -19,22 +23,63 @@ _TASK = (
 _READS = ("Read", "Glob", "Grep", "WebFetch", "WebSearch")
 
 
-def definitions(tools: tuple[str, ...], place: str) -> "dict[str, AgentDefinition]":
-    """The helpers of an agent with these tools; `place` is the part of its prompt that holds for them, too."""
+_GENERAL, _EXPLORE = "general-purpose", "Explore"
+BUILT_IN = {
+    _GENERAL: "Does a task of several steps by itself, with the same tools and rules as you.",
+    _EXPLORE: "Reads and searches many files, or pages, and says what it found; it changes nothing.",
+}
+"""The computer's own helpers, with what the model reads about each."""
+
+# Nobody would see its question, and the app shows the list of the conversation alone.
+_WITHHELD = ("AskUserQuestion", "TodoWrite")
+
+
+def definitions(specification: AgentSpecification) -> "dict[str, AgentDefinition]":
+    """The helpers of an agent: the computer's own, and the owner's agents."""
+    tools = specification.tools
     if not set(TOOL_NAMES) & set(tools):
         return {}
     from claude_agent_sdk import AgentDefinition
 
     reads = [tool for tool in _READS if tool in tools]
-    # Nobody would see its question, and the app shows the list of the conversation alone.
-    withheld = ["AskUserQuestion", "TodoWrite"]
-    prompt = f"{_TASK}{place}"
-    works = "Does a task of several steps by itself, with the same tools and rules as you."
-    found = {"general-purpose": AgentDefinition(works, prompt, disallowedTools=withheld)}
+    withheld = list(_WITHHELD)
+    # The place is the part of the agent's prompt that holds for its helpers, too.
+    prompt = f"{_TASK}{specification.place}"
+    found = {_GENERAL: AgentDefinition(BUILT_IN[_GENERAL], prompt, disallowedTools=withheld)}
     if reads:
-        explores = "Reads and searches many files, or pages, and says what it found; it changes nothing."
-        found["Explore"] = AgentDefinition(explores, prompt, tools=reads)
+        found[_EXPLORE] = AgentDefinition(BUILT_IN[_EXPLORE], prompt, tools=reads)
+    for helper in specification.helpers:
+        own = _tools(helper, specification)
+        if own == []:
+            continue  # without any the program gives it all of them
+        found[helper.name] = AgentDefinition(
+            helper.description or f"The owner's agent {helper.name}.",
+            f"{helper.prompt}\n\n{prompt}",
+            tools=own,
+            disallowedTools=withheld if own is None else None,
+            model=helper.model,
+        )
     return found
+
+
+def _tools(helper: Helper, specification: AgentSpecification) -> list[str] | None:
+    """The tools of a helper, None for all that the agent has and a helper can: a list only narrows."""
+    if helper.tools is None and helper.has_commands:
+        return None
+    kept = [tool for tool in specification.tools if tool not in (*_WITHHELD, *TOOL_NAMES)]
+    if not helper.has_commands:
+        kept = [tool for tool in kept if tool != "Bash"]
+    listed = helper.tools
+    if listed is not None:
+        kept = [tool for tool in kept if tool_listed(tool, listed)]
+    for tool in specification.module_tools:
+        if listed is None or (
+            server_tool_listed(tool.server, tool.name, listed)
+            if isinstance(tool, ServerTool)
+            else module_tool_listed(tool.name, listed)
+        ):
+            kept.append(shown_name(tool))
+    return kept
 
 
 def waited_for(tool: str, tool_input: dict[str, Any]) -> dict[str, Any] | None:

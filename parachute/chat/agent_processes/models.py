@@ -38,13 +38,17 @@ def shown_name(tool: OfferedTool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Helper:
-    """An agent of the owner's to which another gives work with its tool Task; `tools` None are those of the other."""
+    """An agent of the owner's to which another gives work with its tool Task; `tools` None are those of the other.
+
+    `has_commands`: it may run whatever commands the other may, and otherwise none.
+    """
 
     name: str
     description: str
     prompt: str
     tools: tuple[str, ...] | None = None
     model: str | None = None
+    has_commands: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,8 @@ class AgentSpecification:
 
     `tools` are the program's own, `module_tools` those of modules; it has no others. `preset`: the program's own prompt for
     coding goes before `system_prompt`, of which `place` is the part that holds for helpers, too. `answers_once`: it answers
-    a single question, without thinking before.
+    a single question, without thinking before. `skills` are those that it may use of `plugins`, by their full names; where
+    these lie for the agent, its execution says.
     """
 
     session: str
@@ -77,6 +82,9 @@ class AgentSpecification:
     preset: bool = False
     place: str = ""
     answers_once: bool = False
+    helpers: tuple[Helper, ...] = ()
+    plugins: tuple[Plugin, ...] = ()
+    skills: tuple[str, ...] = ()
 
     def fingerprint(self) -> str:
         """Equal for two specifications whose processes are interchangeable, whatever their session's id."""
@@ -94,6 +102,9 @@ class AgentSpecification:
             "module_tools": [(shown_name(tool), tool.description, tool.input_schema) for tool in self.module_tools],
             "model": self.model,
             "questions": self.asks_questions,
+            "helpers": [astuple(helper) for helper in self.helpers],
+            "plugins": [(plugin.name, plugin.digest) for plugin in self.plugins],
+            "skills": self.skills,
             "line": hashlib.sha256(self.endpoint.token.encode()).hexdigest(),
         }
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

@@ -46,6 +46,8 @@ _FIXED_ENVIRONMENT = {
     "CLAUDE_CODE_ENABLE_TASKS": "0",
     # It would come out of the vault, where the transcripts are, and go into prompts of direct sessions.
     "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1",
+    # `@path` in the text of a skill, or in what the model gives to one, would read that file and ask no rule before.
+    "CLAUDE_CODE_DISABLE_FILE_MENTIONS": "1",
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     "CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK": "1",
     "CLAUDE_CODE_MAX_RETRIES": "1",
@@ -119,12 +121,13 @@ def build(
         system_prompt = {"type": "preset", "preset": "claude_code"}
     return ClaudeAgentOptions(
         tools=list(specification.tools),
-        agents=definitions(specification.tools, specification.place),
+        agents=definitions(specification),
         system_prompt=system_prompt,
         extra_args=arguments,
         settings=program_settings(),
         setting_sources=[],
-        skills=[],
+        plugins=[{"type": "local", "path": execution.plugins[plugin.name]} for plugin in specification.plugins],
+        skills=list(specification.skills),
         mcp_servers=dict(servers),
         strict_mcp_config=True,
         # With this mode a call that no hook allowed is asked about, and `can_use_tool` refuses all but questions.

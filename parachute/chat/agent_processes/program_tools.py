@@ -14,6 +14,7 @@ class Needs(StrEnum):
     NETWORK = "a network: its mode is not `off`"
     CLAUDE = "Claude as the provider, whose service does the work"
     PERSON = "somebody who can answer: a conversation of a person"
+    SKILLS = "a skill that the conversation may use"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,12 @@ PROGRAM_TOOLS = (
     ),
     ProgramTool("WebSearch", "searches the web", "at Anthropic, not from this machine", Needs.CLAUDE),
     ProgramTool(
+        "Skill",
+        "reads the instructions of a skill",
+        "they are loaded when a task needs them; what they ask for is done with the other tools, by their rules",
+        Needs.SKILLS,
+    ),
+    ProgramTool(
         "AskUserQuestion",
         "asks you to choose",
         "shown in the app, in the terminal and in the inbox",
@@ -63,11 +70,15 @@ PERSONS_TOOLS = tuple(tool.name for tool in PROGRAM_TOOLS)
 _NEEDS = {tool.name: tool.needs for tool in PROGRAM_TOOLS}
 
 
-def offered(names: tuple[str, ...], execution: Execution, provider: Provider) -> tuple[str, ...]:
+def offered(
+    names: tuple[str, ...], execution: Execution, provider: Provider, *, has_skills: bool = False
+) -> tuple[str, ...]:
     """Return those of the tools that work where a session runs; with the offline model there are none."""
     if provider.is_offline:
         return ()
     missing = set() if provider.name == "anthropic" else {Needs.CLAUDE}
     if execution.mode == "sandboxed" and execution.network.mode == "off":
         missing.add(Needs.NETWORK)
+    if not has_skills:
+        missing.add(Needs.SKILLS)
     return tuple(name for name in names if _NEEDS.get(name) not in missing)

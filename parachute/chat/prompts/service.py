@@ -4,13 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.resources import files as package_files
 from pathlib import Path
-from typing import Any
 
-from parachute.base.documents import Bounds, NotYaml
-from parachute.base.errors import InvalidInput, NotFound, ParachuteError
+from parachute.base.errors import NotFound, ParachuteError
 from parachute.base.folders import Folder
+from parachute.chat.prompts.answering_agents import AnsweringAgent, AnsweringAgents
 from parachute.config.vault.service import Vault
-from parachute.core import front_matter
 from parachute.sandbox import layout
 from parachute.sandbox.egress.models import Network
 from parachute.sandbox.engines.execution import Execution
@@ -73,10 +71,12 @@ class Prompts:
         vault: Vault,
         kinds: Callable[[str], Kind | None] = lambda name: None,
         is_approved: Callable[[str, str], bool] = lambda name, text: False,
+        agents: AnsweringAgents | None = None,
     ) -> None:
         self._vault = vault
         self._kinds = kinds
         self._is_approved = is_approved
+        self._agents = agents
         self._default = (
             package_files("parachute.chat.prompts").joinpath("default.md").read_text(encoding="utf-8").strip()
         )
@@ -92,7 +92,7 @@ class Prompts:
         permissions: str,
         *,
         custom: str | None = None,
-        agent_path: str | None = None,
+        agent: AnsweringAgent | None = None,
         directory: Path | None = None,
         contexts: tuple[str, ...] = (),
         notes: tuple[str, ...] = (),
@@ -101,21 +101,20 @@ class Prompts:
 
         In a project the program's own prompt for coding goes before it, unless an agent or a custom text takes its place. A custom
         text replaces the first two. What runs directly gets only files that are approved, since agents in sandboxes
-        and others could have written them. `notes` say when to use tools of the computer's own. Error: NotFound for an agent
-        that does not exist.
+        and others could have written them. `notes` say when to use tools of the computer's own.
         """
         is_direct = execution.mode == "direct"
         if custom:
             prompt = Prompt(custom, source="custom")
-        elif agent_path and (not is_direct or self._is_approved(*self._agent_text(agent_path))):
-            prompt = self._agent(agent_path)
+        elif agent and (not is_direct or self._is_approved(agent.path, agent.content)):
+            prompt = Prompt(agent.prompt, source="agent", source_path=agent.path, agent_name=agent.name)
         elif kind := self._kinds(_kind(execution, directory)):
             prompt = Prompt(kind.text, source="module", source_path=kind.source)
             prompt.left_out += [kind.left_out] if kind.left_out else []
         else:
             prompt = Prompt(self._default)
-        if agent_path and prompt.source not in ("agent", "custom"):
-            prompt.left_out = [self._agent_text(agent_path)[0]]
+        if agent and prompt.source not in ("agent", "custom"):
+            prompt.left_out = [agent.path]
         prompt.preset = directory is not None and prompt.source in ("module", "default")
         prompt.base_characters = len(prompt.text)
         if not custom:
@@ -125,48 +124,11 @@ class Prompts:
         prompt.text += "".join(f"\n\n{note}" for note in notes)
         return prompt
 
-    def agent_name(self, agent_path: str) -> str:
-        """The name of an agent in the vault; error: NotFound if there is none under this path."""
-        return self._agent(agent_path).agent_name or agent_path
-
-    def limits(self, agent_path: str | None) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
-        """The (commands, tools) to which an agent's own file restricts it; None where it does not.
-
-        `permissions: {bash: ["git", "npm"]}` or `false`, and `tools: [Read, Bash]`. Error: InvalidInput for anything else.
-        """
-        if not agent_path:
-            return None, None
-        front = self._agent_file(agent_path)[1]
-        permissions = front.get("permissions") or {}
-        if not isinstance(permissions, dict):
-            raise InvalidInput(
-                f"agentPath: `permissions` of {agent_path} must hold names with values, such as bash: [git]."
-            )
-        commands = permissions.get("bash", True)
-        commands = {True: None, False: []}[commands] if isinstance(commands, bool) else commands
-        return _names(commands, agent_path, "permissions.bash"), _names(front.get("tools"), agent_path, "tools")
-
-    def _agent(self, agent_path: str) -> Prompt:
-        inside, front, body = self._agent_file(agent_path)
-        name = str(front.get("name") or Path(inside).stem)
-        return Prompt(body.strip(), source="agent", source_path=inside, agent_name=name)
-
-    def _agent_file(self, agent_path: str) -> tuple[str, dict[str, Any], str]:
-        inside, text = self._agent_text(agent_path)
-        return inside, *_front_matter(text)
-
-    def _agent_text(self, agent_path: str) -> tuple[str, str]:
-        path = self._vault.absolute(agent_path)
-        try:
-            root = self._vault.root.resolve()
-            inside = path.resolve().relative_to(root)
-            if path.suffix != ".md" or any(part.startswith(".") and part != ".agents" for part in inside.parts):
-                raise ValueError
-            with Folder.open(root) as vault:
-                text = vault.read(inside, _CONTEXT_LIMIT).decode()
-        except (OSError, ValueError, ParachuteError) as error:
-            raise NotFound(f"agentPath: there is no agent {agent_path[:200]!r} in the vault.") from error
-        return str(inside), text
+    def agent(self, agent_path: str) -> AnsweringAgent:
+        """The agent that a message names; errors: NotFound, InvalidInput for one that cannot be obeyed."""
+        if self._agents is None:
+            raise NotFound(f"agentPath: there is no agent {agent_path[:200]!r}.")
+        return self._agents.find(agent_path)
 
     def _context_folders(self, directory: Path | None, contexts: tuple[str, ...]) -> list[Path]:
         root = self._vault.root.resolve()
@@ -261,22 +223,3 @@ def _hosts(network: Network) -> str:
         f"You work in a sandbox that reaches the network through the proxy in HTTPS_PROXY.{reached} Any other host is refused "
         "at first, and the owner is asked: then say what it is needed for, and go on without it or end."
     )
-
-
-def _names(value: Any, agent_path: str, field: str) -> tuple[str, ...] | None:
-    if value is None:
-        return None
-    if not isinstance(value, list) or not all(isinstance(name, str) and name for name in value):
-        raise InvalidInput(f"agentPath: `{field}` of {agent_path} must be a list of names.")
-    return tuple(value)
-
-
-def _front_matter(text: str) -> tuple[dict[str, Any], str]:
-    try:
-        fields, body = front_matter.read(text, Bounds())
-    except NotYaml as error:
-        # Its limits would be lost with it.
-        raise InvalidInput(
-            f"agentPath: line {error.line} of this agent cannot be read. {error.reason}", key=error.key
-        ) from error
-    return fields or {}, body

@@ -76,7 +76,7 @@ class Admission:
             await services.sessions.get(request.continued_from)
         agent_name = None
         if request.agent_path:
-            agent_name = await asyncio.to_thread(services.prompts.agent_name, request.agent_path)
+            agent_name = (await asyncio.to_thread(services.prompts.agent, request.agent_path)).name
         otherwise = choice_of(services.settings.default_capabilities.agents)
         self._workspaces.check_agent(workspace, request.agent_path, agent_name, otherwise)
         is_plain = profile is None and workspace is None and level == "sandboxed" and directory is None

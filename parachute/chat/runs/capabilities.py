@@ -5,16 +5,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from parachute.chat.agent_processes.models import Helper, Plugin, ServerTool
+from parachute.chat.prompts.answering_agents import AnsweringAgent
 from parachute.chat.sessions.models import Session
 from parachute.chat.workspaces.models import Capabilities, Workspace
 from parachute.security.trust_levels import TrustLevel
 
-__all__ = ["CapabilityNames", "CapabilityRequest", "CapabilitySource", "Helper", "OfferedCapabilities", "Plugin"]
-
 
 @dataclass(frozen=True, slots=True)
 class CapabilityRequest:
-    """The conversation that asks; `choice` is what its workspace or the settings allow, `allowed_tools` what its agent lists."""
+    """The conversation that asks; `choice` is what its workspace or the settings allow, `allowed_tools` what its agent lists.
+
+    `level` is how it will really run, `agent` the one that answers if it is none of the computer's own.
+    """
 
     session: Session
     level: TrustLevel
@@ -22,6 +24,16 @@ class CapabilityRequest:
     workspace: Workspace | None = None
     directory: Path | None = None
     allowed_tools: tuple[str, ...] | None = None
+    agent: AnsweringAgent | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Something that a conversation which runs directly goes on without; `command` with its name approves it."""
+
+    kind: str
+    name: str
+    command: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +47,21 @@ class CapabilityNames:
 
 @dataclass(frozen=True, slots=True)
 class OfferedCapabilities:
-    """The answer; `warnings` are pairs of a title and a sentence about what is left out."""
+    """The answer; `warnings` are pairs of a title and a sentence.
+
+    `skills` are those of all plugins that the agent may use, by their full names: `plugin:skill`.
+    """
 
     tools: tuple[ServerTool, ...] = ()
     warnings: tuple[tuple[str, str], ...] = ()
     helpers: tuple[Helper, ...] = ()
     plugins: tuple[Plugin, ...] = ()
     names: CapabilityNames = field(default_factory=CapabilityNames)
+    skills: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+
+
+NOTHING = OfferedCapabilities()
 
 
 class CapabilitySource(ABC):

@@ -72,6 +72,8 @@ class PromptMetadata(Event):
     context_truncated: bool
     agent_name: str | None
     available_agents: list[str]
+    available_skills: list[str]
+    available_mcps: list[str]
     base_prompt_tokens: int
     total_prompt_tokens: int
     trust_mode: bool

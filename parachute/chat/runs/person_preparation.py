@@ -2,18 +2,20 @@
 
 import asyncio
 import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from parachute.chat.agent_processes.listed_tools import module_tool_listed
+from parachute.chat.agent_processes.models import ServerTool
 from parachute.chat.agent_processes.program_tools import PERSONS_TOOLS
 from parachute.chat.agent_processes.tools import permitted
 from parachute.chat.knowledge.service import Knowledge, KnowledgeService
 from parachute.chat.network.service import Networks
-from parachute.chat.prompts.service import Prompt
-from parachute.chat.runs.capabilities import CapabilityRequest, CapabilitySource
+from parachute.chat.prompts.answering_agents import AnsweringAgent
+from parachute.chat.runs.capabilities import NOTHING, CapabilityRequest, CapabilitySource, LeftOut
 from parachute.chat.runs.events import PromptMetadata, RunWarning
 from parachute.chat.runs.preparation import AgentServices, Preparation, ProposingTools, TurnPlan, compose
 from parachute.chat.runs.request import TurnRequest
@@ -27,11 +29,13 @@ from parachute.events.hooks.context import joined
 from parachute.sandbox.egress.models import NO_NETWORK
 from parachute.sandbox.engines.limits import NO_LIMITS
 from parachute.sandbox.engines.views import View
+from parachute.security.permissions.actions import MODULE_SERVER
 
 PRESET_CHARACTERS = 4_800
 """The program's own prompt for coding, about."""
 
 _LEFT_OUT = "instructions_left_out"
+_CAPABILITIES_LEFT_OUT = "capabilities_left_out"
 _CHARACTERS_PER_TOKEN = 4
 """A rule of thumb for English text (docs.claude.com, "Token counting"); the app shows the numbers as an estimate."""
 
@@ -83,7 +87,7 @@ class PersonPreparation:
             sources = (f"hook {each.hook}" for each in run.added if each.text)
             texts = filter(None, (joined(run.added), knowledge.text))
             knowledge = replace(knowledge, text="\n\n".join(texts), sources=(*sources, *knowledge.sources))
-        run.log.append(_metadata(preparation.prompt, knowledge, services.settings.trust_mode))
+        run.log.append(_metadata(preparation, knowledge, services.settings.trust_mode))
         return preparation, knowledge
 
     async def prepare(
@@ -102,36 +106,50 @@ class PersonPreparation:
         endpoint = await services.gateway.open(session.id)
         limits = workspace.limits if workspace else NO_LIMITS
         provider = services.gateway.upstream.provider
+        agent = await self._agent(session)
+        commands, allowed_tools = (agent.commands, agent.tools) if agent else (None, None)
+        defaults = services.settings.default_capabilities
+        otherwise = Capabilities(*map(choice_of, (defaults.mcps, defaults.skills, defaults.agents, defaults.plugins)))
+        choice = workspace.capabilities if workspace else otherwise
+        asked = CapabilityRequest(session, level, choice, workspace, directory, allowed_tools, agent)
+        capabilities = None if provider.is_offline else self._capabilities
+        offered = await capabilities.offered(asked) if capabilities else NOTHING
         network = NO_NETWORK
         if level != "direct" and not provider.is_offline:
             network = await self._networks.open(session, workspace, endpoint.folder)
         apply = apply_of(services, workspace)
         view = None if level == "direct" else await project_view(services, session, apply, directory)
         execution = await services.sandboxes.prepare(
-            session, level, directory, endpoint, limits, by_owner=by_owner, network=network, view=view
+            session,
+            level,
+            directory,
+            endpoint,
+            limits,
+            by_owner=by_owner,
+            network=network,
+            view=view,
+            plugins={plugin.name: plugin.folder for plugin in offered.plugins},
         )
         # It starts while the prompt and the tools are composed.
         services.sandboxes.opened.wake(session.id)
-        commands, allowed_tools = await asyncio.to_thread(services.prompts.limits, session.agent_path)
+        if capabilities and execution.mode != level:
+            # It falls back to run directly, where what nobody has approved steers nothing.
+            offered = await capabilities.offered(replace(asked, level=execution.mode))
+            offered = replace(offered, plugins=(), skills=(), names=replace(offered.names, skills=()))
         module_tools = () if provider.is_offline else permitted(services.tools.tools(), allowed_tools)
-        otherwise = Capabilities(choice_of(services.settings.default_capabilities.mcps))
-        choice = workspace.capabilities if workspace else otherwise
         module_tools = choice.tools(module_tools)
         notes: tuple[str, ...] = ()
         if self._proposing is not None and (allowed_tools is None or module_tool_listed(SUGGEST_TOOL, allowed_tools)):
             suggest = self._proposing.suggest_tool(session, module_tools, by_owner=by_owner)
             if suggest is not None:
                 module_tools, notes = (*module_tools, suggest), (suggest.prompt,)
-        if self._capabilities is not None and not provider.is_offline:
-            asked = CapabilityRequest(session, level, choice, workspace, directory, allowed_tools)
-            offered = await self._capabilities.offered(asked)
-            module_tools += offered.tools
-            execution = replace(execution, warnings=(*execution.warnings, *offered.warnings))
+        module_tools += offered.tools
+        execution = replace(execution, warnings=(*execution.warnings, *offered.warnings))
         prompt = partial(
             services.prompts.compose,
             execution,
             custom=request.system_prompt if request else None,
-            agent_path=session.agent_path,
+            agent=agent,
             directory=directory,
             contexts=tuple(request.contexts) if request else (),
             notes=notes,
@@ -139,9 +157,13 @@ class PersonPreparation:
         plan = TurnPlan(
             session, resume, endpoint, execution, provider, prompt, PERSONS_TOOLS, module_tools, commands, allowed_tools
         )
-        model = workspace.model if workspace else None
-        preparation = await compose(services, replace(plan, is_persons=True, model=model))
+        model = (agent and agent.model) or (workspace.model if workspace else None)
+        preparation = await compose(services, replace(plan, is_persons=True, model=model, offered=offered))
         return replace(preparation, is_reviewed=apply == "review")
+
+    async def _agent(self, session: Session) -> AnsweringAgent | None:
+        """The agent that answers in a session, if it is none of the computer's own; errors: NotFound, InvalidInput."""
+        return await asyncio.to_thread(self._services.prompts.agent, session.agent_path) if session.agent_path else None
 
     async def close(self, session: str) -> None:
         """Give back what `prepare` opened for a session, before its model endpoint is closed."""
@@ -172,6 +194,7 @@ class PersonPreparation:
                 )
             )
         found += await self._left_out(run.session, preparation.prompt.left_out)
+        found += await self._capabilities_left_out(run.session, preparation.offered.left_out)
         return [RunWarning(title, message) for title, message in found]
 
     async def _left_out(self, session: Session, names: list[str]) -> list[tuple[str, str]]:
@@ -187,6 +210,22 @@ class PersonPreparation:
                 f"`parachute prompts approve {shlex.quote(name)}` shows it, and asks.",
             )
             for name in names
+        ]
+
+    async def _capabilities_left_out(self, session: Session, left_out: Sequence[LeftOut]) -> list[tuple[str, str]]:
+        """Warnings about agents and skills without approval, in the first turn and when they change."""
+        names = [f"{each.kind} {each.name}" for each in left_out]
+        if names == session.metadata.get(_CAPABILITIES_LEFT_OUT, []):
+            return []
+        session.metadata[_CAPABILITIES_LEFT_OUT] = names
+        await self._services.sessions.save(session)
+        return [
+            (
+                f"{each.kind.title()} left out",
+                f"The {each.kind} {each.name} is not approved for conversations that run directly, so this one goes on without "
+                f"it. `{each.command} {each.name}` shows it, and asks.",
+            )
+            for each in left_out
         ]
 
 
@@ -223,7 +262,10 @@ async def project_view(services: AgentServices, session: Session, apply: Apply, 
     return view.folder
 
 
-def _metadata(prompt: Prompt, knowledge: Knowledge, trust_mode: bool) -> PromptMetadata:
+def _metadata(preparation: Preparation, knowledge: Knowledge, trust_mode: bool) -> PromptMetadata:
+    prompt, names = preparation.prompt, preparation.offered.names
+    tools = preparation.specification.module_tools
+    own = (MODULE_SERVER,) if any(not isinstance(tool, ServerTool) for tool in tools) else ()
     base = prompt.base_characters + (PRESET_CHARACTERS if prompt.preset else 0)
     return PromptMetadata(
         prompt_source=prompt.source,
@@ -232,7 +274,9 @@ def _metadata(prompt: Prompt, knowledge: Knowledge, trust_mode: bool) -> PromptM
         context_tokens=(prompt.context_characters + len(knowledge.text)) // _CHARACTERS_PER_TOKEN,
         context_truncated=prompt.context_truncated,
         agent_name=prompt.agent_name,
-        available_agents=[],
+        available_agents=list(names.agents),
+        available_skills=list(names.skills),
+        available_mcps=[*own, *names.mcps],
         base_prompt_tokens=base // _CHARACTERS_PER_TOKEN,
         total_prompt_tokens=(base + len(prompt.place) + len(knowledge.text)) // _CHARACTERS_PER_TOKEN,
         trust_mode=trust_mode,

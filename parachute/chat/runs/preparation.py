@@ -13,6 +13,7 @@ from parachute.chat.agent_processes.program_tools import offered
 from parachute.chat.agent_processes.tools import shown_names
 from parachute.chat.changes.service import Changes
 from parachute.chat.prompts.service import Prompt, Prompts
+from parachute.chat.runs.capabilities import NOTHING, OfferedCapabilities
 from parachute.chat.sessions.models import Session
 from parachute.chat.sessions.service import Sessions
 from parachute.config.settings.home import Home
@@ -73,6 +74,7 @@ class TurnPlan:
     allowed_tools: tuple[str, ...] | None = None
     is_persons: bool = False
     model: str | None = None
+    offered: OfferedCapabilities = NOTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +87,16 @@ class Preparation:
     specification: AgentSpecification
     provider: Provider
     is_reviewed: bool = False
+    offered: OfferedCapabilities = NOTHING
 
 
 async def compose(services: AgentServices, plan: TurnPlan) -> Preparation:
     """Compose the rules, the prompt and the agent of a turn: each follows from the one before."""
     execution, provider, offline = plan.execution, plan.provider, plan.provider.is_offline
-    tools = offered(plan.tools, execution, provider)
+    # With a sandbox that falls back to none the plugins are gone, too.
+    plugins = tuple(plugin for plugin in plan.offered.plugins if plugin.name in execution.plugins)
+    skills = plan.offered.skills if plugins else ()
+    tools = offered(plan.tools, execution, provider, has_skills=bool(skills))
     if plan.allowed_tools is not None:
         tools = tuple(tool for tool in tools if tool_listed(tool, plan.allowed_tools))
     mcp_tools = shown_names(plan.module_tools)
@@ -105,6 +111,7 @@ async def compose(services: AgentServices, plan: TurnPlan) -> Preparation:
         allowed_tools=plan.allowed_tools if plan.is_persons else (*tools, *mcp_tools),
         mcp_tools=mcp_tools,
         mapped_roots=dict(execution.roots),
+        given=tuple(plugin.folder for plugin in plugins),
     )
     prompt = await asyncio.to_thread(plan.prompt, policy.describe())
     specification = AgentSpecification(
@@ -119,8 +126,11 @@ async def compose(services: AgentServices, plan: TurnPlan) -> Preparation:
         module_tools=plan.module_tools,
         preset=prompt.preset and not offline,
         place=prompt.place,
+        helpers=plan.offered.helpers,
+        plugins=plugins,
+        skills=skills,
     )
-    return Preparation(execution, prompt, policy, specification, provider)
+    return Preparation(execution, prompt, policy, specification, provider, offered=plan.offered)
 
 
 async def granted(services: AgentServices, session: str) -> tuple[Grant, ...]:

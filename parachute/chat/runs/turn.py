@@ -197,8 +197,9 @@ class Turn:
     ) -> tuple[AgentClient, Any]:
         run = self._run
         identifier = run.message
-        # `@path` in a message would read a file without asking any rule; only a plain `/command` of a person is left to the program.
-        composed = not run.typed or "@" in run.request.message or content != run.request.message
+        # Only a plain `/command` of a person is left to the program; what else has an `@` is to mean nothing to it.
+        text = run.request.message
+        composed = not run.typed or content != text or ("@" in text and not text.startswith("/"))
         while True:
             specification = preparation.specification
             client = await self._pool.take_prewarmed(run.session.id, specification.fingerprint())

@@ -1,187 +1,143 @@
-"""`parachute agents`: agents of modules that work once a day."""
+"""`parachute agents`: agents that answer in conversations, and to which other agents give work."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
-from parachute.base.errors import InvalidInput, NotFound
-from parachute.cli.api import Api, quoted
-from parachute.cli.asking import confirm_approval, print_approved
+from parachute.base.errors import InvalidInput
+from parachute.cli.asking import confirm, confirm_approval, print_approved
 from parachute.cli.commands import JSON, YES, group
-from parachute.cli.identifiers import short
-from parachute.cli.output import (
-    clean,
-    local,
-    print_answer,
-    print_error,
-    print_json,
-    print_note,
-    print_table,
+from parachute.cli.editor import written
+from parachute.cli.installation import settings
+from parachute.cli.modules import print_changes
+from parachute.cli.output import clean, print_answer, print_error, print_facts, print_json, print_rows
+from parachute.config.settings.home import Home
+from parachute.config.vault.service import Vault
+from parachute.modules.registry.changes import text_change
+from parachute.security.approved_prompts import ApprovedPrompts
+
+if TYPE_CHECKING:
+    from parachute.capabilities.agents.models import Agent
+    from parachute.capabilities.agents.store import AgentStore
+
+_NAME = typer.Argument(metavar="NAME", help="Name of the agent, as `list` shows it.")
+_PROJECT = typer.Option(
+    None, "--directory", metavar="FOLDER", help="A project's folder, for the agents in its .claude."
 )
 
-_WAIT_SECONDS = 200.0
-_AGENT = typer.Argument(help="Module and agent, such as daily/reflection; the agent alone if only one is called so.")
+
+def list_(directory: Path = _PROJECT, as_json: bool = JSON) -> None:
+    """List the agents of the vault, and of a project."""
+    store = _store()
+    found = store.found(_folder(directory))
+    print_rows(
+        [_as_json(agent, store) for agent in found],
+        as_json,
+        ["Name", "Source", "Direct conversations", "Description"],
+        lambda row: (row["name"], row["source"], _may(row), row["description"] or ""),
+        "There are no agents. `parachute agents create NAME` writes one.",
+    )
+    for agent in found if not as_json else ():
+        if agent.problem:
+            print_error(f"{agent.path} is not used. {agent.problem}")
 
 
-def list_(as_json: bool = JSON) -> None:
-    """List the agents of all modules, when they are due, and how they did last."""
-    found = Api.find().get("/api/scheduler")
+def show(name: str = _NAME, directory: Path = _PROJECT, as_json: bool = JSON) -> None:
+    """Show an agent: what it may use, and its prompt."""
+    store = _store()
+    agent = store.get(name, _folder(directory))
     if as_json:
-        print_json(found)
+        print_json({**_as_json(agent, store), "prompt": agent.prompt})
         return
-    for module, problem in found["problems"].items():
-        print_error(f"{module}: {problem}")
-    agents = found["agents"]
-    if not agents:
-        print_note("No module that runs has agents.")
-        return
-    rows = [
-        (_key(each), _state(each), _when(each), local(each["state"]["lastRunAt"]), each["lastStatus"] or "")
-        for each in agents
-    ]
-    print_table(["Agent", "State", "Next run", "Last run", "How it went"], rows)
-    for each in agents:
-        if each["problem"]:
-            print_error(f"{each['path']}: {each['problem']}")
-        elif each["lastStatus"] == "failed":
-            print_error(f"{_key(each)}: {each['lastError']}", f"parachute agents log {_key(each)}")
-        elif each["lastStatus"] == "skipped" and not each["skips"]:
-            print_note(f"{_key(each)} was skipped: {each['lastError']}")
-    if any(each["status"] == "waits_for_approval" for each in agents):
-        print_note("`parachute agents approve` shows what waits for you, and asks.")
+    lists = {"Tools": agent.tools, "Commands": agent.commands, "Skills": agent.skills, "Servers": agent.mcp_servers}
+    facts = [("Name", agent.name), ("Source", agent.source), ("File", agent.path)]
+    facts += [("Description", agent.description)] if agent.description else []
+    facts += [("Model", agent.model)] if agent.model else []
+    facts += [(title, ", ".join(names) or "none") for title, names in lists.items() if names is not None]
+    facts += [("Direct conversations", _may(_as_json(agent, store)))]
+    print_facts(facts)
+    if agent.problem:
+        print_error(f"It is not used. {agent.problem}")
+    print(clean(f"\n{agent.prompt}"))
+
+
+def create(
+    name: str = typer.Argument(metavar="NAME", help="What it shall be called: a-z, 0-9 and dashes."),
+    prompt: list[str] = typer.Argument(None, metavar="PROMPT", help="What it is and does; without it an editor opens."),
+    description: str = typer.Option("", "--description", help="When work is to be given to it."),
+    tool: list[str] = typer.Option(None, "--tool", help="A tool that it may use; again for more, all without any."),
+    model: str = typer.Option(None, "--model", help="The model that it asks."),
+    as_json: bool = JSON,
+) -> None:
+    """Write an agent to the vault; so written it is approved."""
+    store = _store()
+    text = written(prompt, "")
+    made = store.create(name, text, description, tuple(tool) if tool else None, model)
+    print_answer(_as_json(made, store), as_json, f"The agent {made.name} is in {made.path}.")
+
+
+def delete(name: str = _NAME, yes: bool = YES, as_json: bool = JSON) -> None:
+    """Remove an agent of the vault."""
+    store = _store()
+    agent = store.get(name)
+    confirm(f"Remove {agent.path}?", "Nothing was removed.", yes=yes, as_json=as_json)
+    store.delete(name)
+    print_answer({"deleted": name}, as_json, f"The agent {name} is removed.")
 
 
 def approve(
-    agent: str = typer.Argument(None, help="Module and agent; all that wait if none."),
+    name: list[str] = typer.Argument(help="Names of agents."),
+    directory: Path = _PROJECT,
     yes: bool = YES,
     as_json: bool = JSON,
 ) -> None:
-    """Let agents of your vault run, exactly as their files are now; a change of a file needs a new approval."""
-    api = Api.find()
-    found = [_find(api, agent)] if agent else api.get("/api/scheduler")["agents"]
-    if agent and found[0]["problem"]:
-        raise InvalidInput(f"{found[0]['path']} cannot be approved. {found[0]['problem']}")
-    # What is shown and what is approved come from one answer.
-    waiting = [api.get(_path(each)) for each in found if each["status"] == "waits_for_approval"]
-    for each in waiting if not as_json else ():
-        print(clean(f"{_key(each)} ({each['path']}):\n{_indented(each['text'])}\n"))
-        if each["canSuggest"]:
-            print(clean(f"It can suggest changes in {', '.join(each['canSuggest'])}.\n"))
-    confirm_approval(
-        [_key(each) for each in waiting], "Let these run with what their modules may read?", yes=yes, as_json=as_json
-    )
-    for each in waiting:
-        api.post(f"{_path(each)}/approve", {"hash": each["hash"]})
-    print_approved([_key(each) for each in waiting], as_json)
+    """Let agents work in conversations that run directly, exactly as they are now; a change needs a new approval."""
+    store = _store()
+    found = [store.get(each, _folder(directory)) for each in name]
+    if wrong := next((agent for agent in found if agent.problem), None):
+        raise InvalidInput(f"{wrong.path} cannot be used. {wrong.problem}")
+    waiting = [agent for agent in found if not store.is_approved(agent)]
+    for agent in waiting if not as_json else ():
+        print_changes([text_change(agent.path, store.before(agent), agent.content.encode(), is_whole=True)])
+    names = [agent.name for agent in waiting]
+    question = "Let these agents work in conversations that have all your rights?"
+    confirm_approval(names, question, yes=yes, as_json=as_json)
+    for agent in waiting:
+        store.approve(agent)
+    print_approved(names, as_json, "It is approved already.")
 
 
-def run(
-    agent: str = _AGENT,
-    date: str = typer.Option(None, "--date", help="The day that it is about, such as 2026-01-31."),
-    force: bool = typer.Option(False, "--force", help="Replace what it wrote for that day before."),
-    as_json: bool = JSON,
-) -> None:
-    """Run an agent now, and wait for it; the exit code is 1 if it fails."""
-    api = Api.find()
-    body: dict[str, Any] = {"force": force, **({"date": date} if date else {})}
-    found = _find(api, agent)
-    answer = api.post(f"{_path(found)}/run", body, _WAIT_SECONDS)
-    if as_json:
-        print_json(answer)
-    elif answer["status"] == "completed":
-        print(clean(f"{_key(found)} wrote {answer['output_path']}."))
-    elif answer["status"] == "running":
-        print_note(f"It is still at work; `parachute agents log {_key(found)}` shows how it goes on.")
-    else:
-        print(clean(f"{_key(found)}: {answer['status'].replace('_', ' ')}. {answer.get('error') or ''}".rstrip()))
-    if answer["status"] == "failed":
-        raise typer.Exit(1)
+app = group(list_, show, create, delete, approve)
 
 
-def undo(
-    agent: str = _AGENT,
-    date: str = typer.Option(None, "--date", help="The day of the page; the last one that it wrote if none."),
-    as_json: bool = JSON,
-) -> None:
-    """Take back what an agent wrote: the version before comes back, or the page is removed if there was none."""
-    api = Api.find()
-    done = api.post(f"{_path(_find(api, agent))}/undo", {"date": date} if date else {})
-    print_answer(done, as_json, f"{done['output_path']} is as it was before.")
+def _store() -> "AgentStore":
+    from parachute.capabilities.agents.store import AgentStore
+
+    home = Home.find()
+    found = settings(home)
+    user_home = Path.home() if found.capabilities.read_home else None
+    return AgentStore(Vault(found.vault), ApprovedPrompts(home.root), user_home)
 
 
-def reset(agent: str = _AGENT) -> None:
-    """Forget when an agent has run and what it said; what it wrote stays."""
-    api = Api.find()
-    found = _find(api, agent)
-    api.post(f"{_path(found)}/reset")
-    print(clean(f"{_key(found)} was reset."))
+def _folder(directory: Path | None) -> Path | None:
+    if directory is not None and not directory.is_dir():
+        raise InvalidInput(f"--directory: there is no folder {directory}.")
+    return directory and directory.absolute()
 
 
-def log(
-    agent: str = _AGENT,
-    count: int = typer.Option(5, "--limit", "-n", min=1, help="How many runs to show."),
-    as_json: bool = JSON,
-) -> None:
-    """Show the last runs of an agent, the newest last, with what it did."""
-    api = Api.find()
-    found = _find(api, agent)
-    runs = api.get(f"{_path(found)}/runs")["runs"][:count]
-    print_runs(runs, as_json, lambda each: f"for {each['date']}", f"{_key(found)} has never run.")
+def _as_json(agent: "Agent", store: "AgentStore") -> dict[str, object]:
+    return {
+        "name": agent.name,
+        "description": agent.description or None,
+        "source": agent.source,
+        "path": agent.path,
+        "tools": None if agent.tools is None else list(agent.tools),
+        "model": agent.model,
+        "approved": store.is_approved(agent),
+        "problem": agent.problem,
+    }
 
 
-app = group(list_, approve, run, undo, reset, log)
-
-
-def print_runs(runs: Sequence[Any], as_json: bool, about: Callable[[Any], str], none: str) -> None:
-    """Runs of an agent, the newest last, with what it did."""
-    if as_json:
-        print_json(runs)
-    elif not runs:
-        print_note(none)
-    for each in reversed(runs if not as_json else ()):
-        lines = [f"{local(each['started'])}  {each['trigger']}, {about(each)}: {each['status']}"]
-        lines += [f"  {line}" for line in each["log"]]
-        if each["session"]:
-            lines.append(f"  conversation {short(each['session'])}")
-        print(clean("\n".join(lines)))
-
-
-def _find(api: Api, wanted: str) -> dict[str, Any]:
-    agents = api.get("/api/scheduler")["agents"]
-    fitting: list[dict[str, Any]] = [each for each in agents if wanted in (_key(each), each["name"])]
-    if len(fitting) == 1:
-        return fitting[0]
-    if fitting:
-        names = ", ".join(_key(each) for each in fitting)
-        raise InvalidInput(f"Several agents are called {wanted[:64]}: {names}.", "Write the module as well.")
-    raise NotFound(f"There is no agent {wanted[:100]!r}.", "`parachute agents list` shows all of them.")
-
-
-def _path(agent: dict[str, Any]) -> str:
-    return f"/api/modules/{quoted(agent['module'])}/agents/{quoted(agent['name'])}"
-
-
-def _key(agent: dict[str, Any]) -> str:
-    return f"{agent['module']}/{agent['name']}"
-
-
-def _state(agent: dict[str, Any]) -> str:
-    words = {"waits_for_approval": "waits for approval", "broken": "cannot run"}
-    status = str(agent["status"])
-    if agent["skips"] and status == "ready":
-        reason = str(agent["skips"]).rstrip(".")
-        return f"skipped: {reason[0].lower()}{reason[1:]}"
-    if status == "ready" and not agent["schedule"]["enabled"]:
-        return "not scheduled"
-    return words.get(status, status)
-
-
-def _when(agent: dict[str, Any]) -> str:
-    if agent["retryAt"]:
-        return f"again at {local(agent['retryAt'])}"
-    return f"daily at {agent['schedule']['time']}" if agent["nextRunAt"] else ""
-
-
-def _indented(text: str) -> str:
-    return "\n".join(f"  {line}" for line in text.splitlines())
+def _may(row: dict[str, object]) -> str:
+    return "not used" if row["problem"] else "yes" if row["approved"] else "not approved"

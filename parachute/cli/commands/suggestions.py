@@ -12,7 +12,7 @@ from parachute.base.errors import InvalidInput
 from parachute.cli.api import Api, quoted
 from parachute.cli.asking import confirm
 from parachute.cli.commands import JSON, YES, group
-from parachute.cli.commands.agents import print_runs
+from parachute.cli.commands.schedule import print_runs
 from parachute.cli.identifiers import short, whole
 from parachute.cli.output import ago, clean, local, print_answer, print_error, print_json, print_note
 

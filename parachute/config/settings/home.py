@@ -9,7 +9,7 @@ from parachute.base.files import private_folder
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """Names of the files in `~/.parachute`; of it, only `caches` and sockets in `run` are ever mounted into a sandbox."""
+    """Names of the files in `~/.parachute`; of it, only `caches`, `runtime-plugins` and sockets in `run` are ever mounted into a sandbox."""
 
     root: Path
 
@@ -72,6 +72,11 @@ class Home:
     def caches(self) -> Path:
         """Caches of package managers that sandboxes write; everything in it may be removed while none runs."""
         return private_folder(self.root / "caches")
+
+    @property
+    def runtime_plugins(self) -> Path:
+        """Skills as agents' programs read them, a folder by the hash of its content; everything in it may be removed while none runs."""
+        return self.root / "runtime-plugins"
 
     @property
     def views(self) -> Path:

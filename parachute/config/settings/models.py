@@ -174,7 +174,24 @@ class CapabilitySettings(BaseModel):
         description="MCP servers, tools and modules for chats without a workspace; parachute stands for all modules.",
     )
     agents: Literal["all", "none"] | list[Named] = Field(
-        default="all", description="Agents of the vault that may answer in chats without a workspace."
+        default="all",
+        description="Agents that may answer, and to which work may be given, in chats without a workspace.",
+    )
+    skills: Literal["all", "none"] | list[Named] = Field(
+        default="all", description="Skills that chats without a workspace may use."
+    )
+    plugins: Literal["all", "none"] | list[Named] = Field(
+        default="all", description="Plugins of which chats without a workspace have the parts."
+    )
+
+
+class CapabilitiesSettings(BaseModel):
+    """Where capabilities come from."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    read_home: bool = Field(
+        default=False, description="Whether agents and skills in ~/.claude, those of Claude Code, count as well."
     )
 
 
@@ -374,6 +391,7 @@ class Settings(BaseSettings):
     changes: ChangesSettings = ChangesSettings()
     agents: AgentSettings = AgentSettings()
     default_capabilities: CapabilitySettings = CapabilitySettings()
+    capabilities: CapabilitiesSettings = CapabilitiesSettings()
     offline: OfflineSettings = OfflineSettings()
     suggestions: SuggestionSettings = SuggestionSettings()
     orchestrator: OrchestratorSettings = OrchestratorSettings()

@@ -20,6 +20,8 @@ Kind = Literal[
     "mcp_server",
     "plugin",
     "agent",
+    "chat_agent",
+    "skill",
     "host",
     "repository",
     "changes",

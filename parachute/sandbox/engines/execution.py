@@ -15,6 +15,7 @@ class Execution:
 
     `directory` is the working directory as the agent sees it, `roots` maps what it sees to folders of this machine;
     `targets` are the paths at which its sandbox has something of its own. Its writes to the directory go to the `view`.
+    `plugins` are the folders of its program's plugins as it sees them, by name.
     """
 
     mode: Literal["sandboxed", "direct"]
@@ -30,3 +31,4 @@ class Execution:
     targets: tuple[str, ...] = ()
     network: Network = NO_NETWORK
     view: Path | None = None
+    plugins: Mapping[str, str] = field(default_factory=dict)

@@ -81,6 +81,10 @@ class OpenSandboxes:
         opened = self._open.get(session)
         return opened is not None and any(mount.view == str(folder) for mount in opened.mounts)
 
+    def mounted(self) -> frozenset[Path]:
+        """The folders of this machine that sandboxes have."""
+        return frozenset(Path(mount.source) for each in self._open.values() for mount in each.mounts)
+
     def writes_above(self, directory: Path) -> bool:
         """True if an agent writes to a folder above a directory itself, and could exchange the directory at any time."""
         folders = (folder for each in self._open.values() for folder in each.writable_folders)

@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 from parachute.base.errors import InvalidInput, Unavailable
 from parachute.base.files import private_folder
@@ -27,6 +28,7 @@ from parachute.sandbox.engines.views import View
 from parachute.sandbox.layout import (
     ATTACHMENTS,
     CONFIGURATION,
+    PLUGINS,
     PROJECT,
     SOCKETS,
     TEMPORARY,
@@ -39,6 +41,8 @@ from parachute.supervisor import control, units
 
 _STEERING = ("Chat", "parachute")
 """Folders of the vault with prompts, agents and memory of all conversations."""
+
+NO_PLUGINS: Mapping[str, Path] = MappingProxyType({})
 
 _DIRECTLY = "`parachute chat --direct` talks to an agent that has your own rights."
 
@@ -88,15 +92,18 @@ class Sandboxes:
         by_owner: bool = False,
         network: Network = NO_NETWORK,
         view: Path | None = None,
+        plugins: Mapping[str, Path] = NO_PLUGINS,
     ) -> Execution:
         """The execution of a session; error: Unavailable where a sandbox is needed and there is none.
 
         `by_owner`: it is asked for by somebody who may have the session run directly, too. One that does has no limits. With a
         `network` the endpoint's folder has the socket of an egress listener. With a `view`, a folder for its files, the agent works
-        on a copy of the directory where this machine has such views.
+        on a copy of the directory where this machine has such views. `plugins` are the folders of its program's, by name; one that
+        falls back to run directly has none.
         """
         if level == "direct":
-            return await self._direct(directory, endpoint, ())
+            given = {name: str(folder) for name, folder in plugins.items()}
+            return replace(await self._direct(directory, endpoint, ()), plugins=given)
         choice = await self.engine()
         if choice.reason:
             if self._engines.worked_before:
@@ -118,7 +125,7 @@ class Sandboxes:
             return await self._direct(directory, endpoint, (warning,))
         if view is not None and not await self._can_view(choice, directory, view):
             view = None
-        return await self._sandboxed(session, directory, endpoint, limits, network, view)
+        return await self._sandboxed(session, directory, endpoint, limits, network, view, plugins)
 
     async def _can_view(self, choice: Choice, directory: Path | None, view: Path) -> bool:
         # Podman looks at a path again, and from within a view nobody can tell what it took.
@@ -236,6 +243,7 @@ class Sandboxes:
         limits: Limits,
         network: Network,
         view: Path | None,
+        plugins: Mapping[str, Path],
     ) -> Execution:
         vault = self._vault.root.resolve()
         found = await asyncio.to_thread(vault_mounts, self._vault, self._home.root)
@@ -259,12 +267,16 @@ class Sandboxes:
             cache = await asyncio.to_thread(cache_of, self._home, directory)
         attachments = self._vault.private_folder(".parachute", "attachments", session.id)
         mounts[ATTACHMENTS] = Mount(str(attachments), ATTACHMENTS)
+        given = {name: f"{PLUGINS}/{name}" for name in plugins}
+        for name, folder in plugins.items():
+            mounts[given[name]] = Mount(str(folder), given[name], required=True)
+            roots[given[name]] = folder
         specification = self._specification(session.id, endpoint, inside, mounts.values())
         is_open = network.is_open
         specification = replace(specification, egress=is_open, git=is_open, cache=cache, **limits.chosen())
         await self.opened.open(specification)
         execution = self._execution(specification, roots, tuple(writable))
-        return replace(execution, limits=limits, network=network, view=view)
+        return replace(execution, limits=limits, network=network, view=view, plugins=given)
 
     def _specification(
         self, session: str, endpoint: ModelEndpoint, inside: str, mounts: Iterable[Mount]

@@ -125,13 +125,20 @@ class Places:
     """The vault, the state directory, the person's home, and the mounts of a sandbox.
 
     `mapped_roots` is None for a session on this machine itself. In a sandbox it maps folders inside to folders here;
-    a path outside of them exists only in the sandbox and is judged by its letters alone.
+    a path outside of them exists only in the sandbox and is judged by its letters alone. `given` are folders in the state
+    directory that a session on this machine itself has been given.
     """
 
     vault: Path
     home: Path
     user_home: Path
     mapped_roots: Mapping[str, Path] | None = None
+    given: tuple[Path, ...] = ()
+
+    @cached_property
+    def _given(self) -> tuple[str, ...]:
+        folders = () if self.mapped_roots is not None else self.given
+        return (*map(str, folders), *map(real_path, folders))
 
     @cached_property
     def _protected(self) -> tuple[str, ...]:
@@ -159,6 +166,15 @@ class Places:
         host = (self.host(path) or (path, ""))[0]
         return os.path.islink(host) or host in self._trusted  # noqa: PTH114
 
+    def given_folder(self, path: str) -> str:
+        """Return the folder that was given in which a path without `..` lies, empty for none."""
+        return next((folder for folder in self._given if below(path, folder)), "")
+
+    def letters(self, text: str) -> str:
+        """Return a word of a command line without the folder that was given in which it names a file."""
+        given = self.given_folder(os.path.normpath(text)) if self._given and text.startswith("/") else ""
+        return text[len(given) :] if given and below(text, given) else text
+
     def absolute(self, folder: str | Path, path: str) -> str:
         """Return the path below the folder, with a `~` as the person's home: some programs read one the shell left."""
         return f"{self.user_home}{path[1:]}" if path == "~" or path.startswith("~/") else joined(folder, path)
@@ -179,8 +195,11 @@ class Places:
         try:
             whole = self.absolute(folder, path)
             mount = (self.host(whole) or ("", ""))[1]
-            shown = whole
+            shown = "" if self._given else whole
             for real in self.real_paths(whole):
+                if given := self.given_folder(real):
+                    shown += real[len(given) :]
+                    continue
                 # What a mount's own folder is called here says nothing about the files in it.
                 shown += "/" + (real[len(mount) :] if mount and below(real, mount) else real)
                 if any(below(real, own) and not (mount and below(mount, own)) for own in self._trusted):

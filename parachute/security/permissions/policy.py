@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.security.permissions.actions import ACTION_BY_NAME, MCP_PREFIX, Action, tool_listed
 from parachute.security.permissions.grants import Grant, Grants, suggest_for_command
-from parachute.security.permissions.models import Decision, Effect, Resource, allow, deny
+from parachute.security.permissions.models import Access, Decision, Effect, Resource, allow, deny
 from parachute.security.permissions.paths import Places, could_be_secret, is_secret
 from parachute.security.permissions.shell.commands import CommandLine
 from parachute.security.permissions.shell.dangerous import Judge
@@ -28,7 +28,7 @@ class Policy:
     paths inside the sandbox, and `mapped_roots` says which folders here they are; `vault` and `home` are always folders here.
     `allowed_commands` and `allowed_tools` are an agent's lists: None allows all, an empty one none. `mcp_tools` are the full
     names (`mcp__server__tool`) of the only tools of servers that there are for it. `trust_mode` and `grants` count for direct
-    sessions only.
+    sessions only. `given` are folders in `home` that such a session may read: its skills.
     """
 
     level: str
@@ -42,6 +42,7 @@ class Policy:
     mcp_tools: tuple[str, ...] = ()
     mapped_roots: Mapping[str, Path] = field(default_factory=dict)
     user_home: Path = field(default_factory=Path.home)
+    given: tuple[Path, ...] = ()
 
     def __post_init__(self) -> None:
         if self.level not in ("sandboxed", "direct"):
@@ -61,7 +62,9 @@ class Policy:
 
     @cached_property
     def _places(self) -> Places:
-        return Places(self.vault, self.home, self.user_home, dict(self.mapped_roots) if self.sandboxed else None)
+        return Places(
+            self.vault, self.home, self.user_home, dict(self.mapped_roots) if self.sandboxed else None, self.given
+        )
 
     @property
     def _grants(self) -> Grants:
@@ -99,7 +102,7 @@ class Policy:
             refused, what = self._command_rules(line), f"run {line.source.strip()[:200]!r}"
         else:
             path, names = action.path(tool_input)
-            refused, what = self._path_rules(path, names), f"{action.access.value} {path!r}"
+            refused, what = self._path_rules(path, names, action.access), f"{action.access.value} {path!r}"
         if refused and (refused.effect is Effect.DENY or listed is None):
             return refused
         if listed:
@@ -125,7 +128,10 @@ class Policy:
     def _searches(self, action: Action, path: str) -> bool:
         return action.name in {"Glob", "Grep", "LS"} and not Path(self.working_directory, path).is_file()
 
-    def _path_rules(self, path: str, names: str) -> Decision | None:
+    def _path_rules(self, path: str, names: str, access: Access) -> Decision | None:
+        whole = self._places.absolute(self.working_directory, path)
+        if access is not Access.READ and any(map(self._places.given_folder, self._places.real_paths(whole))):
+            return deny(f"{path!r} belongs to a skill, which agents only read.", "deny-list")
         if reason := self._places.refusal(path, self.working_directory):
             return deny(reason, "deny-list")
         # A leading '!' leaves files out.

@@ -1,13 +1,21 @@
-"""The wings `chat` and `capabilities`: sessions, workspaces, agent processes, runs, and MCP servers."""
+"""The wings `chat` and `capabilities`: sessions, workspaces, agent processes, runs, agents, skills, and MCP servers."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
+from parachute.capabilities.agents.inbox import AgentsSource
+from parachute.capabilities.agents.service import Agents
+from parachute.capabilities.agents.store import AgentStore
 from parachute.capabilities.mcp_servers.inbox import McpServersSource
 from parachute.capabilities.mcp_servers.service import McpServers
 from parachute.capabilities.offered.service import ConversationCapabilities
 from parachute.capabilities.plugins.inbox import PluginsSource
 from parachute.capabilities.plugins.library import Library
 from parachute.capabilities.plugins.service import Plugins
+from parachute.capabilities.skills.inbox import SkillsSource
+from parachute.capabilities.skills.runtime_plugin import RuntimePlugins
+from parachute.capabilities.skills.service import Skills
+from parachute.capabilities.skills.store import SkillStore
 from parachute.chat.agent_processes.models import ModuleTools
 from parachute.chat.agent_processes.options import prepare_files
 from parachute.chat.agent_processes.pool import AgentPool
@@ -74,6 +82,8 @@ class ChatServices:
     pool: AgentPool
     mcp_servers: McpServers
     plugins: Plugins
+    own_agents: Agents
+    skills: Skills
     networks: Networks
     repositories: Repositories
     changes: Changes
@@ -119,7 +129,13 @@ async def build_chat(
     mcp_servers = await lifecycle.start(McpServers(home, settings, sandbox.egress, tools, library))
     plugins = await lifecycle.start(Plugins(library, mcp_servers.catalog, storage.audit, events.inbox.changed))
     await lifecycle.start(pool)
-    prompts = Prompts(vault, modules.prompts.kind, modules.approved_prompts.is_approved)
+    user_home = Path.home() if settings.capabilities.read_home else None
+    found_agents = AgentStore(vault, modules.approved_prompts, user_home, sandboxes.check_directory)
+    found_skills = SkillStore(vault, home.root, user_home)
+    runtime_plugins = RuntimePlugins(home.runtime_plugins, found_skills.read, sandboxes.opened.mounted)
+    own_agents = Agents(found_agents, storage.audit, events.inbox.changed)
+    skills = Skills(found_skills, runtime_plugins, storage.audit, events.inbox.changed)
+    prompts = Prompts(vault, modules.prompts.kind, modules.approved_prompts.is_approved, found_agents)
     changes = Changes(settings.changes, home.changes, storage.changes, events.inbox.changed)
     await changes.start()
     agents = AgentServices(home, settings, vault, sessions.sessions, llm.gateway, sandboxes, prompts, tools, changes)
@@ -135,9 +151,8 @@ async def build_chat(
         events.inbox.changed,
     )
     networks = Networks(settings.network, sandbox.egress, decisions, repositories, events.inbox.changed)
-    preparation = PersonPreparation(
-        agents, workspaces, knowledge, networks, ConversationCapabilities(mcp_servers), proposing
-    )
+    capabilities = ConversationCapabilities(mcp_servers, own_agents, skills, plugins)
+    preparation = PersonPreparation(agents, workspaces, knowledge, networks, capabilities, proposing)
     prewarming = Prewarming(agents, preparation, pool, knowledge)
     admission = Admission(agents, workspaces, events.hooks)
     turn = TurnServices(agents, preparation, pool, events.events, storage.audit, events.inbox)
@@ -147,6 +162,7 @@ async def build_chat(
     )
     events.inbox.add(PromptsSource(vault, modules.approved_prompts), ChangesSource(changes, sessions.sessions))
     events.inbox.add(PluginsSource(plugins))
+    events.inbox.add(AgentsSource(own_agents), SkillsSource(skills))
     claude_code = ClaudeCode(History(), vault, sessions.sessions, sandboxes, events.hooks)
     await claude_code.start()
     ending = SessionEnding(Endings(storage.sessions), events.events, settings.session_idle_minutes, runs.is_active)
@@ -159,6 +175,8 @@ async def build_chat(
         pool=pool,
         mcp_servers=mcp_servers,
         plugins=plugins,
+        own_agents=own_agents,
+        skills=skills,
         networks=networks,
         repositories=repositories,
         changes=changes,

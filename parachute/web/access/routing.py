@@ -69,6 +69,9 @@ RULES = (
     # Each of these makes commands run outside of a sandbox, or lets strangers in.
     Rule("/api/mcps", "mcps", write="admin"),
     Rule("/api/plugins", "plugins", write="admin"),
+    # What is written here is approved, and steers conversations that run with the owner's rights.
+    Rule("/api/agents", "agents", write="admin"),
+    Rule("/api/skills", "skills", write="admin"),
     Rule("/api/hooks", "hooks", write="admin"),
     Rule("/api/events", "events", write="admin"),
     # Who decides about a suggestion also needs `write` in the module that it is about: the route looks.

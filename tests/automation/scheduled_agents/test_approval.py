@@ -119,30 +119,30 @@ def test_agents_of_a_module_that_is_not_trusted_are_none(garden: Garden) -> None
 
 def test_the_command_line(garden: Garden, model: MessagesAPI) -> None:
     garden.write_agent("weeds", OWN.replace("weeds.", "nettles."))
-    listed = garden.command("agents", "list")
+    listed = garden.command("schedule", "list")
     assert "garden/page" in listed.stdout
     assert "daily at 21:30" in listed.stdout
     assert "waits for approval" in listed.stdout
-    assert {each["name"] for each in json.loads(garden.command("agents", "list", "--json").stdout)["agents"]} >= {
+    assert {each["name"] for each in json.loads(garden.command("schedule", "list", "--json").stdout)["agents"]} >= {
         "page",
         "weeds",
     }
-    asked = garden.command("agents", "approve")
+    asked = garden.command("schedule", "approve")
     assert asked.returncode == 3
     assert "Look for nettles." in asked.stdout
     assert garden.agent("weeds")["status"] == "waits_for_approval"
-    assert garden.command("agents", "approve", "weeds", "--yes").stdout.endswith("Approved: garden/weeds.\n")
-    assert garden.command("agents", "approve").stdout == "Nothing waits for approval.\n"
+    assert garden.command("schedule", "approve", "weeds", "--yes").stdout.endswith("Approved: garden/weeds.\n")
+    assert garden.command("schedule", "approve").stdout == "Nothing waits for approval.\n"
     model.script(text("None."))
-    ran = garden.command("agents", "run", "garden/weeds", "--date", "2026-03-02")
+    ran = garden.command("schedule", "run", "garden/weeds", "--date", "2026-03-02")
     assert (ran.returncode, ran.stdout) == (0, "garden/weeds wrote Garden/weeds/2026-03-02.md.\n")
-    assert "skipped" in garden.command("agents", "run", "weeds", "--date", "2026-03-02").stdout
-    logged = garden.command("agents", "log", "weeds").stdout
+    assert "skipped" in garden.command("schedule", "run", "weeds", "--date", "2026-03-02").stdout
+    logged = garden.command("schedule", "log", "weeds").stdout
     assert "person, for 2026-03-02: completed" in logged
     assert "  Wrote Garden/weeds/2026-03-02.md." in logged
-    assert garden.command("agents", "reset", "weeds").stdout == "garden/weeds was reset.\n"
+    assert garden.command("schedule", "reset", "weeds").stdout == "garden/weeds was reset.\n"
     assert garden.agent("weeds")["state"]["runCount"] == 0
-    unknown = garden.command("agents", "run", "nobody")
+    unknown = garden.command("schedule", "run", "nobody")
     assert unknown.returncode != 0
     assert "There is no agent 'nobody'." in unknown.stderr
 

@@ -32,7 +32,7 @@ def test_an_agent_proposes_what_its_approved_file_lets_it(garden: Garden, model:
     garden.write_agent("weeds", PROPOSING)
     shown = garden.agent("weeds")
     assert (shown["status"], shown["canSuggest"]) == ("waits_for_approval", ["shed"])
-    asked = garden.command("agents", "approve")
+    asked = garden.command("schedule", "approve")
     assert (asked.returncode, "It can suggest changes in shed." in asked.stdout) == (3, True)
     assert garden.let("weeds").status_code == 200
     elsewhere = {**CHANGE, "target_module": "garden"}

@@ -103,8 +103,8 @@ class Installation:
         with staged_install(self.library, url, slug, local=True) as staged:
             return staged.finish(self.catalog, texts=texts, programs=programs)
 
-    def names(self, plugin: Plugin, *, programs: bool = False, direct: bool = False) -> set[str]:
+    def names(self, plugin: Plugin, *, programs: bool = False) -> set[str]:
         """The files of the copy that agents are given."""
         assert plugin.contents is not None
-        folder, _ = self.library.copy(plugin, plugin.contents.skills, programs=programs, direct=direct)
+        folder, _ = self.library.copy(plugin, plugin.contents.skills, programs=programs)
         return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}

@@ -225,7 +225,7 @@ def test_texts_bring_nothing_that_runs(installation: Installation, bare: Reposit
     bare.commit()
     plugin = installation.install(bare.url)
     assert plugin.contents is not None
-    folder, _ = installation.library.copy(plugin, plugin.contents.skills, programs=False, direct=False)
+    folder, _ = installation.library.copy(plugin, plugin.contents.skills, programs=False)
     assert installation.names(plugin) == {
         MANIFEST,
         "commands/deploy.md",

@@ -136,7 +136,7 @@ def test_removing_leaves_nothing(installation: Installation, demo: Repository) -
 def test_a_plugin_that_changed_on_the_disk_waits(installation: Installation, demo: Repository) -> None:
     plugin = installation.install(demo.url, programs=True)
     assert plugin.contents is not None
-    folder, _ = installation.library.copy(plugin, plugin.contents.skills, programs=True, direct=False)
+    folder, _ = installation.library.copy(plugin, plugin.contents.skills, programs=True)
     for changed in (folder / "server.py", installation.library.places.files(plugin.installed) / "server.py"):
         before, mode = changed.read_bytes(), changed.stat().st_mode
         changed.chmod(0o644)

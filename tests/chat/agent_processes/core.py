@@ -55,6 +55,7 @@ from parachute.sandbox.git.service import Certificates
 from parachute.sandbox.git.tokens import Tokens
 from parachute.security.audit.service import Audit
 from parachute.server.composition.sandbox import agent_program
+from tests.capabilities.agents.stores import agent_store
 from tests.sandbox.egress.internet import Internet
 from tests.supervisor.launching import Launcher
 from tests.support.computer import AGENTS
@@ -202,7 +203,8 @@ async def core(
         inbox = Inbox(audit)
         changes = Changes(settings.changes, home.changes, change_rows, inbox.changed)
         await changes.start()
-        agents = AgentServices(home, settings, vault, sessions, gateway, sandboxes, Prompts(vault), tools, changes)
+        prompts = Prompts(vault, agents=agent_store(vault))
+        agents = AgentServices(home, settings, vault, sessions, gateway, sandboxes, prompts, tools, changes)
         interfaces = Interfaces(Hosts(home, Modules(home, vault.root), events, Egress(audit)))
         knowledge = KnowledgeService(interfaces, sandboxes.check_directory, vault.root)
         workspaces = Workspaces(vault, workspace_store, sessions, sandboxes.check_directory)

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from parachute.base.errors import NotFound
 from parachute.chat.prompts.service import Prompts
 from parachute.config.vault.service import Vault
 from parachute.sandbox.engines.execution import Execution
+from tests.capabilities.agents.stores import agent_store
 
 
 @pytest.fixture
@@ -56,29 +56,10 @@ def test_a_pipe_a_folder_and_a_link_in_place_of_instructions(
     assert prompt.context_files == []
 
 
-@pytest.mark.parametrize("path", ["../outside.md", "missing.md", "Chat/agent.txt", ".claude/agent.md", "Chat"])
-def test_an_agent_that_is_none(vault: Vault, execution: Execution, path: str) -> None:
-    (vault.root.parent / "outside.md").write_text("x")
-    for inside in ("Chat/agent.txt", ".claude/agent.md"):
-        (vault.root / inside).parent.mkdir(exist_ok=True, parents=True)
-        (vault.root / inside).write_text("x")
-    with pytest.raises(NotFound, match="agentPath"):
-        Prompts(vault).compose(execution, "", agent_path=path)
-
-
-def test_an_agent_through_a_linked_folder(vault: Vault, execution: Execution, tmp_path: Path) -> None:
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "elsewhere" / "agent.md").write_text("You are a spy.")
-    (vault.root / "linked").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(NotFound, match="agentPath"):
-        Prompts(vault).compose(execution, "", agent_path="linked/agent.md")
-
-
 @pytest.mark.parametrize("front", ["name: Pirate", 'name: "Pirate"', "other: 1\nname: 'Pirate'"])
 def test_an_agent_and_its_name(vault: Vault, execution: Execution, front: str) -> None:
     (vault.root / "pirate.md").write_text(f"---\n{front}\n---\nYou are a pirate.\n")
-    prompts = Prompts(vault)
-    prompt = prompts.compose(execution, "", agent_path="pirate.md")
+    prompts = Prompts(vault, agents=agent_store(vault))
+    prompt = prompts.compose(execution, "", agent=prompts.agent("pirate.md"))
     assert prompt.text.startswith("You are a pirate.")
-    assert (prompt.source, prompt.agent_name) == ("agent", "Pirate")
-    assert prompts.agent_name("pirate.md") == "Pirate"
+    assert (prompt.source, prompt.source_path, prompt.agent_name) == ("agent", "pirate.md", "Pirate")

@@ -192,7 +192,8 @@ class Judge:
         if word.pattern is not None and (yield from self._matches(word, word.pattern)):
             return
         glued = text[2:] if re.match("-[^-]", text) else ""
-        for part in {*text.split("/"), *glued.split("/"), *_SEPARATORS.split(text)}:
+        letters = self._places.letters(text)
+        for part in {*letters.split("/"), *glued.split("/"), *_SEPARATORS.split(letters)}:
             aims = re.search(r"[*?\[]", part) and not re.search(r"\s", part) and could_be_secret(part)
             if is_secret(part) or aims:
                 yield deny(f"{part!r} may hold secrets and is never opened for an agent.", "deny-list")

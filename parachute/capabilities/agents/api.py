@@ -1,0 +1,90 @@
+"""Routes of agents (contract, section 5)."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends
+from pydantic import BaseModel, ConfigDict, Field
+
+from parachute.base.services import provided
+from parachute.capabilities.agents.models import Agent
+from parachute.capabilities.agents.service import Agents
+from parachute.capabilities.texts import LIMIT
+from parachute.chat.agent_processes.helpers import BUILT_IN
+from parachute.chat.sessions.api import CallerDependency
+
+router = APIRouter(prefix="/api/agents", tags=["agents"])
+
+AgentsDependency = Annotated[Agents, Depends(provided(Agents))]
+
+_PREVIEW = 200
+"""Characters of a prompt in the list."""
+
+
+class NewAgent(BaseModel):
+    """An agent to be written."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    name: Annotated[str, Field(min_length=1, max_length=200)]
+    prompt: Annotated[str, Field(min_length=1, max_length=LIMIT)]
+    description: Annotated[str, Field(max_length=10_000)] | None = None
+    tools: Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=200)] | None = None
+    model: Annotated[str, Field(max_length=100)] | None = None
+
+
+@router.get("")
+async def list_agents(service: AgentsDependency) -> dict[str, Any]:
+    """The agents of the vault, those of the user where the settings say so, and the computer's own."""
+    return {"agents": [*_own(), *map(as_json, await service.all())]}
+
+
+@router.get("/{name}")
+async def get_agent(name: str, service: AgentsDependency) -> dict[str, Any]:
+    """One agent with its prompt."""
+    if own := next((each for each in _own() if each["name"] == name), None):
+        return own
+    agent = await service.get(name)
+    return {**as_json(agent), "system_prompt": agent.prompt}
+
+
+@router.post("")
+async def create_agent(body: NewAgent, service: AgentsDependency, who: CallerDependency) -> dict[str, Any]:
+    """Write an agent to the vault; so written it is approved."""
+    tools = tuple(body.tools) if body.tools else None
+    made = await service.create(
+        body.name, body.prompt, (body.description or "").strip(), tools, body.model or None, f"{who.kind} {who.name}"
+    )
+    return {"success": True, "agent": as_json(made)}
+
+
+@router.delete("/{name}")
+async def delete_agent(name: str, service: AgentsDependency, who: CallerDependency) -> dict[str, bool]:
+    """Remove an agent of the vault."""
+    await service.delete(name, f"{who.kind} {who.name}")
+    return {"success": True}
+
+
+def as_json(agent: Agent) -> dict[str, Any]:
+    """An agent as the app reads it, with our own additions."""
+    return {
+        "name": agent.name,
+        "description": agent.description or None,
+        "type": "chatbot",
+        "model": agent.model,
+        "path": agent.path,
+        "source": agent.source,
+        "tools": list(agent.tools or ()),
+        "system_prompt": None,
+        "system_prompt_preview": agent.prompt[:_PREVIEW] or None,
+        "permissions": None if agent.commands is None else {"bash": list(agent.commands)},
+        "constraints": None,
+        "mcp_servers": None if agent.mcp_servers is None else list(agent.mcp_servers),
+        "spawns": [],
+        "skills": None if agent.skills is None else list(agent.skills),
+        "problem": agent.problem,
+    }
+
+
+def _own() -> list[dict[str, Any]]:
+    agents = (Agent(name, text, "", None, None, None, "builtin", "") for name, text in BUILT_IN.items())
+    return [{**as_json(agent), "path": None} for agent in agents]

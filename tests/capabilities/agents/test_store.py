@@ -1,0 +1,170 @@
+"""Agents of the vault, of projects and of the user: found, written, removed, approved, and named by messages."""
+
+from pathlib import Path
+
+import pytest
+
+from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound, Unavailable
+from parachute.capabilities.agents.store import AgentStore
+from parachute.config.vault.service import Vault
+from tests.capabilities.agents.stores import agent_store
+
+SAILOR = "---\nname: sailor\ndescription: Knows the sea.\n---\nYou are a sailor.\n"
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Vault:
+    made = Vault(tmp_path.resolve() / "vault")
+    made.prepare()
+    return made
+
+
+@pytest.fixture
+def store(vault: Vault) -> AgentStore:
+    return agent_store(vault)
+
+
+def write(path: Path, text: str = SAILOR) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def test_agents_are_found_in_all_places_and_the_vaults_win(vault: Vault, tmp_path: Path) -> None:
+    home, project = tmp_path / "home", tmp_path / "project"
+    for number, root in enumerate((vault.root, home, project)):
+        write(root / ".claude/agents/sailor.md", SAILOR.replace("sailor.", f"sailor {number}."))
+        write(root / f".claude/agents/own-{number}.md", f"Number {number}.")
+    write(vault.root / ".agents/other.md")
+    write(vault.root / "agents/pirate.md", "You are a pirate.")
+    write(vault.root / "agents/README.md", "No agent.")
+    found = {agent.name: (agent.source, agent.path) for agent in agent_store(vault, home).found(project)}
+    assert found == {
+        "sailor": ("vault", ".claude/agents/sailor.md"),
+        "own-0": ("vault", ".claude/agents/own-0.md"),
+        "own-1": ("user", str(home / ".claude/agents/own-1.md")),
+        "own-2": ("project", str(project / ".claude/agents/own-2.md")),
+        "pirate": ("vault", "agents/pirate.md"),
+    }
+    assert {agent.source for agent in agent_store(vault).found()} == {"vault"}
+
+
+def test_a_change_is_seen_at_once(vault: Vault, store: AgentStore) -> None:
+    path = write(vault.root / ".claude/agents/sailor.md")
+    for text in ("You are a cook.", "You are a poet.", "You are a monk."):
+        path.write_text(text)
+        assert store.get("sailor").prompt == text
+    path.unlink()
+    assert store.found() == ()
+
+
+def test_a_written_agent_is_approved_until_its_words_change(vault: Vault, store: AgentStore) -> None:
+    made = store.create(
+        "sailor", "You are a sailor.\n---\nhooks: no", "Knows the sea: all of it.", ("Read", "Bash"), "haiku"
+    )
+    assert (made.name, made.tools, made.model, made.source) == ("sailor", ("Read", "Bash"), "haiku", "vault")
+    assert made.description == "Knows the sea: all of it."
+    assert store.is_approved(made)
+    path = vault.root / made.path
+    path.write_text(path.read_text() + "Obey me.")
+    assert not store.is_approved(store.get("sailor"))
+    assert store.is_known(store.get("sailor"))
+    store.delete("sailor")
+    assert not path.exists()
+    write(path)
+    assert not store.is_known(store.get("sailor"))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"name": "../evil"},
+        {"name": "Sailor"},
+        {"name": "claude"},
+        {"name": "a" * 65},
+        {"description": "x" * 1025},
+        {"description": "<b>x</b>"},
+        {"prompt": " "},
+        {"prompt": "x" * 300_000},
+        {"model": "a b"},
+    ],
+)
+def test_what_cannot_be_written_changes_nothing(vault: Vault, store: AgentStore, wrong: dict[str, str]) -> None:
+    with pytest.raises(InvalidInput):
+        store.create(**{"name": "sailor", "prompt": "You are a sailor.", **wrong})  # type: ignore[arg-type]
+    assert not (vault.root / ".claude/agents").exists()
+
+
+def test_a_name_that_is_taken_is_a_conflict(vault: Vault, store: AgentStore) -> None:
+    write(vault.root / "agents/sailor.md")
+    for name in ("sailor", "general-purpose"):
+        with pytest.raises(Conflict):
+            store.create(name, "You are a sailor.")
+    assert not (vault.root / ".claude/agents").exists()
+
+
+def test_only_the_vaults_own_are_removed(vault: Vault, tmp_path: Path) -> None:
+    path = write(tmp_path / "home/.claude/agents/sailor.md")
+    store = agent_store(vault, tmp_path / "home")
+    for name in ("sailor", "Explore"):
+        with pytest.raises(NotAllowed):
+            store.delete(name)
+    with pytest.raises(NotFound):
+        store.delete("nobody")
+    assert path.exists()
+
+
+def test_a_link_in_place_of_the_folder_is_neither_read_nor_written_through(
+    vault: Vault, store: AgentStore, tmp_path: Path
+) -> None:
+    path = write(tmp_path / "elsewhere/sailor.md")
+    (vault.root / ".claude/agents").symlink_to(tmp_path / "elsewhere")
+    assert store.found() == ()
+    with pytest.raises(Unavailable):
+        store.create("cook", "You are a cook.")
+    assert list((tmp_path / "elsewhere").iterdir()) == [path]
+
+
+def test_a_message_names_an_agent_by_its_name_or_the_path_of_its_file(vault: Vault, tmp_path: Path) -> None:
+    project, home = tmp_path.resolve() / "project", tmp_path.resolve() / "home"
+    write(vault.root / ".claude/agents/sailor.md")
+    write(vault.root / "Projects/boat/.claude/agents/cook.md", "You are a cook.")
+    for root in (project, home, tmp_path / "else"):
+        write(root / ".claude/agents/poet.md", "You are a poet.")
+    store = agent_store(vault, home, (project,))
+    for named, path in {
+        "sailor": ".claude/agents/sailor.md",
+        ".claude/agents/sailor.md": ".claude/agents/sailor.md",
+        "Projects/boat/.claude/agents/cook.md": "Projects/boat/.claude/agents/cook.md",
+        f"{project}/.claude/agents/poet.md": f"{project}/.claude/agents/poet.md",
+        f"{home}/.claude/agents/poet.md": f"{home}/.claude/agents/poet.md",
+    }.items():
+        assert store.find(named).path == path
+    for named in ("nobody", f"{tmp_path}/else/.claude/agents/poet.md", "/etc/passwd", ".claude/settings.md"):
+        with pytest.raises(NotFound, match="agentPath"):
+            store.find(named)
+    with pytest.raises(NotFound, match="agentPath"):
+        agent_store(vault).find(f"{home}/.claude/agents/poet.md")
+
+
+@pytest.mark.parametrize("path", ["../outside.md", "missing.md", "Chat/agent.txt", ".claude/agent.md", "Chat", ".md"])
+def test_an_agent_that_is_none(vault: Vault, store: AgentStore, path: str) -> None:
+    (vault.root.parent / "outside.md").write_text("x")
+    for inside in ("Chat/agent.txt", ".claude/agent.md", ".hidden/.claude/agents/x.md"):
+        write(vault.root / inside, "x")
+    for named in (path, ".hidden/.claude/agents/x.md"):
+        with pytest.raises(NotFound, match="agentPath"):
+            store.find(named)
+
+
+def test_an_agent_through_a_linked_folder(vault: Vault, store: AgentStore, tmp_path: Path) -> None:
+    write(tmp_path / "elsewhere/agent.md", "You are a spy.")
+    (vault.root / "linked").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(NotFound, match="agentPath"):
+        store.find("linked/agent.md")
+
+
+def test_an_agent_whose_limits_cannot_be_read_does_not_answer(vault: Vault, store: AgentStore) -> None:
+    write(vault.root / "agent.md", "---\npermissions: [all]\n---\nx")
+    with pytest.raises(InvalidInput, match="agentPath"):
+        store.find("agent.md")

@@ -1,0 +1,1 @@
+"""Agents and skills of whole conversations."""
