@@ -2,10 +2,12 @@
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+from tests.capabilities.plugins.building import repository
 from tests.modules.registry.building import Repository
 from tests.sandbox.git.git_host import GitHost, run_git
 
@@ -64,3 +66,19 @@ def git_server(folder: Path) -> Iterator[GitServer]:
         thread.join()
         loop.run_until_complete(loop.shutdown_default_executor())
         loop.close()
+
+
+async def call_plugins(folder: Path, call: Callable[..., Awaitable[Any]]) -> None:
+    """Use each route of plugins; `call` is given the route, a body and the names in it."""
+    with git_server(folder) as server:
+        url = server.publish(repository(folder / "demo-plugin"))
+        made = (await call("POST /api/plugins/install", {"url": url}))["plugin"]
+        await call("GET /api/plugins")
+        for path in ("", "/check-update", "/skills/greet", "/agents/reviewer"):
+            route = path.replace("greet", "{name}").replace("reviewer", "{name}")
+            await call(f"GET /api/plugins/{{slug}}{route}", slug=made["slug"], name=path.rpartition("/")[2])
+        await call("POST /api/plugins/{slug}/changes", slug=made["slug"])
+        await call("POST /api/plugins/{slug}/update", slug=made["slug"])
+        body = {"hash": made["hash"], "parts": ["programs"]}
+        await call("POST /api/plugins/{slug}/approve", body, slug=made["slug"])
+        await call("DELETE /api/plugins/{slug}", slug=made["slug"])
