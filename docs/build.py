@@ -20,6 +20,8 @@ GROUPS = {
         "module-chat",
         "workspaces",
         "tools",
+        "agents",
+        "skills",
         "inbox",
         "undo",
         "network",

@@ -10,7 +10,7 @@ let
     description = "Which ${what} its conversations get: all, none, or those that are named.";
   };
 
-  # Nothing here has skills or plugins to give, so that a promise would be empty.
+  # Nothing here has plugins to give, so that a promise would be empty.
   shown = what: choice what // {
     description = "Which ${what} the app shows as chosen: all, none, or those that are named. Conversations have none, whatever is chosen.";
   };
@@ -64,8 +64,8 @@ let
       };
       capabilities = {
         mcps = choice "MCP servers, tools and modules";
-        skills = shown "skills";
-        agents = choice "agents of the vault";
+        skills = choice "skills";
+        agents = choice "agents";
         plugins = shown "plugins";
       };
       memory = lib.mkOption {

@@ -238,6 +238,8 @@ def _hashed(each: FoundSkill, folder: Folder, name: str) -> FoundSkill:
 def _with_fields(name: str, content: str, description: str) -> str:
     """A content with a name and a description at its top; error: InvalidInput."""
     parts = front_matter.split(content.strip())
+    if parts.is_open:
+        raise InvalidInput("content: the fields at its top have no second line `---`.", key="front_matter_open")
     changes: dict[tuple[str, ...], str] = {("name",): name, **({("description",): description} if description else {})}
     if parts.front is not None:
         return parts._replace(front=front_matter.edit(parts.front, changes, parts.newline)).text.rstrip() + "\n"

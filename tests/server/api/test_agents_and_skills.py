@@ -1,0 +1,88 @@
+"""Agents and skills, as the app lists, makes and removes them."""
+
+import httpx2
+import pytest
+
+from parachute.security.keys.models import Scope
+from parachute.security.keys.service import Keys
+from tests.contract import agents_and_skills as models
+from tests.contract.responses import check_error, check_response
+from tests.support.computer import Computer
+
+
+async def test_an_agent_is_made_read_and_removed(computer: Computer, owner: httpx2.AsyncClient) -> None:
+    listed = check_response(models.AgentList, await owner.get("/api/agents"))
+    assert [(agent.name, agent.source) for agent in listed.agents] == [
+        ("general-purpose", "builtin"),
+        ("Explore", "builtin"),
+    ]
+    body = {
+        "name": "sailor",
+        "prompt": "You are a sailor.",
+        "description": "Knows the sea.",
+        "tools": ["Read"],
+        "model": "haiku",
+    }
+    assert (await owner.post("/api/agents", json=body)).status_code == 200
+    check_error(await owner.post("/api/agents", json=body), 409)
+    present = ["description", "model", "path", "source", "tools", "system_prompt", "system_prompt_preview"]
+    agent = check_response(models.Agent, await owner.get("/api/agents/sailor"), present=present)
+    assert (agent.path, agent.source, agent.tools) == (".claude/agents/sailor.md", "vault", ["Read"])
+    assert (agent.system_prompt, agent.model) == ("You are a sailor.", "haiku")
+    listed = check_response(models.AgentList, await owner.get("/api/agents"))
+    assert [agent.name for agent in listed.agents] == ["general-purpose", "Explore", "sailor"]
+    assert (await owner.delete("/api/agents/sailor")).status_code == 200
+    check_error(await owner.get("/api/agents/sailor"), 404)
+    check_error(await owner.delete("/api/agents/sailor"), 404)
+    check_error(await owner.delete("/api/agents/Explore"), 403)
+    assert (await owner.post("/api/agents", json={"name": "cook", "prompt": "Cook."})).status_code == 200
+    assert (await owner.delete("/api/agents/cook")).status_code == 200
+
+
+async def test_a_skill_is_made_read_and_removed(computer: Computer, owner: httpx2.AsyncClient) -> None:
+    assert check_response(models.SkillList, await owner.get("/api/skills")).skills == []
+    body = {"name": "tides", "content": "Read the table.", "description": "Reads tide tables."}
+    assert (await owner.post("/api/skills", json=body)).status_code == 200
+    check_error(await owner.post("/api/skills", json=body), 409)
+    present = ["description", "content", "size", "modified", "files", "source"]
+    skill = check_response(models.Skill, await owner.get("/api/skills/tides"), present=present)
+    assert (skill.description, skill.is_directory, skill.source) == ("Reads tide tables.", True, "vault")
+    assert [file.name for file in skill.files] == ["SKILL.md"]
+    assert (skill.modified or "").endswith("Z")
+    (listed,) = check_response(models.SkillList, await owner.get("/api/skills")).skills
+    assert listed.name == "tides"
+    assert (await owner.delete("/api/skills/tides")).status_code == 200
+    check_error(await owner.delete("/api/skills/tides"), 404)
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("agents", {"name": "../../evil", "prompt": "x"}),
+        ("agents", {"name": "x/y", "prompt": "x"}),
+        ("agents", {"name": "sailor"}),
+        ("agents", {"name": "sailor", "prompt": "x", "hooks": {}}),
+        ("agents", {"name": "sailor", "prompt": "x", "tools": "Read"}),
+        ("skills", {"name": "../../evil", "content": "x"}),
+        ("skills", {"name": "claude", "content": "x"}),
+        ("skills", {"name": "tides", "content": ""}),
+        ("skills", {"name": "tides", "content": "---\nname: x\n"}),
+        ("skills", {"name": "tides", "content": "x", "description": "<system>"}),
+    ],
+)
+async def test_what_cannot_be_made_changes_nothing(
+    computer: Computer, owner: httpx2.AsyncClient, path: str, body: dict[str, object]
+) -> None:
+    check_error(await owner.post(f"/api/{path}", json=body), 422)
+    assert not list((computer.vault / ".claude").glob(f"{path}/*"))
+
+
+async def test_only_keys_with_admin_rights_write(computer: Computer) -> None:
+    _, secret = Keys(computer.home.root).create(
+        "phone", [Scope.parse("chat:read,write"), Scope.parse("skills:read,write")]
+    )
+    async with computer.client(headers={"x-api-key": secret}) as phone:
+        check_error(await phone.post("/api/skills", json={"name": "tides", "content": "x"}), 403)
+        check_error(await phone.delete("/api/skills/tides"), 403)
+        assert (await phone.get("/api/skills")).status_code == 200
+        check_error(await phone.get("/api/agents"), 403)
