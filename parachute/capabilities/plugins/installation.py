@@ -14,15 +14,12 @@ from parachute.capabilities.plugins.contents import read_contents
 from parachute.capabilities.plugins.fetching import LIMITS
 from parachute.capabilities.plugins.library import Library
 from parachute.capabilities.plugins.models import Contents, Installed, Plugin
-from parachute.capabilities.plugins.registry import Entries
+from parachute.capabilities.plugins.registry import RESERVED, Entries, check_free
 from parachute.capabilities.plugins.shown import rights
 from parachute.capabilities.plugins.staging import place, staging_folder
 from parachute.chat.workspaces.models import is_slug, slug_of
 from parachute.modules.registry.changes import FileChange, file_changes
 from parachute.modules.registry.models import Limits, Progress, Silent
-
-RESERVED = frozenset(("parachute", "vault", "user", "skills"))
-"""Names that the agent's program knows for what is no plugin of anybody else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +77,9 @@ class Staged:
         library, slug, old = self.library, self.installed.slug, self.previous
 
         def enter(entries: Entries) -> Entries:
-            _check_free(entries, self.installed, is_new=old is None)
+            if old is None and slug in entries:
+                raise _taken(slug)
+            check_free(entries, self.installed)
             place(library.places, self.files.parent, library.places.version(self.installed))
             before = entries.get(slug)
             new = self.installed
@@ -122,7 +121,7 @@ def staged_install(
     if name in library.registry.load():
         raise _taken(name)
     with _fetched(library, address, name, limits, progress or Silent(), None) as staged:
-        _check_free(library.registry.load(), staged.installed, is_new=True)
+        check_free(library.registry.load(), staged.installed)
         yield staged
 
 
@@ -132,6 +131,7 @@ def staged_update(
 ) -> Iterator[Staged]:
     """Fetch the newest commit of a plugin that is installed; errors: NotFound, and those of fetching."""
     previous = library.get(slug)
+    previous.check_ours()
     address = fetching.parse(previous.installed.url, local=True)
     with _fetched(library, address, slug, limits, progress or Silent(), previous) as staged:
         yield staged
@@ -139,7 +139,9 @@ def staged_update(
 
 def newest_commit(library: Library, slug: str) -> tuple[Installed, str]:
     """A plugin, and the newest commit at its address; errors: NotFound, and those of fetching."""
-    installed = library.registry.get(slug)
+    plugin = library.get(slug)
+    plugin.check_ours()
+    installed = plugin.installed
     address = fetching.parse(installed.url, local=True)
     limits = replace(LIMITS, clone_seconds=fetching.CHECK_SECONDS)
     with staging_folder(library.places) as staging:
@@ -163,20 +165,6 @@ def _fetched(
         contents = read_contents(files, slug)
         installed = Installed(slug, contents.name, address.text, found.commit, found.hash, now())
         yield Staged(library, installed, contents, files, previous)
-
-
-def _check_free(entries: Entries, new: Installed, *, is_new: bool) -> None:
-    if is_new and new.slug in entries:
-        raise _taken(new.slug)
-    for other in entries.values():
-        if other.slug != new.slug and new.name.casefold() in (other.name.casefold(), other.slug):
-            raise Conflict(
-                f"The plugin {other.slug} is called {new.name}, too, and their commands would be mixed up.",
-                f"Remove it first: parachute plugins remove {other.slug}",
-                key="name_taken",
-            )
-    if new.name.casefold() in RESERVED:
-        raise InvalidInput(f"A plugin cannot be called {new.name} here.", key="reserved_name")
 
 
 def _taken(slug: str) -> Conflict:

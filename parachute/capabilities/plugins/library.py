@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -16,12 +17,15 @@ from parachute.capabilities.mcp_servers.models import Server
 from parachute.capabilities.plugins.contents import read_contents
 from parachute.capabilities.plugins.copies import write_copy
 from parachute.capabilities.plugins.models import Contents, Copy, Installed, Places, Plugin
-from parachute.capabilities.plugins.registry import Entries, Registry
+from parachute.capabilities.plugins.registry import Entries, Registry, check_free, entry_of
 from parachute.capabilities.plugins.staging import clean, place, staging_folder
+from parachute.capabilities.plugins.user_folder import UserFolder
 from parachute.capabilities.skills.models import Skill
 from parachute.config.settings.home import Home
 from parachute.modules.registry import hashing
 from parachute.modules.registry.tree import is_unchanged, signatures
+
+log = logging.getLogger(__name__)
 
 _FORM = 1
 """Counts how copies are written: one of another form is made anew."""
@@ -30,9 +34,10 @@ Part = Literal["texts", "programs"]
 
 
 class Library(ServerSource):
-    """Every method waits for the disk."""
+    """Every method waits for the disk. `user_home` is the user's folder, if plugins of Claude Code in there count."""
 
-    def __init__(self, home: Home) -> None:
+    def __init__(self, home: Home, user_home: Path | None = None) -> None:
+        self._user = UserFolder(user_home)
         self.places = Places(home.root)
         self.registry = Registry(self.places.registry)
         self._contents: dict[tuple[str, str], Contents] = {}
@@ -40,12 +45,12 @@ class Library(ServerSource):
 
     def list(self) -> list[Plugin]:
         """All plugins by their slugs; error: PluginsUnreadable, and then none is used."""
-        entries = self.registry.load()
+        entries = self._entries()
         return [self.read(entries[slug]) for slug in sorted(entries)]
 
     def get(self, slug: str) -> Plugin:
         """One plugin; errors: NotFound, PluginsUnreadable."""
-        return self.read(self.registry.get(slug))
+        return self.read(entry_of(self._entries(), slug))
 
     def read(self, installed: Installed) -> Plugin:
         """An entry with its contents, if nothing on the disk has changed since they came; never raises for the content."""
@@ -169,6 +174,7 @@ class Library(ServerSource):
     def remove(self, slug: str, catalog: Catalog) -> Installed:
         """Remove a plugin with everything of it; errors: NotFound, OSError."""
         plugin = self.get(slug)
+        plugin.check_ours()
         names = [each.name for each in plugin.contents.servers] if plugin.contents else []
         self.registry.change(lambda entries: {name: each for name, each in entries.items() if name != slug})
         for name in names:
@@ -196,6 +202,41 @@ class Library(ServerSource):
                     "Remove it, or install the plugin under another name.",
                     key="name_taken",
                 )
+
+    def _entries(self) -> Entries:
+        """The list, with the plugins of the user's folder as they are now: a part of one that has changed waits again."""
+        entries = self.registry.load()
+        there = self._user.names()
+        for name in there:
+            entry = entries.get(name)
+            if entry is not None and entry.source != "user":
+                continue
+            try:
+                if entry is None or entry.hash != self._user.hash(name):
+                    entries = self._taken_up(name)
+            except (OSError, ParachuteError) as error:
+                log.info("The plugin %s in ~/.claude/plugins is left out: %s", name, error)
+        return {slug: each for slug, each in entries.items() if each.source != "user" or slug in there}
+
+    def _taken_up(self, name: str) -> Entries:
+        """Copy a plugin of the user's folder; errors: ParachuteError, OSError."""
+        with staging_folder(self.places) as staging:
+            new = self._user.stage(name, staging / "version")
+
+            def enter(entries: Entries) -> Entries:
+                check_free(entries, new)
+                before = entries.get(name)
+                if before is not None and (before.source != "user" or before.hash == new.hash):
+                    return entries
+                place(self.places, staging / "version", self.places.version(new))
+                kept = (
+                    replace(new, texts=before.texts, programs=before.programs, refused=before.refused)
+                    if before
+                    else new
+                )
+                return {**entries, name: kept}
+
+            return self.registry.change(enter)
 
     def _check(self, folder: Path, expected: str) -> None:
         """Error: HashDiffers or OSError, unless a folder is what it was; what has not been touched since is not read again."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from parachute.base.errors import NotAllowed
 from parachute.capabilities.agents.models import Agent
 from parachute.capabilities.mcp_servers.models import Server
 from parachute.capabilities.skills.models import Skill
@@ -129,6 +130,14 @@ class Plugin:
     @property
     def slug(self) -> str:
         return self.installed.slug
+
+    def check_ours(self) -> None:
+        """Error: NotAllowed for one that is not ours to change."""
+        if self.installed.source == "user":
+            raise NotAllowed(
+                f"The plugin {self.slug} is Claude Code's, in ~/.claude/plugins: what is changed there counts here.",
+                key="not_ours",
+            )
 
     @property
     def has_texts(self) -> bool:

@@ -16,6 +16,9 @@ from parachute.capabilities.plugins.models import PART_NAME, Installed
 from parachute.chat.workspaces.models import is_slug
 
 MOST = 200
+
+RESERVED = frozenset(("parachute", "vault", "user", "skills"))
+"""Names that the agent's program knows for what is no plugin of anybody else."""
 _LIMIT = 4 * 1024 * 1024
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
 _NAME = re.compile(PART_NAME)
@@ -83,6 +86,19 @@ def entry_of(entries: Entries, slug: str) -> Installed:
     if slug not in entries:
         raise NotFound(f"There is no plugin {slug[:64]!r}.", "`parachute plugins list` shows all.")
     return entries[slug]
+
+
+def check_free(entries: Entries, new: Installed) -> None:
+    """Error: Conflict if another plugin has the name of this one, InvalidInput for one that no plugin can have."""
+    for other in entries.values():
+        if other.slug != new.slug and new.name.casefold() in (other.name.casefold(), other.slug):
+            raise Conflict(
+                f"The plugin {other.slug} is called {new.name}, too, and their commands would be mixed up.",
+                f"Remove it first: parachute plugins remove {other.slug}",
+                key="name_taken",
+            )
+    if new.name.casefold() in RESERVED:
+        raise InvalidInput(f"A plugin cannot be called {new.name} here.", key="reserved_name")
 
 
 def _parse(data: bytes) -> Entries:

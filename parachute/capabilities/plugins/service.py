@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from parachute.base.errors import NotAllowed, NotFound, ParachuteError
+from parachute.base.errors import NotFound, ParachuteError
 from parachute.capabilities.agents.models import Agent
 from parachute.capabilities.mcp_servers.catalog import Catalog
 from parachute.capabilities.plugins.installation import newest_commit, staged_install, staged_update
@@ -92,7 +92,7 @@ class Plugins:
                 changes = staged.as_json()
                 return staged.finish(self._catalog, texts=True), changes
 
-        self._check_ours(await self.get(slug))
+        (await self.get(slug)).check_ours()
         async with self._fetching:
             plugin, changes = await asyncio.to_thread(update)
         self._record("plugin_updated", plugin, who)
@@ -100,7 +100,7 @@ class Plugins:
 
     async def check(self, slug: str) -> dict[str, Any]:
         """Whether there is a newer commit; errors: NotFound, and those of fetching."""
-        self._check_ours(await self.get(slug))
+        (await self.get(slug)).check_ours()
         async with self._fetching:
             installed, newest = await asyncio.to_thread(newest_commit, self.library, slug)
         return {
@@ -118,14 +118,14 @@ class Plugins:
             with staged_update(self.library, slug) as staged:
                 return {**staged.as_json(), "unchanged": staged.is_unchanged}
 
-        self._check_ours(await self.get(slug))
+        (await self.get(slug)).check_ours()
         async with self._fetching:
             return await asyncio.to_thread(look)
 
     async def remove(self, slug: str, who: str) -> None:
         """Remove a plugin with everything of it; errors: NotFound, NotAllowed for one of the user's own folder."""
         plugin = await self.get(slug)
-        self._check_ours(plugin)
+        plugin.check_ours()
         await asyncio.to_thread(self.library.remove, slug, self._catalog)
         self._record("plugin_removed", plugin, who)
 
@@ -140,12 +140,6 @@ class Plugins:
         plugin = await asyncio.to_thread(self.library.refuse, slug, seen)
         self._record("plugin_refused", plugin, who)
         return plugin
-
-    def _check_ours(self, plugin: Plugin) -> None:
-        if plugin.installed.source == "user":
-            raise NotAllowed(
-                f"The plugin {plugin.slug} is Claude Code's, in ~/.claude/plugins, and stays.", key="not_ours"
-            )
 
     def _record(self, event: str, plugin: Plugin, who: str, what: str = "") -> None:
         installed = plugin.installed

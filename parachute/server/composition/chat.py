@@ -125,11 +125,11 @@ async def build_chat(
     knowledge = KnowledgeService(modules.interfaces, sandboxes.check_directory, vault.root)
     lifecycle.closing(knowledge.close)
     pool = AgentPool(settings.agents, prepare_files(home), tools, TotalMemory(home, settings.sandbox))
-    library = Library(home)
+    user_home = Path.home() if settings.capabilities.read_home else None
+    library = Library(home, user_home)
     mcp_servers = await lifecycle.start(McpServers(home, settings, sandbox.egress, tools, library))
     plugins = await lifecycle.start(Plugins(library, mcp_servers.catalog, storage.audit, events.inbox.changed))
     await lifecycle.start(pool)
-    user_home = Path.home() if settings.capabilities.read_home else None
     found_agents = AgentStore(vault, modules.approved_prompts, user_home, sandboxes.check_directory)
     found_skills = SkillStore(vault, home.root, user_home)
     runtime_plugins = RuntimePlugins(home.runtime_plugins, found_skills.read, sandboxes.opened.mounted)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from parachute.base.errors import Conflict, InvalidInput, NotFound, ParachuteError
+from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError
 from parachute.capabilities.plugins.installation import newest_commit, staged_update
 from parachute.capabilities.plugins.library import Library
 from parachute.capabilities.plugins.shown import row
@@ -256,3 +256,27 @@ def test_the_list_is_private(installation: Installation, demo: Repository) -> No
     assert all(
         os.lstat(path).st_mode & 0o022 == 0 for path in installation.library.places.version(plugin.installed).rglob("*")
     )
+
+
+def test_plugins_of_the_users_own_folder_wait_and_wait_again(installation: Installation, tmp_path: Path) -> None:
+    own = write_plugin(tmp_path / ".claude/plugins/mine", name="mine")
+    write_files(tmp_path / ".claude/plugins", {"cache/x": "", "Odd Name/.claude-plugin/plugin.json": "{}"})
+    (tmp_path / ".claude/plugins/linked").symlink_to(own)
+    library = Library(installation.home, tmp_path)
+    (plugin,) = library.list()
+    assert (row(plugin)["source"], plugin.slug, plugin.waiting) == ("user", "mine", ("texts", "programs"))
+    library.approve("mine", plugin.installed.hash, ["texts", "programs"], installation.catalog)
+    assert library.get("mine").waiting == ()
+    write_files(own, {"commands/deploy.md": "Something else.\n"})
+    assert library.get("mine").waiting == ("texts",)
+    for change in (
+        lambda: library.remove("mine", installation.catalog),
+        lambda: newest_commit(library, "mine"),
+        lambda: staged_update(library, "mine").__enter__(),
+    ):
+        with pytest.raises(NotAllowed) as caught:
+            change()
+        assert (caught.value.status, caught.value.key) == (403, "not_ours")
+    # Without the setting they do not count, and nothing of them is used.
+    assert Library(installation.home).list() == []
+    assert installation.catalog.listed() == ()
