@@ -4,13 +4,14 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
 from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.base.folders import Folder
+from parachute.base.signatures import Signature
 from parachute.capabilities.agents.models import Agent
 from parachute.capabilities.agents.reading import read_agent
 from parachute.capabilities.mcp_servers.models import Server
@@ -22,7 +23,7 @@ from parachute.capabilities.skills.reading import FILE as SKILL
 from parachute.capabilities.skills.reading import read_skill
 from parachute.capabilities.texts import DESCRIPTION_LIMIT, read_fields, read_text, text_of
 from parachute.modules.registry.hashing import hash_tree
-from parachute.modules.registry.tree import walk
+from parachute.modules.registry.tree import signatures
 
 _MOST = 300
 """Skills, agents and commands of a plugin, of each kind."""
@@ -72,19 +73,24 @@ _PROGRAM_FOLDER = "bin"
 Part = TypeVar("Part")
 
 
-def read_contents(root: Path, slug: str) -> Contents:
-    """Read the plugin in a folder whose files no one else writes; errors: PluginInvalid, and InvalidInput of the hash."""
+def read_contents(
+    root: Path, slug: str, hashes: Mapping[str, str] | None = None, found: Mapping[str, Signature] | None = None
+) -> Contents:
+    """Read the plugin in a folder whose files no one else writes; errors: PluginInvalid, and InvalidInput of the hash.
+
+    `hashes` and `found` are those of all its files, where they are known already.
+    """
     try:
-        return _read(root, slug)
+        hashes = hash_tree(root, complete=True).files if hashes is None else hashes
+        return _read(root, slug, hashes, signatures(root) if found is None else found)
     except OSError as error:
         raise unreadable(error) from error
 
 
-def _read(root: Path, slug: str) -> Contents:
-    hashes = hash_tree(root, complete=True).files
+def _read(root: Path, slug: str, hashes: Mapping[str, str], found: Mapping[str, Signature]) -> Contents:
     with Folder.open(root) as folder:
         manifest = read_manifest(folder)
-        files = tuple(_files(root, hashes))
+        files = tuple(_files(hashes, found))
         not_run = [f"plugin.json: {field}" for field in manifest.other]
         not_run += [f"{name}: {what}" for name, what in _NOT_RUN.items() if folder.status(name) is not None]
         skills = _skills(folder, manifest, not_run)
@@ -123,15 +129,14 @@ def _read(root: Path, slug: str) -> Contents:
     )
 
 
-def _files(root: Path, hashes: dict[str, str]) -> Iterator[PluginFile]:
+def _files(hashes: Mapping[str, str], found: Mapping[str, Signature]) -> Iterator[PluginFile]:
     """The files of a plugin without its links; error: PluginInvalid for names of which a system that ignores case knows one."""
     seen: dict[str, str] = {}
-    for entry, path in walk(root):
+    for path, signature in found.items():
         if (other := seen.setdefault(path.casefold(), path)) != path:
             raise PluginInvalid(f"{path} and {other} differ in case only.", key="names_collide")
-        status = entry.stat(follow_symlinks=False)
-        if stat.S_ISREG(status.st_mode):
-            yield PluginFile(path, status.st_size, hashes[path], bool(status.st_mode & 0o111))
+        if stat.S_ISREG(signature.mode):
+            yield PluginFile(path, signature.size, hashes[path], bool(signature.mode & 0o111))
 
 
 def _is_text(folder: Folder, file: PluginFile) -> bool:

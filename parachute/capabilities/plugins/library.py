@@ -55,12 +55,12 @@ class Library(ServerSource):
     def read(self, installed: Installed) -> Plugin:
         """An entry with its contents, if nothing on the disk has changed since they came; never raises for the content."""
         try:
-            self._check(self.places.files(installed), installed.hash)
+            files, key = self.places.files(installed), (installed.slug, installed.hash)
+            read = self._check(files, installed.hash)
             for copy in installed.copies:
                 self._check(self.places.copy(installed, copy.hash), copy.hash)
-            key = installed.slug, installed.hash
             if key not in self._contents:
-                self._contents[key] = read_contents(self.places.files(installed), installed.slug)
+                self._contents[key] = read_contents(files, installed.slug, *(read or ()))
             return Plugin(installed, self._contents[key])
         except (OSError, ParachuteError) as error:
             reason = error.message if isinstance(error, ParachuteError) else f"{error.filename}: {error.strerror}"
@@ -238,16 +238,20 @@ class Library(ServerSource):
 
             return self.registry.change(enter)
 
-    def _check(self, folder: Path, expected: str) -> None:
-        """Error: HashDiffers or OSError, unless a folder is what it was; what has not been touched since is not read again."""
+    def _check(self, folder: Path, expected: str) -> tuple[dict[str, str], dict[str, Signature]] | None:
+        """Error: HashDiffers or OSError, unless a folder is what it was; what has not been touched since is not read again.
+
+        The hash of each file and the signatures, if they were read.
+        """
         known = self._checked.get(folder)
         if known is not None and known[0] == expected and is_unchanged(folder, known[1]):
-            return
+            return None
         self._checked.pop(folder, None)
         now, found = time.time_ns(), signatures(folder)
-        hashing.verify(folder, expected)
+        hashes = hashing.verify(folder, expected).files
         if all(each.differs_later(now) for each in found.values()):
             self._checked[folder] = expected, found
+        return hashes, found
 
 
 def _word(programs: bool, skills: Sequence[str]) -> str:

@@ -33,7 +33,7 @@ class Plugins:
         self._tidying: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Begin to remove what an installation left that was killed."""
+        """Begin to remove what an installation left that was killed, and to read the plugins, so that no turn waits for that."""
         if self.library.places.folder.is_dir():
             self._tidying = asyncio.create_task(self._tidy(), name="plugins")
 
@@ -152,3 +152,4 @@ class Plugins:
     async def _tidy(self) -> None:
         with contextlib.suppress(ParachuteError, OSError):
             await asyncio.to_thread(self.library.tidy)
+            await asyncio.to_thread(self.library.list)

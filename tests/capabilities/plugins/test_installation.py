@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from parachute.capabilities.plugins.library import Library
 from parachute.capabilities.plugins.shown import row
 from tests.capabilities.plugins.building import Installation, repository, write_files, write_plugin
 from tests.modules.registry.building import Repository
+from tests.support.waiting import wait_until
 
 TEXTS = {
     ".claude-plugin/plugin.json",
@@ -280,3 +282,27 @@ def test_plugins_of_the_users_own_folder_wait_and_wait_again(installation: Insta
     # Without the setting they do not count, and nothing of them is used.
     assert Library(installation.home).list() == []
     assert installation.catalog.listed() == ()
+
+
+def test_between_turns_nothing_is_read_again(installation: Installation, demo: Repository) -> None:
+    installation.install(demo.url, programs=True)
+    opened: list[object] = []
+    is_counting = False
+
+    def hear(event: str, details: tuple[object, ...]) -> None:
+        if is_counting and event in ("open", "os.listdir", "os.scandir"):
+            opened.append(details)
+
+    sys.addaudithook(hear)
+    library = Library(installation.home)
+
+    def settled() -> bool:
+        library.servers()
+        return len(library._checked) == 2
+
+    # What was written within the last step of the clock is looked at again.
+    wait_until(settled, "all of it is known")
+    is_counting = True
+    assert len(library.servers()) == 1
+    is_counting = False
+    assert opened == []
