@@ -22,6 +22,7 @@ GROUPS = {
         "tools",
         "agents",
         "skills",
+        "plugins",
         "inbox",
         "undo",
         "network",

@@ -94,7 +94,7 @@ def consent(contents: Contents, part: str) -> list[str]:
         return lines
     lines = [f"  {line}" for line in rights(contents) if line.startswith(("hook", "MCP server", "program"))]
     size = sum(each.size for each in contents.programs)
-    lines.append(f"  {len(contents.programs)} files, {size:,} bytes, {contents.programs_hash}")
+    lines.append(f"  files    {len(contents.programs):,} of {size:,} bytes, {contents.programs_hash}")
     return [*lines, f"  {IN_SANDBOX}", "  MCP servers run in a sandbox of their own, without a network at first."]
 
 

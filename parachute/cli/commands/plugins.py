@@ -75,6 +75,7 @@ def install(
         shown_steps(as_json) as steps,
         staged_install(library, address, slug, steps, local=True) as staged,
     ):
+        steps.close()
         plugin = _put_in_place(staged, catalog, yes, as_json, f"{staged.installed.slug} was not installed.")
     _print_done(plugin, as_json, "is installed")
 
@@ -102,6 +103,7 @@ def update(slug: str = _SLUG, yes: bool = YES, as_json: bool = JSON) -> None:
 
     library, catalog = _library()
     with shown_steps(as_json) as steps, staged_update(library, slug, steps) as staged:
+        steps.close()
         if staged.is_unchanged:
             plugin = library.get(slug)
             print_answer(_row(plugin), as_json, f"{slug} is up to date.")
