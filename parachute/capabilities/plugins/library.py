@@ -7,23 +7,23 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from parachute.base.errors import Conflict, InvalidInput, ParachuteError
 from parachute.base.files import remove_tree
 from parachute.base.signatures import Signature
 from parachute.capabilities.mcp_servers.catalog import Catalog, ServerSource
 from parachute.capabilities.mcp_servers.models import Server
-from parachute.capabilities.plugins.contents import read_contents
-from parachute.capabilities.plugins.copies import write_copy
 from parachute.capabilities.plugins.models import Contents, Copy, Installed, Places, Plugin
 from parachute.capabilities.plugins.registry import Entries, Registry, check_free, entry_of
-from parachute.capabilities.plugins.staging import clean, place, staging_folder
-from parachute.capabilities.plugins.user_folder import UserFolder
 from parachute.capabilities.skills.models import Skill
 from parachute.config.settings.home import Home
 from parachute.modules.registry import hashing
 from parachute.modules.registry.tree import is_unchanged, signatures
+
+# What reads and writes plugins is imported in functions: most computers have none, and the start of the server is short of time.
+if TYPE_CHECKING:
+    from parachute.capabilities.plugins.user_folder import UserFolder
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +37,8 @@ class Library(ServerSource):
     """Every method waits for the disk. `user_home` is the user's folder, if plugins of Claude Code in there count."""
 
     def __init__(self, home: Home, user_home: Path | None = None) -> None:
-        self._user = UserFolder(user_home)
+        self._user_home = user_home
+        self._user: UserFolder | None = None
         self.places = Places(home.root)
         self.registry = Registry(self.places.registry)
         self._contents: dict[tuple[str, str], Contents] = {}
@@ -54,6 +55,8 @@ class Library(ServerSource):
 
     def read(self, installed: Installed) -> Plugin:
         """An entry with its contents, if nothing on the disk has changed since they came; never raises for the content."""
+        from parachute.capabilities.plugins.contents import read_contents
+
         try:
             files, key = self.places.files(installed), (installed.slug, installed.hash)
             read = self._check(files, installed.hash)
@@ -85,6 +88,9 @@ class Library(ServerSource):
 
         Errors: InvalidInput for what is not approved, OSError.
         """
+        from parachute.capabilities.plugins.copies import write_copy
+        from parachute.capabilities.plugins.staging import place, staging_folder
+
         contents, installed = plugin.contents, plugin.installed
         if contents is None or not plugin.has_texts or (programs and not plugin.has_programs):
             raise InvalidInput(f"The plugin {plugin.slug} is not approved as it is.", key="not_approved")
@@ -115,6 +121,8 @@ class Library(ServerSource):
 
         Errors: NotFound, Conflict, InvalidInput if its files are damaged.
         """
+        from parachute.capabilities.plugins.contents import read_contents
+
         installed, approved = self.registry.get(slug), tuple(parts)
         if installed.hash != seen:
             raise Conflict(
@@ -186,6 +194,8 @@ class Library(ServerSource):
     def tidy(self, kept: Mapping[str, str] | None = None) -> None:
         """Remove what no plugin needs, and what killed programs left; `kept` are digests of versions that agents may still use."""
 
+        from parachute.capabilities.plugins.staging import clean
+
         def clean_up(entries: Entries) -> Entries:
             clean(self.places, entries, kept or {})
             return entries
@@ -206,22 +216,29 @@ class Library(ServerSource):
     def _entries(self) -> Entries:
         """The list, with the plugins of the user's folder as they are now: a part of one that has changed waits again."""
         entries = self.registry.load()
-        there = self._user.names()
+        there: Sequence[str] = ()
+        if self._user_home is not None:
+            from parachute.capabilities.plugins.user_folder import UserFolder
+
+            self._user = self._user or UserFolder(self._user_home)
+            there = self._user.names()
         for name in there:
             entry = entries.get(name)
             if entry is not None and entry.source != "user":
                 continue
             try:
-                if entry is None or entry.hash != self._user.hash(name):
-                    entries = self._taken_up(name)
+                if self._user and (entry is None or entry.hash != self._user.hash(name)):
+                    entries = self._taken_up(self._user, name)
             except (OSError, ParachuteError) as error:
                 log.info("The plugin %s in ~/.claude/plugins is left out: %s", name, error)
         return {slug: each for slug, each in entries.items() if each.source != "user" or slug in there}
 
-    def _taken_up(self, name: str) -> Entries:
+    def _taken_up(self, user: "UserFolder", name: str) -> Entries:
         """Copy a plugin of the user's folder; errors: ParachuteError, OSError."""
+        from parachute.capabilities.plugins.staging import place, staging_folder
+
         with staging_folder(self.places) as staging:
-            new = self._user.stage(name, staging / "version")
+            new = user.stage(name, staging / "version")
 
             def enter(entries: Entries) -> Entries:
                 check_free(entries, new)

@@ -9,7 +9,6 @@ from typing import Any
 from parachute.base.errors import NotFound, ParachuteError
 from parachute.capabilities.agents.models import Agent
 from parachute.capabilities.mcp_servers.catalog import Catalog
-from parachute.capabilities.plugins.installation import newest_commit, staged_install, staged_update
 from parachute.capabilities.plugins.library import Library, Part
 from parachute.capabilities.plugins.models import Plugin
 from parachute.capabilities.skills.models import Skill
@@ -69,6 +68,8 @@ class Plugins:
     async def install(self, url: str, slug: str | None, who: str) -> Plugin:
         """Install a plugin, and approve its texts: that the owner asks for it is the word for those; errors: ParachuteError."""
 
+        from parachute.capabilities.plugins.installation import staged_install
+
         def install() -> Plugin:
             with staged_install(self.library, url, slug) as staged:
                 return staged.finish(self._catalog, texts=True)
@@ -84,6 +85,8 @@ class Plugins:
         Its texts are approved with it, programs that differ wait. Errors: NotFound, Conflict, and those of fetching.
         """
 
+        from parachute.capabilities.plugins.installation import staged_update
+
         def update() -> tuple[Plugin, dict[str, Any] | None]:
             with staged_update(self.library, slug) as staged:
                 staged.check_seen(seen)
@@ -92,7 +95,6 @@ class Plugins:
                 changes = staged.as_json()
                 return staged.finish(self._catalog, texts=True), changes
 
-        (await self.get(slug)).check_ours()
         async with self._fetching:
             plugin, changes = await asyncio.to_thread(update)
         self._record("plugin_updated", plugin, who)
@@ -100,7 +102,8 @@ class Plugins:
 
     async def check(self, slug: str) -> dict[str, Any]:
         """Whether there is a newer commit; errors: NotFound, and those of fetching."""
-        (await self.get(slug)).check_ours()
+        from parachute.capabilities.plugins.installation import newest_commit
+
         async with self._fetching:
             installed, newest = await asyncio.to_thread(newest_commit, self.library, slug)
         return {
@@ -114,11 +117,12 @@ class Plugins:
     async def changes(self, slug: str) -> dict[str, Any]:
         """What the newest commit would change, fetched and not installed; errors as for `update`."""
 
+        from parachute.capabilities.plugins.installation import staged_update
+
         def look() -> dict[str, Any]:
             with staged_update(self.library, slug) as staged:
                 return {**staged.as_json(), "unchanged": staged.is_unchanged}
 
-        (await self.get(slug)).check_ours()
         async with self._fetching:
             return await asyncio.to_thread(look)
 
