@@ -50,8 +50,9 @@ def definitions(specification: AgentSpecification) -> "dict[str, AgentDefinition
         found[_EXPLORE] = AgentDefinition(BUILT_IN[_EXPLORE], prompt, tools=reads)
     for helper in specification.helpers:
         own = _tools(helper, specification)
-        if own == []:
-            continue  # without any the program gives it all of them
+        # Without any tool the program would give it all of them.
+        if own == [] or helper.name in BUILT_IN:
+            continue
         found[helper.name] = AgentDefinition(
             helper.description or f"The owner's agent {helper.name}.",
             f"{helper.prompt}\n\n{prompt}",

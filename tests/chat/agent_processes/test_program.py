@@ -26,6 +26,7 @@ PROJECT = "Projects/boat"
 HELPER = "one task for another agent"
 TASK = {"description": "Look", "prompt": "Look for it.", "subagent_type": "general-purpose"}
 PRESET = "# Harness"
+WITHOUT_SKILLS = {*PERSONS_TOOLS} - {"Skill"}
 
 
 def project(core: Core) -> Path:
@@ -66,8 +67,8 @@ async def test_a_release_of_the_program_offers_what_the_table_says(make_core: Ma
     api.default(text("Done."))
     answer = await core.answered()
     body = api.conversation[0].body
-    assert tools_of(body) == set(PERSONS_TOOLS)
-    assert set(answer.of_type("init")[0]["tools"]) == set(PERSONS_TOOLS)
+    assert tools_of(body) == WITHOUT_SKILLS
+    assert set(answer.of_type("init")[0]["tools"]) == WITHOUT_SKILLS
     everything = json.dumps(body)
     assert "- Explore:" in everything
     assert "- general-purpose:" in everything
@@ -79,7 +80,7 @@ async def test_without_a_network_no_page_is_offered(make_core: MakeCore, api: Me
     core = await make_core(Reading(), network={"mode": "off"})
     api.default(text("Done."))
     await core.answered()
-    assert tools_of(api.conversation[0].body) == {*PERSONS_TOOLS} - {"WebFetch"}
+    assert tools_of(api.conversation[0].body) == WITHOUT_SKILLS - {"WebFetch"}
 
 
 async def test_a_host_that_a_page_is_on_waits_for_the_owner(make_core: MakeCore, api: MessagesAPI) -> None:
@@ -163,7 +164,7 @@ async def test_a_helper_works_within_the_turn_and_under_the_same_rules(make_core
     api.default(answer)
     found = await core.answered()
     helpers = [request.body for request in api.conversation if is_of_helper(request.body)]
-    assert tools_of(helpers[0]) == {*PERSONS_TOOLS} - {"Task", "AskUserQuestion", "TodoWrite"}
+    assert tools_of(helpers[0]) == WITHOUT_SKILLS - {"Task", "AskUserQuestion", "TodoWrite"}
     assert "marker of the vault" in str(helpers[0]["system"])
     assert "may hold secrets" in str(helpers[1]["messages"][-1])
     (denied,) = found.of_type("permission_denied")

@@ -32,7 +32,17 @@ def test_without_a_file_the_defaults(home: Home) -> None:
     assert settings.vault == Path.home() / "Parachute"
 
 
+def test_the_capabilities_of_the_specification_are_taken(home: Home) -> None:
+    home.config.write_text('default_capabilities:\n  mcps:\n    - parachute\n  skills: "all"\n  agents: "all"\n')
+    found = load(home).default_capabilities
+    assert (found.mcps, found.skills, found.agents, found.plugins) == (["parachute"], "all", "all", "all")
+    assert load(home).capabilities.read_home is False
+
+
 MISTAKES = [
+    ("default_capabilities:\n  skills: some\n", 2, "default_capabilities.skills:"),
+    ("default_capabilities:\n  skils: all\n", 2, "default_capabilities.skils: there is no such setting"),
+    ("capabilities:\n  read_home: maybe\n", 2, "capabilities.read_home:"),
     ("prot: 80\n", 1, "prot: there is no such setting"),
     ("# first\nport: 80\nhots: x\n", 3, "hots: there is no such setting"),
     ("port: eighty\n", 1, "port:"),
