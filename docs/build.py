@@ -24,6 +24,7 @@ GROUPS = {
         "tools",
         "agents",
         "skills",
+        "plugins",
         "inbox",
         "undo",
         "files",

@@ -43,6 +43,7 @@ SECTIONS = {
         "skills": "List, write and approve skills: instructions that agents read when a task needs them",
         "schedule": "List, approve and run the agents that work once a day",
         "modules": "Install, approve and remove modules",
+        "plugins": "Install, approve, update and remove plugins: skills, agents, commands and programs of other people",
         "mcp": "List, approve and try MCP servers: programs that offer tools to agents",
         "hooks": "List, approve and try your own commands for events",
         "prompts": "Approve files whose words steer conversations that run directly, and show the prompt of a next turn",

@@ -1,5 +1,6 @@
 """Services of this installation that import pydantic, which takes longer than a page of help: not at the top."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from parachute.config.settings.home import Home
@@ -15,6 +16,11 @@ def settings(home: Home | None = None) -> "Settings":
     from parachute.config.settings.store import load
 
     return load(home or Home.find())
+
+
+def user_home(home: Home) -> Path | None:
+    """The user's folder, if what Claude Code keeps in there counts."""
+    return Path.home() if settings(home).capabilities.read_home else None
 
 
 def settings_file(home: Home) -> "SettingsFile":

@@ -7,6 +7,7 @@ from parachute.automation.suggestions.api import router as suggestions
 from parachute.automation.triage.api import router as orchestrator
 from parachute.capabilities.agents.api import router as own_agents
 from parachute.capabilities.mcp_servers.api import router as mcp_servers
+from parachute.capabilities.plugins.api import router as plugins
 from parachute.capabilities.skills.api import router as skills
 from parachute.chat.changes.api import router as changes
 from parachute.chat.claude_code_import.api import router as claude_code
@@ -45,6 +46,7 @@ ROUTERS = (
     prompt_preview,
     workspaces,
     mcp_servers,
+    plugins,
     own_agents,
     skills,
     network,

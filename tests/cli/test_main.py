@@ -48,6 +48,7 @@ COMMANDS = (
     "inbox",
     "mcp",
     "modules",
+    "plugins",
     "network",
     "git",
     "changes",

@@ -1,10 +1,12 @@
 """What pages suppose before their first line is typed, such as a disk, a project, or a program of somebody else."""
 
+import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 from tests.capabilities.mcp_servers.programs import plain
+from tests.capabilities.plugins.building import write_files
 from tests.chat.imports.exports import chatgpt_zip, claude_conversation, claude_zip, node, tree
 from tests.modules.registry.building import write_module
 
@@ -68,6 +70,27 @@ def _exports(reader: Reader) -> None:
     (notes / "Boats.md").write_text("See [[Kettles]].")
 
 
+def _a_plugin_of_somebody(reader: Reader) -> None:
+    hooks = {
+        "UserPromptSubmit": [{"hooks": [{"type": "command", "command": "${CLAUDE_PLUGIN_ROOT}/scripts/weather.sh"}]}]
+    }
+    tides = "name: tides\ndescription: Reads tide tables. Use for questions about tides."
+    boat = reader.home / "someone/boat-plugin"
+    write_files(
+        boat,
+        {
+            ".claude-plugin/plugin.json": '{"name": "boat", "version": "1.0.0"}',
+            "skills/tides/SKILL.md": f"---\n{tides}\n---\nLook them up.\n",
+            "commands/trip.md": "---\ndescription: Plans a trip.\n---\nPlan a trip to $ARGUMENTS.\n",
+            "hooks/hooks.json": json.dumps({"hooks": hooks}),
+            "scripts/weather.sh": "#!/bin/sh\necho Fair.\n",
+        },
+    )
+    for command in (["init", "-q"], ["add", "--all"], ["commit", "-qm", "first"]):
+        _git(boat, *command)
+    reader.stands_for["https://example.org/"] = f"file://{reader.home}/"
+
+
 def _git(folder: Path, *command: str) -> None:
     names = ["-c", "user.name=me", "-c", "user.email=me@example.org"]
     subprocess.run(["git", "-C", folder, *names, *command], check=True)
@@ -79,5 +102,6 @@ _SUPPOSED: dict[str, Callable[[Reader], None]] = {
     "docs/importing.md": _exports,
     "docs/installing-modules.md": _a_module_of_somebody,
     "docs/mcp-servers.md": _mcp_servers,
+    "docs/plugins.md": _a_plugin_of_somebody,
     "docs/workspaces.md": _a_project,
 }

@@ -38,14 +38,14 @@ async def add_server(service: ServersDependency, body: Annotated[dict[str, Any],
     return {"success": True, "server": as_json(await service.add(name, fields), is_running=False)}
 
 
-@router.delete("/{name}")
+@router.delete("/{name:path}")
 async def remove_server(name: str, service: ServersDependency) -> dict[str, bool]:
     """Remove a server; what it has written stays in the owner's folder."""
     await service.remove(name)
     return {"success": True}
 
 
-@router.post("/{name}/test")
+@router.post("/{name:path}/test")
 async def test_server(name: str, service: ServersDependency) -> dict[str, Any]:
     """Start a server that is approved, and see whether it says what it offers."""
     try:
@@ -58,7 +58,7 @@ async def test_server(name: str, service: ServersDependency) -> dict[str, Any]:
     return {"status": "ok", "tools_count": len(names), "tools": names, "message": f"It offers {len(names)} tools."}
 
 
-@router.get("/{name}/tools")
+@router.get("/{name:path}/tools")
 async def server_tools(name: str, service: ServersDependency) -> dict[str, Any]:
     """List the tools that an approved server offers to agents."""
     try:
@@ -74,7 +74,7 @@ def as_json(listed: Listed, *, is_running: bool) -> dict[str, Any]:
     """A server as the app reads it, with our own additions; never what its environment holds."""
     server = listed.server
     return {
-        "name": server.name,
+        "name": server.label,
         "displayType": server.kind,
         "displayCommand": server.shown,
         "builtin": False,

@@ -1,6 +1,8 @@
 """The servers of `.mcp.json` with their approvals; the server and the command line use it."""
 
+import os
 import shutil
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +13,15 @@ from parachute.base.files import private_folder, remove_tree
 from parachute.capabilities.mcp_servers import named_files
 from parachute.capabilities.mcp_servers.approvals import Approvals
 from parachute.capabilities.mcp_servers.configuration import Configuration
-from parachute.capabilities.mcp_servers.models import NAME, Approval, Folders, Runnable, Server, digest_of
+from parachute.capabilities.mcp_servers.models import (
+    NAME,
+    PLUGIN_ROOT,
+    Approval,
+    Folders,
+    Runnable,
+    Server,
+    digest_of,
+)
 from parachute.capabilities.mcp_servers.named_files import NamedFile, NamedFiles
 from parachute.capabilities.mcp_servers.secrets import Secrets
 from parachute.config.settings.home import Home
@@ -57,10 +67,24 @@ class Review:
     files: tuple[NamedFile, ...]
 
 
-class Catalog:
-    """Every method waits for the disk. `projects` are folders outside of the vault in which agents may write."""
+class ServerSource(ABC):
+    """Brings servers beside those of the file: plugins do."""
 
-    def __init__(self, home: Home, vault: Path, projects: Iterable[Path] = ()) -> None:
+    @abstractmethod
+    def servers(self) -> Sequence[Server]:
+        """Return those that the owner lets run, and how they are now; waits for the disk."""
+
+
+class Catalog:
+    """Every method waits for the disk. `projects` are folders outside of the vault in which agents may write.
+
+    `others` brings servers that do not stand in the file.
+    """
+
+    def __init__(
+        self, home: Home, vault: Path, projects: Iterable[Path] = (), others: ServerSource | None = None
+    ) -> None:
+        self._others = others
         self.secrets = Secrets(home.root)
         self._home = home
         self._vault = vault
@@ -72,7 +96,7 @@ class Catalog:
 
     def listed(self) -> tuple[Listed, ...]:
         """All servers by name; error: InvalidInput if the approvals cannot be read, and then none may run."""
-        servers = self._configuration.load().servers
+        servers = self._servers()
         approvals = self._approvals.all() if servers else {}
         return tuple(self._listed(server, approvals.get(server.name)) for server in servers)
 
@@ -82,8 +106,8 @@ class Catalog:
 
     def get(self, name: str) -> Listed:
         """One server; error: NotFound."""
-        server = self._configuration.load().get(name)
-        return self._listed(server, self._approvals.all().get(name))
+        server = self._get(name)
+        return self._listed(server, self._approvals.all().get(server.name))
 
     def runnable(self, name: str) -> Runnable:
         """A server that may run as it is now; errors: NotFound, InvalidInput, NotApproved."""
@@ -96,7 +120,7 @@ class Catalog:
 
     def review(self, name: str, hosts: Iterable[str] = (), folders: Iterable[str] = ()) -> Review:
         """Collect what an approval would cover; errors: NotFound, InvalidInput for a server, a host or a folder that cannot be."""
-        server = self._configuration.load().get(name)
+        server = self._get(name)
         if server.problems:
             raise InvalidInput(f"The MCP server {name} cannot run: {server.problems[0]}")
         allowed = tuple(AllowedHosts.parse(hosts).texts())
@@ -126,6 +150,11 @@ class Catalog:
 
         Errors: NotFound, NotAllowed.
         """
+        if plugin := self._brought().get(name):
+            raise NotAllowed(
+                f"{plugin.label} belongs to the plugin {plugin.plugin}.",
+                f"`parachute plugins remove {plugin.plugin}` removes it with everything else of it.",
+            )
         self._configuration.remove(name)
         self._approvals.withdraw(name)
         if NAME.fullmatch(name):
@@ -133,9 +162,29 @@ class Catalog:
             folders.tools.unlink(missing_ok=True)
             remove_tree(folders.kept if purge else folders.files)
 
+    def withdraw(self, name: str) -> None:
+        """Take the approval of a server back, wherever it stands; what it has written stays."""
+        self._approvals.withdraw(name)
+
     def folders(self, name: str) -> Folders:
         """The folders of a server."""
         return Folders(self._home.root, name)
+
+    def _servers(self) -> tuple[Server, ...]:
+        """Those of the file, and those of plugins, each of which keeps its name from the file."""
+        brought = {server.name.casefold(): server for server in self._others.servers()} if self._others else {}
+        if not brought:
+            return self._configuration.load().servers
+        own = (server for server in self._configuration.load().servers if server.name.casefold() not in brought)
+        return tuple(sorted((*own, *brought.values()), key=lambda server: server.name))
+
+    def _brought(self) -> dict[str, Server]:
+        """The servers of plugins by both of their names."""
+        found = self._others.servers() if self._others else ()
+        return {name: server for server in found for name in (server.name, server.label)}
+
+    def _get(self, name: str) -> Server:
+        return self._brought().get(name) or self._configuration.load().get(name)
 
     def _listed(self, server: Server, approval: Approval | None) -> Listed:
         if server.problems:
@@ -179,6 +228,10 @@ def _hint(name: str) -> str:
 def _check_program(server: Server, hosts: Sequence[str]) -> None:
     """Error: InvalidInput for a program that is not there, and for one that fetches its parts and may reach no host."""
     command = server.command or ""
+    if server.root and command.startswith(f"{PLUGIN_ROOT}/"):
+        if os.access(Path(server.root, command.removeprefix(f"{PLUGIN_ROOT}/")), os.X_OK):
+            return
+        raise InvalidInput(f"{server.label}: the plugin has no program {command[:200]!r}.", key="program_missing")
     name = Path(command).name
     if name in _FETCH and not hosts:
         raise InvalidInput(

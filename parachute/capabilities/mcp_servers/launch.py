@@ -3,12 +3,14 @@
 import json
 import os
 import sys
+from pathlib import Path
 
 from parachute.base.errors import ParachuteError
 from parachute.capabilities.mcp_servers import sandbox, specification
 from parachute.capabilities.mcp_servers.named_files import copies
 from parachute.capabilities.mcp_servers.secrets import Secrets
 from parachute.config.settings.home import Home
+from parachute.modules.registry.hashing import verify
 from parachute.sandbox.engines.launch import become
 from parachute.security.kill_switch.switch import KillSwitch
 
@@ -20,6 +22,8 @@ def main() -> None:
         KillSwitch(home.root).check()
         started = specification.load(home.root, sys.argv[1])
         server = started.runnable.server
+        if server.root:
+            verify(Path(server.root), server.root_hash)
         own = Secrets(home.root).environment(server)
         document = {"command": sandbox.program(started), "environment": sandbox.environment(own)}
         command = sandbox.command(started, copies(started.folders.files, started.runnable.files), _passed_on(document))

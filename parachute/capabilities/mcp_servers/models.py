@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from parachute.security.permissions.actions import MODULE_SERVER
 
@@ -19,13 +20,19 @@ BUILT_IN = MODULE_SERVER
 KEPT_NAMES = re.compile(r"ide|claude.*|computer-use|webagent", re.IGNORECASE)
 """Names under which the agent's program has servers of its own; it loads no other one that is called so."""
 
+PLUGIN_ROOT = "/opt/parachute/plugin"
+"""Where a server that a plugin brings finds the files of the plugin."""
+
 SECRET = re.compile(r"\$\{secret:([A-Za-z_][A-Za-z0-9_]{0,63})\}")
 """A reference in `env` to a secret that is kept in the state directory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server of the file; with `problems` it cannot run, and the other fields hold what was understood."""
+    """A server of the file; with `problems` it cannot run, and the other fields hold what was understood.
+
+    One that a `plugin` brings has its files: the folder `root` of this machine, which must have the hash `root_hash`.
+    """
 
     name: str
     kind: str = "stdio"
@@ -34,6 +41,14 @@ class Server:
     env: tuple[tuple[str, str], ...] = ()
     url: str = ""
     problems: tuple[str, ...] = ()
+    plugin: str = ""
+    root: str = ""
+    root_hash: str = ""
+
+    @property
+    def label(self) -> str:
+        """The name for the app and for people, with that of the plugin before a slash."""
+        return f"{self.plugin}/{self.name.removeprefix(f'{self.plugin}-')}" if self.plugin else self.name
 
     @property
     def shown(self) -> str:
@@ -67,13 +82,15 @@ class Runnable:
 
 def digest_of(server: Server, files: Mapping[str, str]) -> str:
     """The hash of a configuration together with the files that its command names (SHA-256 by their path)."""
-    document = {
+    document: dict[str, Any] = {
         "server": server.name,
         "command": server.command,
         "args": server.args,
         "env": dict(server.env),
         "files": dict(files),
     }
+    if server.plugin:
+        document["root"] = [server.root, server.root_hash]
     return f"sha256:{hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()}"
 
 

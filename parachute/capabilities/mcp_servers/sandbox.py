@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from parachute.capabilities.mcp_servers.models import PLUGIN_ROOT
 from parachute.capabilities.mcp_servers.specification import Started
 from parachute.sandbox.engines.bubblewrap import (
     ISOLATION,
@@ -55,6 +56,8 @@ def command(started: Started, copies: Mapping[str, Path], start: int) -> list[st
     arguments += ["--ro-bind", str(runner_folder()), RUNNER]
     for folder in started.runnable.approval.folders:
         arguments += ["--ro-bind", folder, folder]
+    if root := started.runnable.server.root:
+        arguments += ["--ro-bind", root, PLUGIN_ROOT]
     for path, copy in copies.items():
         arguments += ["--ro-bind", str(copy), path]
     if started.runnable.approval.hosts:

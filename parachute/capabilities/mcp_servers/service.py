@@ -11,14 +11,14 @@ from typing import Any
 
 from parachute.base.errors import ParachuteError, Unavailable
 from parachute.base.files import atomic_write, read_regular
-from parachute.capabilities.mcp_servers.catalog import Catalog, Listed
-from parachute.capabilities.mcp_servers.models import BUILT_IN, Runnable
+from parachute.capabilities.mcp_servers.catalog import Catalog, Listed, ServerSource
+from parachute.capabilities.mcp_servers.models import BUILT_IN, Runnable, Server
 from parachute.capabilities.mcp_servers.results import offered_of
 from parachute.capabilities.mcp_servers.running import Running
 from parachute.chat.agent_processes.listed_tools import server_tool_listed
 from parachute.chat.agent_processes.models import ModuleTools, ServerTool, shown_name
 from parachute.chat.agent_processes.tools import CALL_SECONDS
-from parachute.chat.workspaces.models import Choice
+from parachute.chat.workspaces.models import Choice, allowed
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
 from parachute.modules.runtime.models import OfferedTool
@@ -48,8 +48,15 @@ class _Known:
 class McpServers:
     """`modules` are the tools of modules, which are listed as the computer's own server."""
 
-    def __init__(self, home: Home, settings: Settings, egress: Egress, modules: ModuleTools) -> None:
-        self.catalog = Catalog(home, settings.vault, settings.project_folders)
+    def __init__(
+        self,
+        home: Home,
+        settings: Settings,
+        egress: Egress,
+        modules: ModuleTools,
+        others: ServerSource | None = None,
+    ) -> None:
+        self.catalog = Catalog(home, settings.vault, settings.project_folders, others)
         self._modules = modules
         self._running = Running(home, self.catalog, egress)
         self._known: dict[str, _Known] = {}
@@ -81,9 +88,11 @@ class McpServers:
         return self._running.names()
 
     async def offered(
-        self, choice: Choice, allowed_tools: tuple[str, ...] | None
+        self, choice: Choice, allowed_tools: tuple[str, ...] | None, plugins: Choice = "all"
     ) -> tuple[tuple[ServerTool, ...], tuple[Warning_, ...]]:
         """The tools of the servers that a choice names, as far as an agent's own list allows, and what went wrong.
+
+        Of servers that a plugin brings, those of the chosen `plugins`.
 
         Never raises for a server: without it the conversation goes on.
         """
@@ -93,7 +102,7 @@ class McpServers:
             listed = await asyncio.to_thread(self.catalog.listed)
         except ParachuteError as error:
             return (), (("MCP servers", str(error)),)
-        wanted = [each for each in listed if _chosen(choice, each.server.name)]
+        wanted = [each for each in listed if _chosen(choice, plugins, each.server)]
         runnable = [each.runnable for each in wanted if each.runnable is not None]
         found = await asyncio.gather(*(self._tools(each) for each in runnable))
         tools: list[ServerTool] = []
@@ -106,7 +115,7 @@ class McpServers:
             if isinstance(answer, ParachuteError):
                 warnings.append(("MCP server", f"{each.server.name} is left out. {answer}"))
             else:
-                tools += self._server_tools(each.server.name, answer, choice, allowed_tools)
+                tools += self._server_tools(each.server, answer, choice, allowed_tools)
         return tuple(tools), tuple(warnings[:5])
 
     async def call(self, server: str, tool: str, arguments: dict[str, Any]) -> str:
@@ -191,7 +200,7 @@ class McpServers:
         return tools
 
     def _server_tools(
-        self, server: str, tools: Iterable[OfferedTool], choice: Choice, allowed_tools: tuple[str, ...] | None
+        self, server: Server, tools: Iterable[OfferedTool], choice: Choice, allowed_tools: tuple[str, ...] | None
     ) -> Iterable[ServerTool]:
         for tool in tools:
             made = ServerTool(
@@ -199,12 +208,12 @@ class McpServers:
                 tool.name,
                 tool.description,
                 tool.input_schema,
-                call=partial(self.call, server, tool.name),
-                server=server,
+                call=partial(self.call, server.name, tool.name),
+                server=server.name,
             )
-            if allowed_tools is not None and not server_tool_listed(server, tool.name, allowed_tools):
+            if allowed_tools is not None and not server_tool_listed(server.name, tool.name, allowed_tools):
                 continue
-            if choice == "all" or server in choice or shown_name(made) in choice:
+            if choice == "all" or server.name in choice or server.label in choice or shown_name(made) in choice:
                 yield made
 
     def _kept(self, runnable: Runnable) -> tuple[OfferedTool, ...] | None:
@@ -234,7 +243,9 @@ def _retrieve(task: "asyncio.Task[tuple[OfferedTool, ...]]") -> None:
         task.exception()
 
 
-def _chosen(choice: Choice, server: str) -> bool:
+def _chosen(choice: Choice, plugins: Choice, server: Server) -> bool:
+    if server.plugin and not allowed(plugins, (server.plugin,)):
+        return False
     if isinstance(choice, str):
         return choice == "all"
-    return any(entry == server or entry.startswith(f"mcp__{server}__") for entry in choice)
+    return any(entry in (server.name, server.label) or entry.startswith(f"mcp__{server.name}__") for entry in choice)

@@ -1,7 +1,7 @@
 """The specification of an MCP server's sandbox; its launcher compares all of it with the approval once more."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from parachute.base.errors import InvalidInput
@@ -21,6 +21,9 @@ def save(folders: Folders, runnable: Runnable) -> None:
         "args": server.args,
         "env": dict(server.env),
         "files": dict(runnable.files),
+        "plugin": server.plugin,
+        "root": server.root,
+        "root_hash": server.root_hash,
     }
     private_folder(folders.run.parent)
     private_folder(folders.run)
@@ -45,6 +48,8 @@ def load(root: Path, name: str) -> Started:
         files = {str(path): str(sha256) for path, sha256 in document["files"].items()}
         env = tuple((str(variable), str(value)) for variable, value in document["env"].items())
         server = Server(document["name"], command=document["command"], args=tuple(document["args"]), env=env)
+        plugin, folder, digest = (str(document[name]) for name in ("plugin", "root", "root_hash"))
+        server = replace(server, plugin=plugin, root=folder, root_hash=digest)
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise InvalidInput(f"{folders.specification} is not the specification of an MCP server: {error}.") from error
     approval = Approvals(root).all().get(name)

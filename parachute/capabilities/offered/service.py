@@ -2,6 +2,8 @@
 
 from parachute.capabilities.agents.service import Agents
 from parachute.capabilities.mcp_servers.service import McpServers
+from parachute.capabilities.plugins import offering
+from parachute.capabilities.plugins.service import Plugins
 from parachute.capabilities.skills.service import Skills
 from parachute.chat.runs.capabilities import CapabilityNames, CapabilityRequest, CapabilitySource, OfferedCapabilities
 
@@ -9,7 +11,8 @@ from parachute.chat.runs.capabilities import CapabilityNames, CapabilityRequest,
 class ConversationCapabilities(CapabilitySource):
     """Asks each kind of capability in turn."""
 
-    def __init__(self, mcp_servers: McpServers, agents: Agents, skills: Skills) -> None:
+    def __init__(self, mcp_servers: McpServers, agents: Agents, skills: Skills, plugins: Plugins) -> None:
+        self._plugins = plugins
         self._mcp_servers = mcp_servers
         self._agents = agents
         self._skills = skills
@@ -20,15 +23,23 @@ class ConversationCapabilities(CapabilitySource):
         if request.session.from_outside and request.workspace is None:
             return OfferedCapabilities()
         agents, skills = await self._agents.offered(request), await self._skills.offered(request)
-        tools, warnings = await self._mcp_servers.offered(request.choice.mcps, request.allowed_tools)
+        of_plugins = await offering.offered(self._plugins.library, request)
+        tools, warnings = await self._mcp_servers.offered(
+            request.choice.mcps, request.allowed_tools, request.choice.plugins
+        )
         if request.agent is not None and (servers := request.agent.mcp_servers) is not None:
             tools = tuple(tool for tool in tools if tool.server in servers)
+        own_skills = (f"{skills.plugin.name}:{name}" for name in skills.names) if skills.plugin else ()
         return OfferedCapabilities(
             tools=tools,
-            warnings=(*skills.warnings, *warnings),
-            helpers=agents.helpers,
-            plugins=(skills.plugin,) if skills.plugin else (),
-            names=CapabilityNames(agents.names, skills.names, tuple(sorted({tool.server for tool in tools}))),
-            skills=tuple(f"{skills.plugin.name}:{name}" for name in skills.names) if skills.plugin else (),
+            warnings=(*skills.warnings, *of_plugins.warnings, *warnings),
+            helpers=(*agents.helpers, *of_plugins.helpers),
+            plugins=(*((skills.plugin,) if skills.plugin else ()), *of_plugins.plugins),
+            names=CapabilityNames(
+                (*agents.names, *of_plugins.agents),
+                (*skills.names, *of_plugins.skills),
+                tuple(sorted({tool.server for tool in tools})),
+            ),
+            skills=(*own_skills, *of_plugins.skills),
             left_out=(*agents.left_out, *skills.left_out),
         )

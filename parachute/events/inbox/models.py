@@ -18,6 +18,7 @@ Kind = Literal[
     "module",
     "hook",
     "mcp_server",
+    "plugin",
     "agent",
     "agent_run",
     "chat_agent",

@@ -25,6 +25,7 @@ _SAFE = (
     "init.templateDir=",
 )
 
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _SUBMODULE = b"160000"
 _LISTING = 16 * 1024 * 1024
 
@@ -53,7 +54,10 @@ class Repository:
         self.folder = folder
         self._limits = limits
         self._progress = progress
+        # Over http anything may answer on the way, and could send us to an address that only this computer reaches.
+        self._redirects = "initial" if protocol == "https" else "false"
         work.mkdir()
+        self._work = work
         self._variables = children.environment(
             "SSH_AUTH_SOCK",
             HOME=str(work),
@@ -81,6 +85,14 @@ class Repository:
             self.folder.parent,
         )
 
+    def newest(self, url: str) -> str:
+        """The newest commit at an address, of which nothing is fetched; errors as for `fetch`."""
+        return self._said(["ls-remote", "--exit-code", "--", url, "HEAD"])
+
+    def commit(self) -> str:
+        """The commit that was fetched."""
+        return self._said(["rev-parse", "--verify", "HEAD"], self.folder)
+
     def take(self, subfolder: str | None) -> None:
         """Write the files, or those of one folder, after a check of their kinds and sizes; error: TreeNotAllowed."""
         wanted = ["--", subfolder] if subfolder else []
@@ -96,14 +108,23 @@ class Repository:
             mode, _, _, size = about.split()
             path = name.decode(errors="replace")
             if mode == _SUBMODULE:
-                self._progress.step(f"Leaving out the submodule {path}: modules bring their files themselves.")
+                self._progress.step(f"Leaving out the submodule {path}: a source brings its files itself.")
                 continue
             count += 1
             total += int(size)
             check_size(self._limits, count, total, path, int(size))
         if not count:
             where = f"a folder {subfolder!r}" if subfolder else "any file"
-            raise InvalidInput(f"The repository does not have {where}.", "`--path` names the folder of the module.")
+            raise InvalidInput(f"The repository does not have {where}.", "`--path` names the folder.")
+
+    def _said(self, arguments: list[str], folder: Path | None = None) -> str:
+        """The commit that git names first; error: CloneFailed where it names none."""
+        output = self._work / "said"
+        self._git(arguments, folder=folder or self._work, output=output)
+        found = _COMMIT.match(read_regular(output, _LISTING).decode(errors="replace"))
+        if found is None:
+            raise CloneFailed("The repository has no commit.", "Check the address.")
+        return found[0]
 
     def _git(
         self,
@@ -112,7 +133,8 @@ class Repository:
         folder: Path | None = None,
         output: Path | None = None,
     ) -> None:
-        settings = [part for setting in _SAFE for part in ("-c", setting)]
+        safe = (*_SAFE, f"http.followRedirects={self._redirects}")
+        settings = [part for setting in safe for part in ("-c", setting)]
         finished = children.run(
             ["git", *settings, *arguments],
             folder=folder or self.folder,

@@ -98,7 +98,7 @@ def obtain(source: Source, subfolder: str | None, target: Path, work: Path, limi
 
     `work` is an empty folder for what is needed meanwhile. Errors: CloneFailed, Unavailable, InvalidInput, NotFound.
     """
-    inner = _inner_path(subfolder)
+    inner = inner_path(subfolder)
     without: frozenset[str] = frozenset()
     if source.kind == "repository":
         progress.step(f"Cloning {source.label}...")
@@ -121,7 +121,7 @@ def obtain(source: Source, subfolder: str | None, target: Path, work: Path, limi
 def inner_folder(folder: Path, subfolder: str | None) -> Path:
     """The folder of the module inside of its source; errors: InvalidInput, NotFound."""
     found = folder
-    for part in PurePosixPath(_inner_path(subfolder) or "").parts:
+    for part in PurePosixPath(inner_path(subfolder) or "").parts:
         found = found / part
         # A link could lead anywhere, and what lies there was not looked at.
         if found.is_symlink() or not found.is_dir():
@@ -168,7 +168,8 @@ def _is_bare(path: Path) -> bool:
     return (path / "HEAD").is_file() and (path / "objects").is_dir() and (path / "refs").is_dir()
 
 
-def _inner_path(text: str | None) -> str | None:
+def inner_path(text: str | None) -> str | None:
+    """Read the path of a folder inside of a source; error: InvalidInput."""
     if text is None:
         return None
     path = PurePosixPath(text)

@@ -39,19 +39,19 @@ def check_tree(root: Path, limits: Limits) -> None:
             total += status.st_size
             check_size(limits, count, total, relative, status.st_size)
         elif not (stat.S_ISDIR(status.st_mode) or stat.S_ISLNK(status.st_mode)):
-            raise TreeNotAllowed(f"{relative} is neither a file nor a folder.", "Remove it from the module.")
+            raise TreeNotAllowed(f"{relative} is neither a file nor a folder.", "Remove it.")
 
 
 def check_size(limits: Limits, count: int, total: int, path: str, size: int = 0) -> None:
     """Error: TreeNotAllowed if a module with so many files and bytes is too large; `path` and `size` are of the last file."""
     if count > limits.files:
-        raise TreeNotAllowed(f"The module has more than {limits.files:,} files.", _SMALLER)
+        raise TreeNotAllowed(f"There are more than {limits.files:,} files.", _SMALLER)
     if total > limits.source_bytes:
         megabytes = limits.source_bytes // (1024 * 1024)
-        raise TreeNotAllowed(f"The module is larger than {megabytes:,} MB; {path} has {size:,} bytes.", _SMALLER)
+        raise TreeNotAllowed(f"There are more than {megabytes:,} MB; {path} has {size:,} bytes.", _SMALLER)
 
 
-_SMALLER = "A module is code and prompts; data belongs into the vault. `--path` names the folder of the module in it."
+_SMALLER = "Code and prompts are expected; data belongs into the vault. `--path` names one folder of a larger source."
 
 
 def walk(root: Path) -> Iterator[tuple[os.DirEntry[str], str]]:
@@ -64,9 +64,7 @@ def walk(root: Path) -> Iterator[tuple[os.DirEntry[str], str]]:
                     relative = f"{place}/{entry.name}" if place else entry.name
                     if not relative.isprintable():
                         # A name that is not UTF-8 arrives as surrogates, which are not printable either.
-                        raise TreeNotAllowed(
-                            f"{relative!r} is not a name that a file of a module can have.", "Rename it."
-                        )
+                        raise TreeNotAllowed(f"{relative!r} is not a name that a file can have here.", "Rename it.")
                     yield entry, relative
     except TooMany as error:
         raise TreeNotAllowed(error.message, _SMALLER) from error

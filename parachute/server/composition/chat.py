@@ -9,6 +9,9 @@ from parachute.capabilities.agents.store import AgentStore
 from parachute.capabilities.mcp_servers.inbox import McpServersSource
 from parachute.capabilities.mcp_servers.service import McpServers
 from parachute.capabilities.offered.service import ConversationCapabilities
+from parachute.capabilities.plugins.inbox import PluginsSource
+from parachute.capabilities.plugins.library import Library
+from parachute.capabilities.plugins.service import Plugins
 from parachute.capabilities.skills.inbox import SkillsSource
 from parachute.capabilities.skills.runtime_plugin import RuntimePlugins
 from parachute.capabilities.skills.service import Skills
@@ -84,6 +87,7 @@ class ChatServices:
     workspaces: Workspaces
     pool: AgentPool
     mcp_servers: McpServers
+    plugins: Plugins
     own_agents: Agents
     skills: Skills
     networks: Networks
@@ -130,10 +134,12 @@ async def build_chat(
     knowledge = KnowledgeService(modules.interfaces, sandboxes.check_directory, vault.root)
     lifecycle.closing(knowledge.close)
     pool = AgentPool(settings.agents, prepare_files(home), tools, TotalMemory(home, settings.sandbox))
-    mcp_servers = await lifecycle.start(McpServers(home, settings, sandbox.egress, tools))
-    await lifecycle.start(pool)
     is_approved = modules.approved_prompts.is_approved
     user_home = Path.home() if settings.capabilities.read_home else None
+    library = Library(home, user_home)
+    mcp_servers = await lifecycle.start(McpServers(home, settings, sandbox.egress, tools, library))
+    plugins = await lifecycle.start(Plugins(library, mcp_servers.catalog, storage.audit, events.inbox.changed))
+    await lifecycle.start(pool)
     found_agents = AgentStore(vault, modules.approved_prompts, user_home, sandboxes.check_directory)
     found_skills = SkillStore(vault, home.root, user_home)
     runtime_plugins = RuntimePlugins(home.runtime_plugins, found_skills.read, sandboxes.opened.mounted)
@@ -158,7 +164,7 @@ async def build_chat(
         events.inbox.changed,
     )
     networks = Networks(settings.network, sandbox.egress, decisions, repositories, events.inbox.changed)
-    capabilities = ConversationCapabilities(mcp_servers, own_agents, skills)
+    capabilities = ConversationCapabilities(mcp_servers, own_agents, skills, plugins)
     preparation = PersonPreparation(agents, workspaces, knowledge, networks, capabilities, proposing)
     prewarming = Prewarming(agents, preparation, pool, knowledge)
     admission = Admission(agents, workspaces, events.hooks)
@@ -168,6 +174,7 @@ async def build_chat(
         RunsSource(runs), McpServersSource(mcp_servers.catalog), HostsSource(networks), RepositoriesSource(repositories)
     )
     events.inbox.add(PromptsSource(vault, modules.approved_prompts), ChangesSource(changes, sessions.sessions))
+    events.inbox.add(PluginsSource(plugins))
     events.inbox.add(AgentsSource(own_agents), SkillsSource(skills))
     claude_code = ClaudeCode(History(), vault, sessions.sessions, sandboxes, events.hooks)
     await claude_code.start()
@@ -182,6 +189,7 @@ async def build_chat(
         workspaces=workspaces,
         pool=pool,
         mcp_servers=mcp_servers,
+        plugins=plugins,
         own_agents=own_agents,
         skills=skills,
         networks=networks,

@@ -72,6 +72,7 @@ RULES = (
     Rule("/api/resume", "panic", read="admin", write="admin", writers="credential"),
     # Each of these makes commands run outside of a sandbox, or lets strangers in.
     Rule("/api/mcps", "mcps", write="admin"),
+    Rule("/api/plugins", "plugins", write="admin"),
     # What is written here is approved, and steers conversations that run with the owner's rights.
     Rule("/api/agents", "agents", write="admin"),
     Rule("/api/skills", "skills", write="admin"),

@@ -1,0 +1,308 @@
+"""Installing, updating and removing plugins: what is approved, what waits, and what agents are given."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError
+from parachute.capabilities.plugins.installation import newest_commit, staged_update
+from parachute.capabilities.plugins.library import Library
+from parachute.capabilities.plugins.shown import row
+from tests.capabilities.plugins.building import Installation, repository, write_files, write_plugin
+from tests.modules.registry.building import Repository
+from tests.support.waiting import wait_until
+
+TEXTS = {
+    ".claude-plugin/plugin.json",
+    "commands/deploy.md",
+    "skills/greet/SKILL.md",
+    "skills/greet/words.md",
+}
+PROGRAMS = {"hooks/hooks.json", "lib/word.txt", "scripts/hook.sh", "server.py", "skills/greet/scripts/say.sh"}
+
+
+def test_a_plugin_has_a_row_for_the_app(installation: Installation, demo: Repository) -> None:
+    found = row(installation.install(demo.url))
+    assert (found["slug"], found["name"], found["version"], found["author"]) == ("demo-plugin", "demo", "1.0.0", "Ada")
+    assert (found["skills"], found["agents"], found["mcps"]) == (["greet"], ["reviewer"], ["demo-plugin/words"])
+    assert (found["commands"], found["sourceUrl"], found["source"]) == (["/demo:deploy"], demo.url, "parachute")
+    assert found["notRun"] == ["output-styles: styles of output"]
+    assert found["commit"] == demo.git("rev-parse", "HEAD").strip()
+    assert found["tokens"] > 0
+
+
+def test_programs_wait_and_are_not_there_until_they_are_approved(installation: Installation, demo: Repository) -> None:
+    plugin = installation.install(demo.url)
+    assert (plugin.has_texts, plugin.has_programs, plugin.waiting) == (True, False, ("programs",))
+    assert installation.names(plugin) == TEXTS
+    assert installation.catalog.listed() == ()
+    with pytest.raises(InvalidInput) as caught:
+        installation.names(plugin, programs=True)
+    assert caught.value.key == "not_approved"
+    plugin = installation.library.approve("demo-plugin", plugin.installed.hash, ["programs"], installation.catalog)
+    assert plugin.waiting == ()
+    assert installation.names(plugin, programs=True) == TEXTS | PROGRAMS
+    (listed,) = installation.catalog.listed()
+    assert (listed.server.name, listed.server.label, listed.state) == (
+        "demo-plugin-words",
+        "demo-plugin/words",
+        "approved",
+    )
+    assert installation.catalog.get("demo-plugin/words") == listed
+
+
+def test_texts_wait_where_nobody_has_approved_them(installation: Installation, demo: Repository) -> None:
+    plugin = installation.install(demo.url, texts=False)
+    assert plugin.waiting == ("texts", "programs")
+    with pytest.raises(InvalidInput):
+        installation.names(plugin)
+
+
+def test_refused_programs_do_not_wait_any_more(installation: Installation, demo: Repository) -> None:
+    plugin = installation.install(demo.url)
+    plugin = installation.library.refuse("demo-plugin", plugin.installed.hash)
+    assert (plugin.waiting, plugin.has_programs) == ((), False)
+    approved = installation.library.approve("demo-plugin", plugin.installed.hash, ["programs"], installation.catalog)
+    assert approved.has_programs
+
+
+def test_an_approval_is_for_what_was_seen(installation: Installation, demo: Repository) -> None:
+    installation.install(demo.url)
+    for call in (
+        installation.library.refuse,
+        lambda *seen: installation.library.approve(*seen, [], installation.catalog),
+    ):
+        with pytest.raises(Conflict) as caught:
+            call("demo-plugin", f"sha256:{'0' * 64}")
+        assert caught.value.key == "plugin_changed"
+
+
+def test_an_update_keeps_the_approval_of_programs_that_have_not_changed(
+    installation: Installation, demo: Repository
+) -> None:
+    installation.install(demo.url, programs=True)
+    write_plugin(demo.folder, version="1.1.0")
+    write_files(demo.folder, {"skills/greet/words.md": "Good evening.\n", "README.md": "Better.\n"})
+    demo.commit()
+    installed, newest = newest_commit(installation.library, "demo-plugin")
+    assert newest != installed.commit
+    with staged_update(installation.library, "demo-plugin") as staged:
+        assert {change.path for change in staged.changes()} == {
+            ".claude-plugin/plugin.json",
+            "README.md",
+            "skills/greet/words.md",
+        }
+        assert staged.rights() == {"added": [], "removed": []}
+        plugin = staged.finish(installation.catalog, texts=True)
+    assert (plugin.has_programs, plugin.waiting) == (True, ())
+    assert plugin.contents is not None
+    assert plugin.contents.version == "1.1.0"
+    assert [each.state for each in installation.catalog.listed()] == ["approved"]
+
+
+def test_an_update_of_programs_shows_the_rights_and_waits(installation: Installation, demo: Repository) -> None:
+    installation.install(demo.url, programs=True)
+    write_files(demo.folder, {".mcp.json": json.dumps({"words": {"command": "sh", "env": {"A": "${TOKEN}"}}})})
+    demo.commit()
+    with staged_update(installation.library, "demo-plugin") as staged:
+        assert staged.rights() == {
+            "added": ["MCP server demo-plugin/words gets the secret TOKEN", "MCP server demo-plugin/words: sh"],
+            "removed": ["MCP server demo-plugin/words: python3 /opt/parachute/plugin/server.py"],
+        }
+        plugin = staged.finish(installation.catalog, texts=True)
+    assert plugin.waiting == ("programs",)
+    assert installation.catalog.listed() == ()
+
+
+def test_an_unchanged_update_changes_nothing(installation: Installation, demo: Repository) -> None:
+    installation.install(demo.url)
+    with staged_update(installation.library, "demo-plugin") as staged:
+        assert staged.is_unchanged
+        assert staged.changes() == []
+
+
+def test_removing_leaves_nothing(installation: Installation, demo: Repository) -> None:
+    installation.install(demo.url, programs=True)
+    installation.library.remove("demo-plugin", installation.catalog)
+    assert list(installation.library.places.folder.iterdir()) == []
+    assert installation.catalog.listed() == ()
+    with pytest.raises(NotFound):
+        installation.library.get("demo-plugin")
+    # The same again waits again.
+    assert installation.install(demo.url).waiting == ("programs",)
+
+
+def test_a_plugin_that_changed_on_the_disk_waits(installation: Installation, demo: Repository) -> None:
+    plugin = installation.install(demo.url, programs=True)
+    assert plugin.contents is not None
+    folder, _ = installation.library.copy(plugin, plugin.contents.skills, programs=True)
+    for changed in (folder / "server.py", installation.library.places.files(plugin.installed) / "server.py"):
+        before, mode = changed.read_bytes(), changed.stat().st_mode
+        changed.chmod(0o644)
+        changed.write_bytes(before.replace(b"word", b"wurd"))
+        found = installation.library.get("demo-plugin")
+        assert found.contents is None
+        assert found.problem is not None
+        assert installation.catalog.listed() == ()
+        assert Library(installation.home).get("demo-plugin").contents is None
+        changed.write_bytes(before)
+        changed.chmod(mode)
+        assert installation.library.get("demo-plugin").has_programs
+    (folder / "added.sh").write_text("echo")
+    assert installation.library.get("demo-plugin").contents is None
+    mended = installation.library.approve("demo-plugin", plugin.installed.hash, (), installation.catalog)
+    assert mended.has_programs
+    assert installation.names(mended, programs=True) == TEXTS | PROGRAMS
+
+
+def test_damaged_files_are_not_approved(installation: Installation, demo: Repository) -> None:
+    plugin = installation.install(demo.url)
+    (installation.library.places.files(plugin.installed) / "new.md").write_text("")
+    with pytest.raises(InvalidInput) as caught:
+        installation.library.approve("demo-plugin", plugin.installed.hash, ["programs"], installation.catalog)
+    assert caught.value.key == "plugin_damaged"
+    with staged_update(installation.library, "demo-plugin") as staged:
+        assert not staged.is_unchanged
+        assert staged.finish(installation.catalog, texts=True).has_texts
+
+
+def test_names_are_taken_once(installation: Installation, demo: Repository, tmp_path: Path) -> None:
+    installation.install(demo.url)
+    with pytest.raises(Conflict) as caught:
+        installation.install(demo.url)
+    assert caught.value.key == "slug_taken"
+    with pytest.raises(Conflict) as caught:
+        installation.install(demo.url, "another")
+    assert caught.value.key == "name_taken"
+    other = repository(tmp_path / "other", name="other")
+    installation.install(f"{other.url}", "other-one")
+    assert [plugin.slug for plugin in installation.library.list()] == ["demo-plugin", "other-one"]
+
+
+def test_two_servers_never_share_a_name(installation: Installation, tmp_path: Path) -> None:
+    installation.vault_server("one-two-words")
+    plugin = installation.install(repository(tmp_path / "p", name="one").url, "one-two")
+    with pytest.raises(Conflict) as caught:
+        installation.library.approve("one-two", plugin.installed.hash, ["programs"], installation.catalog)
+    assert caught.value.key == "name_taken"
+    assert not installation.library.get("one-two").has_programs
+
+
+@pytest.mark.parametrize("slug", ["../x", "", "A", "a/b", "a--b", "-a", "parachute", "x" * 41, "a\0", ".", "a b"])
+def test_a_slug_is_a_plain_name(installation: Installation, demo: Repository, slug: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        installation.install(demo.url, slug)
+    assert caught.value.key == "invalid_slug"
+    assert installation.library.list() == []
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "-u",
+        "ext::sh -c touch% x",
+        "parachute://daily",
+        "http://example.com/a",
+        "https://u:p@example.com/a",
+        "https://token@example.com/a",
+        "https:///a",
+        "ftp://example.com/a",
+        "https://example.com/a#../b",
+        "https://example.com/a#/etc",
+        "/etc",
+        "~",
+        "x\ny",
+    ],
+)
+def test_an_address_is_one_of_git(installation: Installation, url: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        installation.install(url)
+    assert caught.value.key == "invalid_url"
+
+
+def test_a_folder_of_a_repository_is_a_plugin(installation: Installation, tmp_path: Path) -> None:
+    many = Repository(tmp_path / "many")
+    write_plugin(many.folder / "plugins/boat", name="boat")
+    listed = {"name": "many", "plugins": [{"name": "boat", "source": "./plugins/boat"}]}
+    write_files(many.folder, {".claude-plugin/marketplace.json": json.dumps(listed)})
+    many.commit()
+    with pytest.raises(InvalidInput, match=r"plugins/boat") as caught:
+        installation.install(many.url)
+    assert caught.value.key == "no_plugin"
+    plugin = installation.install(f"{many.url}#plugins/boat")
+    assert (plugin.slug, plugin.installed.url) == ("boat", f"{many.url}#plugins/boat")
+    with staged_update(installation.library, "boat") as staged:
+        assert staged.is_unchanged
+
+
+def test_an_unreadable_list_stops_all_and_is_kept(installation: Installation, demo: Repository) -> None:
+    installation.install(demo.url)
+    path = installation.library.places.registry
+    for text in ("{", "[]", '{"plugins": [{"slug": "../x"}]}', "[" * 100_000):
+        path.write_text(text)
+        for call in (installation.library.list, lambda: installation.install(demo.url, "another")):
+            with pytest.raises(ParachuteError) as caught:
+                call()
+            assert caught.value.key == "plugins_unreadable"
+        assert path.read_text() == text
+
+
+def test_the_list_is_private(installation: Installation, demo: Repository) -> None:
+    plugin = installation.install(demo.url)
+    for path in (installation.library.places.registry, installation.library.places.folder):
+        assert path.stat().st_mode & 0o077 == 0
+    assert all(
+        os.lstat(path).st_mode & 0o022 == 0 for path in installation.library.places.version(plugin.installed).rglob("*")
+    )
+
+
+def test_plugins_of_the_users_own_folder_wait_and_wait_again(installation: Installation, tmp_path: Path) -> None:
+    own = write_plugin(tmp_path / ".claude/plugins/mine", name="mine")
+    write_files(tmp_path / ".claude/plugins", {"cache/x": "", "Odd Name/.claude-plugin/plugin.json": "{}"})
+    (tmp_path / ".claude/plugins/linked").symlink_to(own)
+    library = Library(installation.home, tmp_path)
+    (plugin,) = library.list()
+    assert (row(plugin)["source"], plugin.slug, plugin.waiting) == ("user", "mine", ("texts", "programs"))
+    library.approve("mine", plugin.installed.hash, ["texts", "programs"], installation.catalog)
+    assert library.get("mine").waiting == ()
+    write_files(own, {"commands/deploy.md": "Something else.\n"})
+    assert library.get("mine").waiting == ("texts",)
+    for change in (
+        lambda: library.remove("mine", installation.catalog),
+        lambda: newest_commit(library, "mine"),
+        lambda: staged_update(library, "mine").__enter__(),
+    ):
+        with pytest.raises(NotAllowed) as caught:
+            change()
+        assert (caught.value.status, caught.value.key) == (403, "not_ours")
+    # Without the setting they do not count, and nothing of them is used.
+    assert Library(installation.home).list() == []
+    assert installation.catalog.listed() == ()
+
+
+def test_between_turns_nothing_is_read_again(installation: Installation, demo: Repository) -> None:
+    installation.install(demo.url, programs=True)
+    opened: list[object] = []
+    is_counting = False
+
+    def hear(event: str, details: tuple[object, ...]) -> None:
+        if is_counting and event in ("open", "os.listdir", "os.scandir"):
+            opened.append(details)
+
+    sys.addaudithook(hear)
+    library = Library(installation.home)
+
+    def settled() -> bool:
+        library.servers()
+        return len(library._checked) == 2
+
+    # What was written within the last step of the clock is looked at again.
+    wait_until(settled, "all of it is known")
+    is_counting = True
+    assert len(library.servers()) == 1
+    is_counting = False
+    assert opened == []

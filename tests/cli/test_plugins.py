@@ -1,0 +1,44 @@
+"""`parachute plugins`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.capabilities.plugins.building import repository, write_files
+from tests.modules.registry.building import Repository
+from tests.support.terminal import Terminal
+
+
+@pytest.fixture
+def demo(parachute: Terminal, tmp_path: Path) -> Repository:
+    parachute.ok("vault", "set", "--create", str(tmp_path / "vault"))
+    return repository(tmp_path / "demo-plugin")
+
+
+def test_a_plugin_is_installed_shown_approved_updated_and_removed(parachute: Terminal, demo: Repository) -> None:
+    asked = parachute("plugins", "install", demo.url)
+    assert (asked.code, "hook UserPromptSubmit" in asked.out) == (3, True)
+    assert json.loads(parachute.ok("plugins", "list", "--json")) == {"plugins": []}
+    shown = json.loads(parachute("plugins", "install", demo.url, "--json").out)
+    assert set(shown) == {"texts", "programs"}
+    installed = json.loads(parachute.ok("plugins", "install", demo.url, "--yes", "--json"))
+    assert installed["approved"] == {"texts": True, "programs": True}
+    assert "demo-plugin" in parachute.ok("plugins", "list")
+    page = parachute.ok("plugins", "show", "demo-plugin")
+    assert all(word in page for word in ("skill    greet", "/demo:deploy", "output-styles", "Not used here"))
+    detail = json.loads(parachute.ok("plugins", "show", "demo-plugin", "--json"))
+    assert [server["name"] for server in detail["contents"]["servers"]] == ["demo-plugin/words"]
+    assert "demo-plugin-words" in parachute.ok("mcp", "list")
+    assert parachute.ok("plugins", "check", "demo-plugin") == "It is up to date.\n"
+    assert "is up to date" in parachute.ok("plugins", "update", "demo-plugin")
+    write_files(demo.folder, {"scripts/hook.sh": "#!/bin/sh\necho \x1b[2J other\n"})
+    demo.commit()
+    assert json.loads(parachute.ok("plugins", "check", "demo-plugin", "--json"))["update_available"]
+    asked = parachute("plugins", "update", "demo-plugin")
+    assert (asked.code, "+echo \\x1b[2J other" in asked.out) == (3, True)
+    parachute.ok("plugins", "update", "demo-plugin", "--yes")
+    assert "is approved" in parachute.ok("plugins", "approve", "demo-plugin", "--yes")
+    parachute.ok("plugins", "remove", "demo-plugin")
+    assert parachute("plugins", "show", "demo-plugin").code == 1
+    assert "demo-plugin-words" not in parachute("mcp", "list").out

@@ -1,0 +1,76 @@
+"""Plugins, as the app reads them (contract, section 5)."""
+
+from typing import Any
+
+from pydantic import Field
+
+from .dart import Moment, Snake
+
+
+class Plugin(Snake):
+    """One plugin."""
+
+    slug: str
+    name: str
+    version: str = "0.0.0"
+    description: str = ""
+    author: str | None = None
+    source: str = "parachute"
+    source_url: str | None = Field(None, alias="sourceUrl")
+    path: str = ""
+    skills: list[str] = []
+    agents: list[str] = []
+    mcps: list[str] = []
+    installed_at: Moment | None = Field(None, alias="installedAt")
+
+
+class PluginList(Snake):
+    """What GET of all answers."""
+
+    plugins: list[Plugin]
+
+
+class PluginEnvelope(Snake):
+    """What an installation and an update answer."""
+
+    plugin: Plugin
+
+
+class SkillFile(Snake):
+    """A file of a skill."""
+
+    name: str
+    size: int = 0
+
+
+class PluginSkill(Snake):
+    """A skill of a plugin."""
+
+    name: str
+    description: str = ""
+    content: str | None = None
+    size: int | None = None
+    modified: Any = None
+    version: str | None = None
+    allowed_tools: list[str] = []
+    is_directory: bool = False
+    files: list[SkillFile] = []
+    source: str | None = None
+
+
+class PluginAgent(Snake):
+    """An agent of a plugin."""
+
+    name: str
+    description: str | None = None
+    type: str = "chatbot"
+    model: str | None = None
+    path: str | None = None
+    source: str = "builtin"
+    tools: list[str] = []
+    system_prompt: str | None = None
+    system_prompt_preview: str | None = None
+    permissions: dict[str, Any] | None = None
+    constraints: dict[str, Any] | None = None
+    mcp_servers: Any = None
+    spawns: list[str] = []
