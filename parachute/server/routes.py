@@ -5,6 +5,7 @@ from parachute.automation.scheduled_agents.api import router as scheduled_agents
 from parachute.automation.suggestions.api import router as suggestions
 from parachute.automation.triage.api import router as orchestrator
 from parachute.capabilities.mcp_servers.api import router as mcp_servers
+from parachute.capabilities.mcp_servers.logins.api import router as mcp_logins
 from parachute.chat.changes.api import router as changes
 from parachute.chat.claude_code_import.api import router as claude_code
 from parachute.chat.network.api import router as network
@@ -32,6 +33,7 @@ ROUTERS = (
     changes,
     workspaces,
     mcp_servers,
+    mcp_logins,
     network,
     repositories,
     claude_code,

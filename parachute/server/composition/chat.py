@@ -39,8 +39,8 @@ from parachute.chat.sessions.transcripts import Transcripts
 from parachute.chat.sessions.trust_store import TrustStore
 from parachute.chat.workspaces.service import Workspaces
 from parachute.chat.workspaces.store import WorkspaceStore
+from parachute.sandbox.egress.certificates import Certificates
 from parachute.sandbox.engines.memory import TotalMemory
-from parachute.sandbox.git.service import Certificates
 from parachute.sandbox.git.tokens import Tokens
 from parachute.server.composition.events import EventServices
 from parachute.server.composition.lifecycle import Lifecycle
@@ -111,7 +111,8 @@ async def build_chat(
     knowledge = KnowledgeService(modules.interfaces, sandboxes.check_directory, vault.root)
     lifecycle.closing(knowledge.close)
     pool = AgentPool(settings.agents, prepare_files(home), tools, TotalMemory(home, settings.sandbox))
-    mcp_servers = await lifecycle.start(McpServers(home, settings, sandbox.egress, tools))
+    mcp_servers = await lifecycle.start(McpServers(home, settings, sandbox.egress, tools, storage.audit))
+    mcp_servers.on_change(events.inbox.changed)
     await lifecycle.start(pool)
     prompts = Prompts(vault, modules.prompts.kind, modules.approved_prompts.is_approved)
     changes = Changes(settings.changes, home.changes, storage.changes, events.inbox.changed)
@@ -137,7 +138,7 @@ async def build_chat(
     turn = TurnServices(agents, preparation, pool, events.events, storage.audit, events.inbox)
     runs = await lifecycle.start(Runs(turn, RunStore(storage.runs), admission, prewarming))
     events.inbox.add(
-        RunsSource(runs), McpServersSource(mcp_servers.catalog), HostsSource(networks), RepositoriesSource(repositories)
+        RunsSource(runs), McpServersSource(mcp_servers), HostsSource(networks), RepositoriesSource(repositories)
     )
     events.inbox.add(PromptsSource(vault, modules.approved_prompts), ChangesSource(changes, sessions.sessions))
     claude_code = ClaudeCode(History(), vault, sessions.sessions, sandboxes, events.hooks)
