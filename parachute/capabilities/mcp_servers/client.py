@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+_LEAVE_SECONDS = 10.0
 _PAGES = 20
 _MOST_TOOLS = 200
 """Tools of a server that are read; fewer are offered."""
@@ -60,6 +61,7 @@ class Client:
         self._link = link
         self._ready: asyncio.Future[ClientSession] = asyncio.get_running_loop().create_future()
         self._leave = asyncio.Event()
+        self._is_open = False
         self._task = asyncio.create_task(self._keep(), name=f"MCP server {name}")
 
     @property
@@ -69,12 +71,18 @@ class Client:
 
     async def connected(self, seconds: float) -> None:
         """Wait until the server has introduced itself; error: Unavailable, and then it is ended."""
+        ended = asyncio.create_task(self._link.ended.wait())
         try:
-            await asyncio.wait_for(asyncio.shield(self._ready), seconds)
-        except TimeoutError as error:
-            raise Unavailable(
-                f"The MCP server {self._name} did not introduce itself within {seconds:.0f} s."
-            ) from error
+            await asyncio.wait({self._ready, ended}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            if self._ready.done():
+                self._ready.result()
+            elif ended.done():
+                raise self._link.error()
+            else:
+                raise Unavailable(f"The MCP server {self._name} did not introduce itself within {seconds:.0f} s.")
+        finally:
+            ended.cancel()
+            await asyncio.gather(ended, return_exceptions=True)
 
     async def tools(self, seconds: float) -> list[dict[str, Any]]:
         """List the server's tools: `name`, `description` and `input_schema` of each; error: Unavailable."""
@@ -118,6 +126,10 @@ class Client:
     async def close(self) -> None:
         """End the session, and with it the server."""
         self._leave.set()
+        if self._is_open:
+            await asyncio.wait({self._task}, timeout=_LEAVE_SECONDS)
+        # What a server lets hang would hang for ever.
+        self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
 
     async def _asked(self, asking: Coroutine[Any, Any, Answer], seconds: float, what: str) -> Answer:
@@ -151,6 +163,7 @@ class Client:
 
         try:
             async with self._link.streams() as (read, write):
+                self._is_open = True
                 information = Implementation(name="parachute", version=__version__)
                 async with ClientSession(read, write, client_info=information) as session:
                     waits: list[asyncio.Future[Any]] = [

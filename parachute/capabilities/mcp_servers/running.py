@@ -29,6 +29,9 @@ IDLE_SECONDS = 300.0
 START_SECONDS = 60.0
 """Longest start of a server; some fetch their own parts first."""
 
+REMOTE_SECONDS = 30.0
+"""Longest wait for a server elsewhere to introduce itself."""
+
 _SWEEP_SECONDS = 15.0
 _MOST = 12
 _PREFIX = "mcp@"
@@ -115,7 +118,7 @@ class Running:
             client = Client(name, await self._link(runnable))
             self._running[name] = running = _Running(runnable, client, time.monotonic())
             try:
-                await client.connected(START_SECONDS)
+                await client.connected(REMOTE_SECONDS if runnable.server.is_remote else START_SECONDS)
             except BaseException as error:
                 await self._end(name)
                 if isinstance(error, ParachuteError) and not runnable.server.is_remote:

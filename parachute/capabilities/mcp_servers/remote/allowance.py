@@ -8,7 +8,7 @@ from parachute.base.errors import ParachuteError, Unavailable
 MESSAGE_LIMIT = 2 * 1024 * 1024
 """Bytes of one message of a server."""
 
-_BYTES, _LINES, _REQUESTS = 32 * 1024 * 1024, 20_000, 30
+_BYTES, _LINES, _REQUESTS = 32 * 1024 * 1024, 6_000, 30
 """Bytes, lines of event streams, and requests to the server, for each request of ours."""
 
 _ANSWER_SECONDS = 180.0
