@@ -26,6 +26,10 @@ def _checked(name: str, kind: Any, value: Any) -> Any:
             raise TypeError(f"{name} has the wrong type")
         return tuple(_checked(name, get_args(kind)[0], each) for each in value)
     allowed = get_args(kind) or (kind,)
+    if isinstance(value, dict):
+        for each in allowed:
+            if isinstance(each, type) and is_dataclass(each):
+                return record_of(each, value)
     if get_origin(kind) is Literal:
         allowed = tuple(type(each) for each in allowed)
     # Not `isinstance`, for which true is a number.

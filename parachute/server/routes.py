@@ -7,6 +7,7 @@ from parachute.automation.suggestions.api import router as suggestions
 from parachute.automation.triage.api import router as orchestrator
 from parachute.capabilities.agents.api import router as own_agents
 from parachute.capabilities.mcp_servers.api import router as mcp_servers
+from parachute.capabilities.mcp_servers.logins.api import router as mcp_logins
 from parachute.capabilities.plugins.api import router as plugins
 from parachute.capabilities.skills.api import router as skills
 from parachute.chat.changes.api import router as changes
@@ -49,6 +50,7 @@ ROUTERS = (
     plugins,
     own_agents,
     skills,
+    mcp_logins,
     network,
     repositories,
     claude_code,

@@ -22,6 +22,7 @@ class Outer:
     size: int | None = None
     flag: bool = False
     kind: Literal["one", "two"] = "one"
+    other: Inner | None = None
 
 
 GOOD: dict[str, Any] = {"text": "a", "number": 1}
@@ -30,13 +31,16 @@ GOOD: dict[str, Any] = {"text": "a", "number": 1}
 def test_what_was_written_is_read_back() -> None:
     value = {**GOOD, "inner": [{"name": "b"}], "names": ["c"], "size": 3, "flag": True, "kind": "two"}
     assert record_of(Outer, value) == Outer("a", 1, (Inner("b"),), ("c",), 3, True, "two")
-    assert record_of(Outer, {**GOOD, "size": None}) == Outer("a", 1)
+    assert record_of(Outer, {**GOOD, "size": None, "other": None}) == Outer("a", 1)
+    assert record_of(Outer, {**GOOD, "other": {"name": "b"}}) == Outer("a", 1, other=Inner("b"))
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
         ({"text": 1}, "text has the wrong type"),
+        ({"other": {"name": 1}}, "name has the wrong type"),
+        ({"other": "b"}, "other has the wrong type"),
         ({"text": None}, "text has the wrong type"),
         ({"number": True}, "number has the wrong type"),
         ({"number": "1"}, "number has the wrong type"),

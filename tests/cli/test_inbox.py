@@ -24,6 +24,7 @@ def item(identifier: str = "permission:9f2c41d7a0be", **changes: Any) -> dict[st
         "hash": HASH,
         "answers": ["allow", "deny", "allow Bash(git:*)"],
         "command": None,
+        "link": None,
         "details": {"tool": "Bash", "input": {"command": "git push"}, "reason": "Not on the list."},
         "may_answer": True,
         **changes,

@@ -6,6 +6,7 @@ from typing import Any
 
 from parachute import __version__
 from parachute.base.errors import ParachuteError
+from parachute.capabilities.mcp_servers.logins.store import Logins
 from parachute.capabilities.mcp_servers.secrets import Secrets
 from parachute.chat.runs.preparation import AgentServices
 from parachute.modules.registry.models import InstalledModule
@@ -53,6 +54,8 @@ class Facts:
             found.append(CliToken(self._services.home.root).obtain())
         with contextlib.suppress(ParachuteError, OSError):
             found += Secrets(self._services.home.root).values()
+        with contextlib.suppress(ParachuteError, OSError):
+            found += Logins(self._services.home.root).secrets()
         with contextlib.suppress(ParachuteError, OSError):
             found += (each.token for each in Tokens(self._services.home.root).all())
         for module in self._installed():

@@ -13,6 +13,7 @@ from parachute.base.files import private_folder, remove_tree
 from parachute.capabilities.mcp_servers import named_files
 from parachute.capabilities.mcp_servers.approvals import Approvals
 from parachute.capabilities.mcp_servers.configuration import Configuration
+from parachute.capabilities.mcp_servers.logins.store import Logins
 from parachute.capabilities.mcp_servers.models import (
     NAME,
     PLUGIN_ROOT,
@@ -46,7 +47,8 @@ class NotApproved(NotAllowed):
 class Listed:
     """A server of the file, and whether it may run; `problems` are sentences for a person.
 
-    `approval` is the one that there is for its name, which may be of an earlier configuration.
+    `approval` is the one that there is for its name, which may be of an earlier configuration. `needs_login`: it waits for its
+    owner to sign in.
     """
 
     server: Server
@@ -54,6 +56,7 @@ class Listed:
     problems: tuple[str, ...]
     approval: Approval | None
     runnable: Runnable | None
+    needs_login: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,7 @@ class Catalog:
     ) -> None:
         self._others = others
         self.secrets = Secrets(home.root)
+        self.logins = Logins(home.root)
         self._home = home
         self._vault = vault
         self._written_by_agents = (vault.resolve(), *(project.resolve() for project in projects))
@@ -123,7 +127,13 @@ class Catalog:
         server = self._get(name)
         if server.problems:
             raise InvalidInput(f"The MCP server {name} cannot run: {server.problems[0]}")
-        allowed = tuple(AllowedHosts.parse(hosts).texts())
+        allowed = tuple(AllowedHosts.parse(hosts, private=server.is_remote).texts())
+        if server.is_remote:
+            if given := tuple(folders):
+                raise InvalidInput(
+                    f"The MCP server {name} runs elsewhere, and reads no folder such as {given[0][:200]}."
+                )
+            return Review(server, digest_of(server, {}), allowed, (), ())
         given = tuple(dict.fromkeys(self._folder(folder) for folder in folders))
         files = self._files.read(server, given)
         _check_program(server, allowed)
@@ -133,9 +143,11 @@ class Catalog:
     def approve(self, review: Review) -> None:
         """Let a server run exactly as it was reviewed."""
         folders = self.folders(review.server.name)
-        for folder in (folders.kept.parent, folders.kept, folders.data):
+        for folder in (folders.kept.parent, folders.kept):
             private_folder(folder)
-        named_files.keep(folders.files, review.files)
+        if not review.server.is_remote:
+            private_folder(folders.data)
+            named_files.keep(folders.files, review.files)
         self._approvals.approve(review.server.name, review.digest, review.hosts, review.folders)
 
     def add(self, name: str, fields: dict[str, Any]) -> Server:
@@ -157,6 +169,7 @@ class Catalog:
             )
         self._configuration.remove(name)
         self._approvals.withdraw(name)
+        self.logins.forget(name)
         if NAME.fullmatch(name):
             folders = self.folders(name)
             folders.tools.unlink(missing_ok=True)
@@ -192,19 +205,24 @@ class Catalog:
         try:
             # Checked again: the vault and the folders of projects may be others than at the approval.
             folders = [self._folder(folder) for folder in approval.folders] if approval else []
-            files = self._files.hashes(server, folders)
+            files = {} if server.is_remote else self._files.hashes(server, folders)
             if approval is None or approval.digest != digest_of(server, files):
                 what = (
                     "It waits for your approval" if approval is None else "It has changed and waits for your approval"
                 )
                 return Listed(server, "waiting", (f"{what}: `parachute mcp approve {server.name}`.",), approval, None)
             missing = self.secrets.missing(server)
+            login = self.logins.of(server.name, server.url) if server.is_remote else None
         except ParachuteError as error:
             return Listed(server, "invalid", (str(error),), approval, None)
-        problems = tuple(f"env: the secret {name} is not set: `parachute mcp secret set {name}`." for name in missing)
+        problems = tuple(
+            f"{'headers' if server.is_remote else 'env'}: the secret {name} is not set: `parachute mcp secret set {name}`."
+            for name in missing
+        )
         if problems:
             return Listed(server, "invalid", problems, approval, None)
-        return Listed(server, "approved", (), approval, Runnable(server, files, approval))
+        needs_login = login is not None and login.wanted
+        return Listed(server, "approved", (), approval, Runnable(server, files, approval), needs_login)
 
     def _folder(self, text: str) -> str:
         path = Path(text).expanduser()

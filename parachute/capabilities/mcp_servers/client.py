@@ -4,13 +4,12 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Coroutine
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from parachute import __version__
 from parachute.base.errors import ParachuteError, Unavailable
 from parachute.capabilities.mcp_servers.results import text_of
-from parachute.capabilities.mcp_servers.transport import Link
 
 # The library of MCP is imported in functions: it takes half a second of a small processor, which the start of the server has not.
 if TYPE_CHECKING:
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+_LEAVE_SECONDS = 10.0
 _PAGES = 20
 _MOST_TOOLS = 200
 """Tools of a server that are read; fewer are offered."""
@@ -31,14 +31,37 @@ class ToolFailed(ParachuteError):
     key = "tool_failed"
 
 
-class Client:
-    """Keeps one connection to a server's socket, which starts the server; closing it ends the server."""
+class Link(Protocol):
+    """One connection to a server; `ended` is set when it is over, and `failure` is what went wrong with the last request."""
 
-    def __init__(self, name: str, socket: Path) -> None:
+    ended: asyncio.Event
+
+    @property
+    def failure(self) -> ParachuteError | None:
+        """What is known to have gone wrong since the last request began."""
+
+    def asked(self) -> None:
+        """Begin a request: the server may send as much again."""
+
+    def error(self) -> ParachuteError:
+        """Return why the connection has ended."""
+
+    def cleaned(self, text: str) -> str:
+        """Take secrets out of what the server says."""
+
+    def streams(self) -> AbstractAsyncContextManager[tuple[Any, Any]]:
+        """Open the streams of a client session; error: Unavailable."""
+
+
+class Client:
+    """Keeps one connection to a server, which starts it or signs in there; closing it ends that."""
+
+    def __init__(self, name: str, link: Link) -> None:
         self._name = name
-        self._link = Link(name, socket)
+        self._link = link
         self._ready: asyncio.Future[ClientSession] = asyncio.get_running_loop().create_future()
         self._leave = asyncio.Event()
+        self._is_open = False
         self._task = asyncio.create_task(self._keep(), name=f"MCP server {name}")
 
     @property
@@ -48,12 +71,19 @@ class Client:
 
     async def connected(self, seconds: float) -> None:
         """Wait until the server has introduced itself; error: Unavailable, and then it is ended."""
+        ended = asyncio.create_task(self._link.ended.wait())
         try:
-            await asyncio.wait_for(asyncio.shield(self._ready), seconds)
-        except TimeoutError as error:
-            raise Unavailable(
-                f"The MCP server {self._name} did not introduce itself within {seconds:.0f} s."
-            ) from error
+            either: set[asyncio.Future[Any]] = {self._ready, ended}
+            await asyncio.wait(either, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            if self._ready.done():
+                self._ready.result()
+            elif ended.done():
+                raise self._link.error()
+            else:
+                raise Unavailable(f"The MCP server {self._name} did not introduce itself within {seconds:.0f} s.")
+        finally:
+            ended.cancel()
+            await asyncio.gather(ended, return_exceptions=True)
 
     async def tools(self, seconds: float) -> list[dict[str, Any]]:
         """List the server's tools: `name`, `description` and `input_schema` of each; error: Unavailable."""
@@ -77,7 +107,8 @@ class Client:
                     break
             return found[:_MOST_TOOLS]
 
-        return await self._asked(pages(), seconds, "say what it offers")
+        found = await self._asked(pages(), seconds, "say what it offers")
+        return [{**tool, "description": self._link.cleaned(tool["description"])} for tool in found]
 
     async def call(self, tool: str, arguments: dict[str, Any], seconds: float) -> str:
         """The text that a tool answers; errors: ToolFailed, Unavailable."""
@@ -88,7 +119,7 @@ class Client:
         # event loop held by a pattern.
         request = CallToolRequest(params=CallToolRequestParams(name=tool, arguments=arguments))
         result = await self._asked(session.send_request(request, CallToolResult), seconds, f"answer the call of {tool}")
-        text = text_of(result)
+        text = self._link.cleaned(text_of(result))
         if result.is_error:
             raise ToolFailed(text or f"The tool {tool} failed without a word.")
         return text
@@ -96,6 +127,10 @@ class Client:
     async def close(self) -> None:
         """End the session, and with it the server."""
         self._leave.set()
+        if self._is_open:
+            await asyncio.wait({self._task}, timeout=_LEAVE_SECONDS)
+        # What a server lets hang would hang for ever.
+        self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
 
     async def _asked(self, asking: Coroutine[Any, Any, Answer], seconds: float, what: str) -> Answer:
@@ -107,14 +142,16 @@ class Client:
             if asked.done():
                 return asked.result()
             if ended.done():
-                raise Unavailable(self._link.reason)
+                raise self._link.error()
             raise Unavailable(f"The MCP server {self._name} did not {what} within {seconds:.0f} seconds.")
         except ParachuteError:
             raise
         except Exception as error:
             if self._link.ended.is_set():
-                raise Unavailable(self._link.reason) from error
-            raise Unavailable(f"The MCP server {self._name} could not {what}: {_words(error)}") from error
+                raise self._link.error() from error
+            if (failure := self._link.failure) is not None:
+                raise failure from error
+            raise Unavailable(f"The MCP server {self._name} could not {what}: {self._words(error)}") from error
         finally:
             for task in (asked, ended):
                 task.cancel()
@@ -127,6 +164,7 @@ class Client:
 
         try:
             async with self._link.streams() as (read, write):
+                self._is_open = True
                 information = Implementation(name="parachute", version=__version__)
                 async with ClientSession(read, write, client_info=information) as session:
                     waits: list[asyncio.Future[Any]] = [
@@ -137,7 +175,7 @@ class Client:
                         waits.append(introduced)
                         await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
                         if not introduced.done():
-                            raise Unavailable(self._link.reason)
+                            raise self._link.error()
                         introduced.result()
                         self._ready.set_result(session)
                         await asyncio.wait(waits[:2], return_when=asyncio.FIRST_COMPLETED)
@@ -148,7 +186,7 @@ class Client:
         except asyncio.CancelledError:
             raise
         except BaseException as error:
-            failure = error if isinstance(error, ParachuteError) else Unavailable(self._said(error))
+            failure = error if isinstance(error, ParachuteError) else self._failure(error)
             if not self._ready.done():
                 self._ready.set_exception(failure)
                 self._ready.exception()  # nobody may be waiting for it any more
@@ -157,14 +195,18 @@ class Client:
             with contextlib.suppress(asyncio.InvalidStateError):
                 self._ready.cancel()
 
-    def _said(self, error: BaseException) -> str:
+    def _failure(self, error: BaseException) -> ParachuteError:
+        if (failure := self._link.failure) is not None:
+            return failure
         if self._link.ended.is_set():
-            return self._link.reason
-        log.info("The MCP server %s did not begin: %r", self._name, error)
-        return f"The MCP server {self._name} does not speak as one: {_words(error)}"
+            return self._link.error()
+        log.info("The MCP server %s did not begin: %s", self._name, self._words(error))
+        return Unavailable(f"The MCP server {self._name} does not speak as one: {self._words(error)}")
 
-
-def _words(error: BaseException) -> str:
-    # What checks messages adds the address of its own documentation.
-    text = " ".join(str(error).partition("For further information")[0].split())[:300] or type(error).__name__
-    return text if text.endswith(".") else f"{text}."
+    def _words(self, error: BaseException) -> str:
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        # What checks messages adds the address of its own documentation.
+        said = self._link.cleaned(" ".join(str(error).partition("For further information")[0].split()))[:300]
+        text = said or type(error).__name__
+        return text if text.endswith(".") else f"{text}."

@@ -12,6 +12,8 @@ from parachute.base.documents import Bounds, NotJson, load_json
 from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound, ParachuteError
 from parachute.base.files import atomic_write, locked, read_regular
 from parachute.base.signatures import Signature, current_signature
+from parachute.capabilities.mcp_servers import addresses
+from parachute.capabilities.mcp_servers.headers import problems_of
 from parachute.capabilities.mcp_servers.models import BUILT_IN, KEPT_NAMES, NAME, SECRET, Server
 
 FILE = ".mcp.json"
@@ -22,7 +24,8 @@ _MOST = 50
 _FIELDS = frozenset({"type", "command", "args", "env", "url", "headers"})
 _ARGUMENTS, _ARGUMENT = 100, 8 * 1024
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
-_NOT_YET = "url: only servers of the type stdio, which have a `command`, run so far."
+_KINDS = {"stdio": "stdio", "http": "http", "streamable-http": "http", "sse": "sse"}
+"""The types of the file; `streamable-http` is what the specification of MCP calls http."""
 _UNKNOWN_REFERENCE = re.compile(r"\$\{")
 
 
@@ -120,15 +123,15 @@ def server_of(name: str, fields: Any) -> Server:
     elif KEPT_NAMES.fullmatch(name):
         problems.append("name: the agent's program keeps it for a server of its own.")
     if not isinstance(fields, dict):
-        return Server(name, problems=(*problems, "expected an object with `command`, `args` and `env`."))
+        return Server(
+            name, problems=(*problems, "expected an object with `command`, `args` and `env`, or with a `url`.")
+        )
     problems += [f"{str(field)[:40]}: there is no such field." for field in fields if field not in _FIELDS]
     kind = fields.get("type", "http" if "url" in fields else "stdio")
+    if not isinstance(kind, str) or kind not in _KINDS:
+        return Server(name, kind="unknown", problems=(*problems, "type: expected stdio, http or sse."))
     if kind != "stdio":
-        url = fields.get("url")
-        problems.append(_NOT_YET if isinstance(kind, str) else "type: expected stdio.")
-        return Server(
-            name, kind=str(kind)[:20], url=url[:2000] if isinstance(url, str) else "", problems=tuple(problems)
-        )
+        return _remote(name, _KINDS[kind], fields, problems)
     problems += [f"{field}: a server with a command has none." for field in ("url", "headers") if field in fields]
     command, args, env = fields.get("command"), fields.get("args", []), fields.get("env", {})
     if not _is_text(command) or not command:
@@ -149,6 +152,25 @@ def server_of(name: str, fields: Any) -> Server:
             problems.append(f"env.{variable[:40]}: of references only ${{secret:NAME}} is known.")
     known = tuple((variable, value) for variable, value in env.items() if _is_text(value))
     return Server(name, "stdio", command, tuple(args), known, problems=tuple(problems))
+
+
+def _remote(name: str, kind: str, fields: dict[str, Any], problems: list[str]) -> Server:
+    problems = [
+        *problems,
+        *(f"{field}: a server with a url has none." for field in ("command", "args", "env") if field in fields),
+    ]
+    url, headers = fields.get("url"), fields.get("headers", {})
+    address = ""
+    try:
+        if not isinstance(url, str):
+            raise ValueError("expected an address, such as https://mcp.example.org/mcp")
+        address = url[:2000]
+        address = str(addresses.parse(url))
+    except ValueError as error:
+        problems.append(f"url: {error}.")
+    problems += problems_of(headers)
+    known = tuple((each, value) for each, value in headers.items()) if not problems else ()
+    return Server(name, kind, url=address, headers=known, problems=tuple(problems))
 
 
 def _is_text(value: Any) -> bool:

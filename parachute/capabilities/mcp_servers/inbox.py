@@ -5,8 +5,12 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from parachute.base.errors import ParachuteError
-from parachute.capabilities.mcp_servers.catalog import Catalog, Listed, Review
+from parachute.capabilities.mcp_servers.catalog import Listed, Review
+from parachute.capabilities.mcp_servers.models import Runnable
+from parachute.capabilities.mcp_servers.service import McpServers
 from parachute.events.inbox.models import APPROVE, Answer, Item, Kind, Source, not_waiting
+
+SIGN_IN = "sign_in"
 
 
 class McpServersSource(Source):
@@ -14,20 +18,44 @@ class McpServersSource(Source):
 
     kinds: ClassVar[frozenset[Kind]] = frozenset({"mcp_server"})
 
-    def __init__(self, catalog: Catalog) -> None:
-        self._catalog = catalog
+    def __init__(self, servers: McpServers) -> None:
+        self._servers = servers
+        self._catalog = servers.catalog
 
     async def items(self) -> Sequence[Item]:
-        """Return every server of the file that is not what was approved."""
-        return [item for item, _ in await asyncio.to_thread(self._waiting)]
+        """Return every server of the file that is not what was approved, and every one that wants its owner to sign in."""
+        waiting = [item for item, _ in await asyncio.to_thread(self._waiting)]
+        listed = await asyncio.to_thread(self._catalog.listed)
+        return [*waiting, *(self._login(each.runnable) for each in listed if each.runnable and each.needs_login)]
 
     async def answer(self, item: Item, answer: Answer) -> None:
-        """Approve a server exactly as it was shown."""
+        """Approve a server exactly as it was shown, or begin to sign in to it: then the item has a link."""
+        if answer.word == SIGN_IN:
+            await self._servers.begin_login_here(str(item.details["server"]))
+            return
         for found, review in await asyncio.to_thread(self._waiting):
             if found.hash == item.hash and review is not None:
                 await asyncio.to_thread(self._catalog.approve, review)
                 return
         raise not_waiting()
+
+    def _login(self, runnable: Runnable) -> Item:
+        server = runnable.server
+        link = self._servers.links.of(runnable)
+        details: dict[str, object] = {"server": server.name, "address": server.url}
+        if link.problem is not None:
+            details["problem"], details["hosts"] = str(link.problem), link.problem.fields.get("hosts", [])
+        return Item(
+            kind="mcp_server",
+            key=f"login {server.name}",
+            title=f"{server.name} wants you to sign in",
+            source=server.name,
+            details=details,
+            answers=(SIGN_IN,),
+            is_owners=True,
+            link=link.link,
+            command=f"parachute mcp login {server.name}",
+        )
 
     def _waiting(self) -> list[tuple[Item, Review | None]]:
         return [self._reviewed(each) for each in self._catalog.listed() if each.state == "waiting"]
@@ -35,6 +63,8 @@ class McpServersSource(Source):
     def _reviewed(self, listed: Listed) -> tuple[Item, Review | None]:
         server, before = listed.server, listed.approval
         details: dict[str, object] = {"command": server.shown, "environment": [name for name, _ in server.env]}
+        if server.is_remote:
+            details = {"address": server.url, "headers": [name for name, _ in server.headers]}
         review = None
         try:
             review = self._catalog.review(server.name, before.hosts if before else (), before.folders if before else ())

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from parachute.base.errors import ParachuteError, Unavailable
 from parachute.security.permissions.actions import MODULE_SERVER
 
 NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]|_(?=[A-Za-z0-9-])){0,39}")
@@ -24,7 +25,20 @@ PLUGIN_ROOT = "/opt/parachute/plugin"
 """Where a server that a plugin brings finds the files of the plugin."""
 
 SECRET = re.compile(r"\$\{secret:([A-Za-z_][A-Za-z0-9_]{0,63})\}")
-"""A reference in `env` to a secret that is kept in the state directory."""
+"""A reference in `env` or `headers` to a secret that is kept in the state directory."""
+
+
+class NeedsLogin(ParachuteError):
+    """A server elsewhere wants its owner to sign in."""
+
+    status = 503  # a 401 would look as if our caller's own key were wrong
+    key = "needs_login"
+
+
+class SessionLost(Unavailable):
+    """A server elsewhere does not know our connection any more, and has done nothing; it can be asked again."""
+
+    key = "session_lost"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +54,7 @@ class Server:
     args: tuple[str, ...] = ()
     env: tuple[tuple[str, str], ...] = ()
     url: str = ""
+    headers: tuple[tuple[str, str], ...] = ()
     problems: tuple[str, ...] = ()
     plugin: str = ""
     root: str = ""
@@ -51,19 +66,27 @@ class Server:
         return f"{self.plugin}/{self.name.removeprefix(f'{self.plugin}-')}" if self.plugin else self.name
 
     @property
+    def is_remote(self) -> bool:
+        """True for a server elsewhere, which is called by its address."""
+        return self.kind != "stdio"
+
+    @property
     def shown(self) -> str:
         """The command line or the address, for a person."""
         return self.url or shlex.join((self.command, *self.args) if self.command else self.args)
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """The names of the secrets that its environment refers to."""
-        return tuple(sorted({name for _, value in self.env for name in SECRET.findall(value)}))
+        """The names of the secrets that its environment or its headers refer to."""
+        return tuple(sorted({name for _, value in (*self.env, *self.headers) for name in SECRET.findall(value)}))
 
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """The user's approval of one exact configuration, with hosts of the internet and folders that it may read."""
+    """The user's approval of one exact configuration, with hosts of the internet and folders that it may read.
+
+    Of a server elsewhere, `hosts` are those at which one signs in, if they are not its own.
+    """
 
     digest: str
     hosts: tuple[str, ...]
@@ -82,13 +105,11 @@ class Runnable:
 
 def digest_of(server: Server, files: Mapping[str, str]) -> str:
     """The hash of a configuration together with the files that its command names (SHA-256 by their path)."""
-    document: dict[str, Any] = {
-        "server": server.name,
-        "command": server.command,
-        "args": server.args,
-        "env": dict(server.env),
-        "files": dict(files),
-    }
+    document: dict[str, Any] = {"server": server.name}
+    if server.is_remote:
+        document |= {"type": server.kind, "url": server.url, "headers": dict(server.headers)}
+    else:
+        document |= {"command": server.command, "args": server.args, "env": dict(server.env), "files": dict(files)}
     if server.plugin:
         document["root"] = [server.root, server.root_hash]
     return f"sha256:{hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()}"

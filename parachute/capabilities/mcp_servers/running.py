@@ -5,16 +5,18 @@ import contextlib
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from parachute.base.errors import Conflict, ParachuteError, Unavailable
 from parachute.base.files import private_folder, remove_tree
 from parachute.capabilities.mcp_servers import specification
 from parachute.capabilities.mcp_servers.catalog import Catalog
-from parachute.capabilities.mcp_servers.client import Client
-from parachute.capabilities.mcp_servers.models import Runnable
+from parachute.capabilities.mcp_servers.client import Client, Link
+from parachute.capabilities.mcp_servers.models import Runnable, SessionLost
+from parachute.capabilities.mcp_servers.remote.service import Remote
+from parachute.capabilities.mcp_servers.transport import SocketLink
 from parachute.config.settings.home import Home
 from parachute.sandbox.egress.service import Egress
 from parachute.sandbox.engines import bubblewrap
@@ -27,9 +29,14 @@ IDLE_SECONDS = 300.0
 START_SECONDS = 60.0
 """Longest start of a server; some fetch their own parts first."""
 
+REMOTE_SECONDS = 30.0
+"""Longest wait for a server elsewhere to introduce itself."""
+
 _SWEEP_SECONDS = 15.0
 _MOST = 12
 _PREFIX = "mcp@"
+
+Answer = TypeVar("Answer")
 
 
 @dataclass(slots=True)
@@ -41,9 +48,10 @@ class _Running:
 
 
 class Running:
-    """Asks the supervisor for units of servers and keeps a client for each."""
+    """Asks the supervisor for units of servers, connects to those elsewhere, and keeps a client for each."""
 
-    def __init__(self, home: Home, catalog: Catalog, egress: Egress) -> None:
+    def __init__(self, home: Home, catalog: Catalog, egress: Egress, remote: Remote) -> None:
+        self._remote = remote
         self._home = home
         self._catalog = catalog
         self._egress = egress
@@ -77,20 +85,27 @@ class Running:
 
     async def tools(self, runnable: Runnable, seconds: float) -> list[dict[str, Any]]:
         """List the tools of a server, started if need be; error: ParachuteError."""
-        running = await self._started(runnable)
-        with _in_use(running):
-            return await running.client.tools(seconds)
+        return await self._asked(runnable, lambda client: client.tools(seconds))
 
     async def call(self, runnable: Runnable, tool: str, arguments: dict[str, Any], seconds: float) -> str:
         """The text that a tool answers; errors: ToolFailed, and other ParachuteErrors when nothing was answered."""
-        running = await self._started(runnable)
-        with _in_use(running):
-            return await running.client.call(tool, arguments, seconds)
+        return await self._asked(runnable, lambda client: client.call(tool, arguments, seconds))
 
     async def end(self, name: str) -> None:
         """End a server with all it has started; one that does not run is no error."""
         async with self._locks[name]:
             await self._end(name)
+
+    async def _asked(self, runnable: Runnable, ask: Callable[[Client], Awaitable[Answer]]) -> Answer:
+        for is_last in (False, True):
+            running = await self._started(runnable)
+            with _in_use(running):
+                try:
+                    return await ask(running.client)
+                except SessionLost:
+                    if is_last:
+                        raise
+        raise AssertionError
 
     async def _started(self, runnable: Runnable) -> _Running:
         name = runnable.server.name
@@ -100,18 +115,23 @@ class Running:
                 return running
             await self._end(name)
             await self._make_room()
-            await self._check_engine()
-            await self._open(runnable)
-            client = Client(name, units.mcp_socket(self._home, name))
+            client = Client(name, await self._link(runnable))
             self._running[name] = running = _Running(runnable, client, time.monotonic())
             try:
-                await client.connected(START_SECONDS)
+                await client.connected(REMOTE_SECONDS if runnable.server.is_remote else START_SECONDS)
             except BaseException as error:
                 await self._end(name)
-                if isinstance(error, ParachuteError):
+                if isinstance(error, ParachuteError) and not runnable.server.is_remote:
                     raise Unavailable(error.message, f"`parachute logs mcp@{name}` shows what it said.") from error
                 raise
             return running
+
+    async def _link(self, runnable: Runnable) -> Link:
+        if runnable.server.is_remote:
+            return await self._remote.link(runnable)
+        await self._check_engine()
+        await self._open(runnable)
+        return SocketLink(runnable.server.name, units.mcp_socket(self._home, runnable.server.name))
 
     async def _open(self, runnable: Runnable) -> None:
         name, folders = runnable.server.name, self._catalog.folders(runnable.server.name)
@@ -135,15 +155,19 @@ class Running:
         if running is None:
             return
         await running.client.close()
+        if not running.runnable.server.is_remote:
+            await self._close(name)
+        # Last, so that whoever ends all of them finds one whose end was broken off.
+        if self._running.get(name) is running:
+            del self._running[name]
+
+    async def _close(self, name: str) -> None:
         try:
             await control.ask(self._home, "close", unit=f"{_PREFIX}{name}")
         except ParachuteError as error:
             log.warning("The MCP server %s could not be closed: %s", name, error)
         await self._egress.close(_owner(name))
         await asyncio.to_thread(remove_tree, self._catalog.folders(name).run)
-        # Last, so that whoever ends all of them finds one whose end was broken off.
-        if self._running.get(name) is running:
-            del self._running[name]
 
     async def _make_room(self) -> None:
         if len(self._running) < _MOST:

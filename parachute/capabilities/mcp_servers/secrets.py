@@ -1,12 +1,13 @@
 """Secrets of MCP servers: kept in the state directory, named in `.mcp.json`, and never shown again."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from parachute.base.errors import InvalidInput, NotFound
 from parachute.base.files import atomic_write, locked
 from parachute.base.private_files import read_private
+from parachute.capabilities.mcp_servers.headers import is_value
 from parachute.capabilities.mcp_servers.models import SECRET, Server
 
 _LIMIT = 1024 * 1024
@@ -54,13 +55,25 @@ class Secrets:
 
     def environment(self, server: Server) -> dict[str, str]:
         """The server's environment with its secrets put in; error: InvalidInput naming one that is not set."""
+        return self._filled(server, server.env)
+
+    def headers(self, server: Server) -> dict[str, str]:
+        """The server's headers with their secrets put in; error: InvalidInput, also for a secret that no header can hold."""
+        found = self._filled(server, server.headers)
+        if wrong := [name for name, value in found.items() if not is_value(value)]:
+            raise InvalidInput(
+                f"A secret in the header {wrong[0]} of the MCP server {server.name} has characters that no header can hold."
+            )
+        return found
+
+    def _filled(self, server: Server, fields: Iterable[tuple[str, str]]) -> dict[str, str]:
         if missing := self.missing(server):
             raise InvalidInput(
                 f"The secret {missing[0]} of the MCP server {server.name} is not set.",
                 f"`parachute mcp secret set {missing[0]}` sets it.",
             )
         known: Mapping[str, str] = self._read() if server.secrets else {}
-        return {name: SECRET.sub(lambda found: known[found[1]], value) for name, value in server.env}
+        return {name: SECRET.sub(lambda found: known[found[1]], value) for name, value in fields}
 
     def _read(self) -> dict[str, str]:
         try:

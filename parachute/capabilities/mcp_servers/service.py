@@ -4,17 +4,21 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from parachute.base.errors import ParachuteError, Unavailable
+from parachute.base.errors import Conflict, ParachuteError, Unavailable
 from parachute.base.files import atomic_write, read_regular
 from parachute.capabilities.mcp_servers.catalog import Catalog, Listed, ServerSource
+from parachute.capabilities.mcp_servers.logins.links import Links
+from parachute.capabilities.mcp_servers.logins.models import Pending, callback_address
 from parachute.capabilities.mcp_servers.models import BUILT_IN, Runnable, Server
+from parachute.capabilities.mcp_servers.remote.service import Remote
 from parachute.capabilities.mcp_servers.results import offered_of
 from parachute.capabilities.mcp_servers.running import Running
+from parachute.capabilities.mcp_servers.statuses import Statuses
 from parachute.chat.agent_processes.listed_tools import server_tool_listed
 from parachute.chat.agent_processes.models import ModuleTools, ServerTool, shown_name
 from parachute.chat.agent_processes.tools import CALL_SECONDS
@@ -23,6 +27,7 @@ from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
 from parachute.modules.runtime.models import OfferedTool
 from parachute.sandbox.egress.service import Egress
+from parachute.security.audit.service import Audit
 
 log = logging.getLogger(__name__)
 
@@ -54,11 +59,17 @@ class McpServers:
         settings: Settings,
         egress: Egress,
         modules: ModuleTools,
+        audit: Audit,
         others: ServerSource | None = None,
     ) -> None:
         self.catalog = Catalog(home, settings.vault, settings.project_folders, others)
+        self.statuses = Statuses()
+        self.remote = Remote(settings, self.catalog, egress, audit)
+        self.remote.logins.done = self._ask_anew
+        self._here = callback_address(settings.port)
+        self.links = Links(self.begin_login_here, self.remote.logins.link)
         self._modules = modules
-        self._running = Running(home, self.catalog, egress)
+        self._running = Running(home, self.catalog, egress, self.remote)
         self._known: dict[str, _Known] = {}
         self._asking: dict[str, tuple[Runnable, asyncio.Task[tuple[OfferedTool, ...]]]] = {}
         self._failed: dict[str, tuple[Runnable, float, ParachuteError]] = {}
@@ -68,7 +79,7 @@ class McpServers:
         await self._running.start()
 
     async def end_all(self) -> None:
-        """End every MCP server; the supervisor starts none while the kill switch is on."""
+        """End every MCP server and every connection; none begins while the kill switch is on."""
         await self._running.end_all()
 
     async def close(self) -> None:
@@ -78,6 +89,12 @@ class McpServers:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._running.close()
+        await self.links.close()
+        await self.remote.close()
+
+    def on_change(self, changed: Callable[[], None]) -> None:
+        """Call this when a login begins or ends to be wanted."""
+        self.links.changed = self.remote.logins.changed = changed
 
     async def listed(self) -> tuple[Listed, ...]:
         """All servers of the file; error: InvalidInput if the approvals cannot be read."""
@@ -121,7 +138,13 @@ class McpServers:
     async def call(self, server: str, tool: str, arguments: dict[str, Any]) -> str:
         """Call a tool of a server that is approved as it is now; errors: ParachuteError, for the agent to read."""
         runnable = await asyncio.to_thread(self.catalog.runnable, server)
-        return await self._running.call(runnable, tool, arguments, CALL_SECONDS)
+        try:
+            answer = await self._running.call(runnable, tool, arguments, CALL_SECONDS)
+        except ParachuteError as error:
+            self.statuses.note(runnable, error)
+            raise
+        self.statuses.note(runnable, None)
+        return answer
 
     async def tools(self, name: str) -> tuple[OfferedTool, ...]:
         """List the tools of a server, asked anew; errors: NotFound, NotApproved, InvalidInput, Unavailable."""
@@ -150,7 +173,41 @@ class McpServers:
         """Take a server out of the file and end it; errors: NotFound, NotAllowed for the computer's own."""
         await asyncio.to_thread(self.catalog.remove, name)
         self._known.pop(name, None)
+        self.statuses.forget(name)
         await self._running.end(name)
+        await self.remote.logins.forget(name)
+
+    async def begin_login(
+        self, name: str, redirect: str, hosts: Sequence[str] = (), client: tuple[str, str | None] | None = None
+    ) -> Pending:
+        """Begin to sign in to a server elsewhere; it may reach `hosts` from now on, since the user has named them.
+
+        Errors: NotFound, NotApproved, InvalidInput, Conflict, LoginRefused, LoginFailed, Unavailable.
+        """
+        runnable = await asyncio.to_thread(self.catalog.runnable, name)
+        if not runnable.server.is_remote:
+            raise Conflict(f"The MCP server {name} runs here, where nobody signs in.", key="no_login_needed")
+        if hosts:
+
+            def allow() -> Runnable:
+                self.catalog.approve(self.catalog.review(name, (*runnable.approval.hosts, *hosts)))
+                return self.catalog.runnable(name)
+
+            runnable = await asyncio.to_thread(allow)
+        return await self.remote.logins.begin(runnable, redirect, await self.remote.headers(runnable), client)
+
+    async def begin_login_here(self, name: str) -> Pending:
+        """Begin to sign in with a browser of this machine; errors as for `begin_login`."""
+        return await self.begin_login(name, self._here)
+
+    async def logout(self, name: str) -> bool:
+        """Sign out of a server elsewhere, and return whether anybody was signed in; error: NotFound."""
+        await asyncio.to_thread(self.catalog.get, name)
+        return await self.remote.logins.forget(name)
+
+    def _ask_anew(self, name: str) -> None:
+        self._failed.pop(name, None)
+        self.statuses.forget(name)
 
     async def _tools(self, runnable: Runnable) -> tuple[OfferedTool, ...] | ParachuteError:
         name = runnable.server.name
@@ -181,7 +238,9 @@ class McpServers:
             return task.result()
         raise Unavailable(
             f"The MCP server {name} has not said what it offers within {_ASKED_SECONDS:.0f} s.",
-            f"It may still be starting: try again in a minute. `parachute logs mcp@{name}` shows what it prints.",
+            "Try again in a minute."
+            if runnable.server.is_remote
+            else f"It may still be starting: try again in a minute. `parachute logs mcp@{name}` shows what it prints.",
             key="still_starting",
         )
 
@@ -192,8 +251,10 @@ class McpServers:
         except ParachuteError as error:
             log.warning("The MCP server %s does not say what it offers: %s", name, error)
             self._failed[name] = (runnable, time.monotonic(), error)
+            self.statuses.note(runnable, error)
             raise
         self._failed.pop(name, None)
+        self.statuses.note(runnable, None)
         tools = offered_of(name, said)
         self._known[name] = _Known(runnable, tools)
         await asyncio.to_thread(self._keep, runnable, tools)

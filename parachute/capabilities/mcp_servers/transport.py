@@ -9,7 +9,7 @@ from typing import Any
 
 import anyio
 
-from parachute.base.errors import Unavailable
+from parachute.base.errors import ParachuteError, Unavailable
 
 log = logging.getLogger(__name__)
 
@@ -22,8 +22,10 @@ _MESSAGES, _BYTES = 2_000, 32 * 1024 * 1024
 _PARSED_HERE = 64 * 1024
 
 
-class Link:
-    """One connection to a server; `ended` is set when it is over, and `reason` says why, in a sentence."""
+class SocketLink:
+    """One connection to a server's socket, which starts it; `reason` says why it is over, in a sentence."""
+
+    failure: ParachuteError | None = None
 
     def __init__(self, name: str, path: Path) -> None:
         self.ended = asyncio.Event()
@@ -35,6 +37,14 @@ class Link:
     def asked(self) -> None:
         """Begin a request: the server may send as much again."""
         self._messages, self._bytes = _MESSAGES, _BYTES
+
+    def error(self) -> ParachuteError:
+        """Return why the connection has ended."""
+        return Unavailable(self.reason)
+
+    def cleaned(self, text: str) -> str:
+        """Return what the server says as it is: its environment was given to it."""
+        return text
 
     @contextlib.asynccontextmanager
     async def streams(self) -> AsyncIterator[tuple[Any, Any]]:

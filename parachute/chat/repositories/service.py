@@ -7,11 +7,12 @@ from parachute.base.clock import now
 from parachute.base.errors import InvalidInput, NotFound
 from parachute.chat.repositories.models import Asked, Choice, Decision
 from parachute.chat.repositories.store import RepositoryDecisions
+from parachute.sandbox.egress.certificates import Certificates
 from parachute.sandbox.egress.models import Mode, Refused, Target
 from parachute.sandbox.egress.route import Service
 from parachute.sandbox.egress.service import Egress
 from parachute.sandbox.git.models import ADDRESS, Access, Grant, Repository
-from parachute.sandbox.git.service import Certificates, GitService, Verdict
+from parachute.sandbox.git.service import GitService, Verdict
 from parachute.sandbox.git.tokens import Tokens
 from parachute.security.audit.decisions import Decisions
 from parachute.security.audit.service import Audit

@@ -108,6 +108,8 @@ def _shown(item: dict[str, Any]) -> str:
     lines += [f"    {line}" for line in cut.splitlines()]
     if item["answers"]:
         lines.append(f"  Answers: {', '.join(item['answers'])}")
+    if item["link"]:
+        lines.append(f"  Link: {item['link']}")
     if item["command"]:
         lines.append(f"  More: {item['command']}")
     return clean("\n".join(lines))

@@ -8,7 +8,7 @@ import typer
 
 from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.cli.api import Api, quoted
-from parachute.cli.asking import confirm
+from parachute.cli.asking import ask, can_ask, confirm
 from parachute.cli.asking import secret as typed_secret
 from parachute.cli.commands import JSON, YES, group
 from parachute.cli.installation import settings, user_home
@@ -33,23 +33,26 @@ _SECRET = typer.Argument(metavar="NAME", help="Name of the secret.")
 _HOST = typer.Option(None, "--host", help="A host of the internet that it may reach; again for more, none for none.")
 _READ = typer.Option(None, "--read", help="A folder that it may read, such as its program's; again for more, or none.")
 _RUNS = {"approved": "yes", "waiting": "not approved", "invalid": "cannot"}
+_WORDS = {"connected": "connected", "error": "error", "needs_login": "sign in", "untested": "untested"}
 _SECRET_LIMIT = 64 * 1024
 
 
 def list_(as_json: bool = JSON) -> None:
-    """List the servers of .mcp.json, and whether they may run."""
+    """List the servers of .mcp.json, whether they may run, and how they did when they were asked last."""
     found = _catalog()
     listed = found.listed()
+    known = _statuses()
     if as_json:
-        print_json({"servers": [_as_json(each) for each in listed], "problem": found.problem()})
+        servers = [{**_as_json(each), "status": _status(each, known)} for each in listed]
+        print_json({"servers": servers, "problem": found.problem()})
         return
     if problem := found.problem():
         print_error(problem)
     elif not listed:
         print_note("There are no MCP servers. `parachute mcp add NAME COMMAND` adds one.")
         return
-    rows = [(each.server.name, _RUNS[each.state], each.server.shown) for each in listed]
-    print_table(["Name", "Runs", "Command"], rows)
+    rows = [(each.server.name, _RUNS[each.state], _WORDS[_status(each, known)], each.server.shown) for each in listed]
+    print_table(["Name", "Runs", "Status", "Command or address"], rows)
     for each in listed:
         for problem in each.problems:
             print_note(f"{each.server.name}: {problem}")
@@ -58,16 +61,22 @@ def list_(as_json: bool = JSON) -> None:
 def show(name: str = _NAME, as_json: bool = JSON) -> None:
     """Show a server: what it runs, and what it was allowed."""
     listed = _catalog().get(name)
+    status = _status(listed, _statuses())
     if as_json:
-        print_json(_as_json(listed))
+        print_json({**_as_json(listed), "status": status})
     else:
-        print_facts(_facts(listed))
+        print_facts([*_facts(listed), ("Status", _WORDS[status])])
 
 
 def add(
     name: str = typer.Argument(metavar="NAME", help="What it shall be called."),
     command: list[str] = typer.Argument(
-        metavar="COMMAND...", help="Its program and arguments; -- before those with -."
+        None, metavar="[COMMAND...]", help="Its program and arguments; -- before those with -."
+    ),
+    url: str = typer.Option(None, "--url", help="The address of a server elsewhere, instead of a program."),
+    kind: str = typer.Option(None, "--type", help="How that one is called: http, or sse as older ones."),
+    header: list[str] = typer.Option(
+        None, "--header", help="'NAME: VALUE' that it is sent; ${secret:NAME} stands for a kept secret."
     ),
     env: list[str] = typer.Option(None, "--env", help="NAME=VALUE for it; ${secret:NAME} stands for a kept secret."),
     host: list[str] = _HOST,
@@ -76,12 +85,17 @@ def add(
     as_json: bool = JSON,
 ) -> None:
     """Add a server to .mcp.json, and approve it."""
-    fields: dict[str, object] = {"command": command[0], "args": command[1:]}
-    pairs = [text.partition("=") for text in env or ()]
-    if wrong := [name for name, equals, _ in pairs if not equals]:
-        raise InvalidInput(f"--env: expected NAME=VALUE, not {wrong[0][:60]!r}.")
-    if pairs:
-        fields["env"] = {variable: value for variable, _, value in pairs}
+    if (url is None) == (not command):
+        raise InvalidInput("Expected a program, or the address of a server elsewhere with --url.")
+    if url is not None:
+        fields: dict[str, object] = {"url": url, **({"type": kind} if kind else {})}
+        fields |= {"headers": dict(_pairs("--header", header, ":"))} if header else {}
+        fields |= {"env": dict(_pairs("--env", env, "="))} if env else {}
+    else:
+        if kind or header:
+            raise InvalidInput("--type and --header are for servers with --url.")
+        fields = {"command": command[0], "args": command[1:]}
+        fields |= {"env": dict(_pairs("--env", env, "="))} if env else {}
     found = _catalog()
     found.add(name, fields)
     try:
@@ -109,7 +123,7 @@ def remove(
 
 
 def _test(name: str = _NAME, as_json: bool = JSON) -> None:
-    """Start a server that is approved, and see whether it answers; the exit code is 1 if not."""
+    """Start or call a server that is approved, and see whether it answers; the exit code is 1 if not."""
     said = Api.find().post(f"/api/mcps/{quoted(name)}/test")
     if as_json:
         print_json(said)
@@ -134,6 +148,61 @@ def tools(name: str = _NAME, as_json: bool = JSON) -> None:
         raise typer.Exit(1)
 
 
+def login(
+    name: str = _NAME,
+    host: list[str] = typer.Option(
+        None, "--host", help="A host at which one signs in, if that is not the server's own; it may be reached then."
+    ),
+    paste: bool = typer.Option(
+        False, "--paste", help="The browser is on another machine: bring the address at which it ends."
+    ),
+    answer: str = typer.Option(None, "--answer", help="That address, to end what was begun before."),
+    client_id: str = typer.Option(None, "--client-id", help="The id of a program that you have registered there."),
+    as_json: bool = JSON,
+) -> None:
+    """Sign in to a server elsewhere, in a browser; the secret of a --client-id is asked for."""
+    api, path = Api.find(), f"/api/mcps/{quoted(name)}/login"
+    if answer is not None:
+        _end_login(api, path, name, answer, as_json)
+        return
+    body: dict[str, object] = {"hosts": list(host or ()), "paste": paste}
+    if client_id is not None:
+        body["client_id"] = client_id
+        if can_ask() and (kept := typed_secret("Its secret, or nothing")):
+            body["client_secret"] = kept
+    begun = api.post(path, body, seconds=60)
+    if as_json:
+        print_json(begun)
+        return
+    print(clean(f"Sign in to {name} at {begun['signs_in_at']} with this link:\n\n{begun['link']}\n"))
+    if not paste:
+        print_note(
+            f"Your browser comes back to {begun['comes_back_to']}. If it cannot: parachute mcp login {name} --answer ADDRESS"
+        )
+        return
+    print_note(
+        "Then your browser shows an error, since it cannot come back to this computer. Its address is what is needed."
+    )
+    if said := ask("The address at which it ended:"):
+        _end_login(api, path, name, said, as_json)
+    else:
+        print_note("Nobody is signed in.")
+        raise typer.Exit(1)
+
+
+def logout(name: str = _NAME, as_json: bool = JSON) -> None:
+    """Sign out of a server elsewhere: what was kept for it is forgotten."""
+    said = Api.find().delete(f"/api/mcps/{quoted(name)}/login")
+    print_answer(
+        said, as_json, f"Signed out of {name}." if said["was_signed_in"] else f"Nobody was signed in to {name}."
+    )
+
+
+def _end_login(api: Api, path: str, name: str, answer: str, as_json: bool) -> None:
+    said = api.post(f"{path}/answer", {"answer": answer}, seconds=60)
+    print_answer(said, as_json, f"You are signed in to {name}.")
+
+
 def _set_secret(name: str = typer.Argument(metavar="NAME", help="What .mcp.json calls it: ${secret:NAME}.")) -> None:
     """Keep a secret, asked for without being shown, or read from standard input."""
     value = typed_secret("Secret") if sys.stdin.isatty() else sys.stdin.read(_SECRET_LIMIT).removesuffix("\n")
@@ -156,7 +225,7 @@ def _remove_secret(name: str = _SECRET) -> None:
     print(clean(f"The secret {name} is removed."))
 
 
-app = group(list_, show, add, approve, remove, _test, tools)
+app = group(list_, show, add, approve, remove, _test, tools, login, logout)
 _secrets = group()
 _secrets.command("set")(_set_secret)
 _secrets.command("list")(_list_secrets)
@@ -174,19 +243,48 @@ def _catalog() -> "Catalog":
     return Catalog(home, settings(home).vault, settings(home).project_folders, Library(home, user_home(home)))
 
 
+def _statuses() -> dict[str, str]:
+    """The status of each server by its name, as far as the computer runs and knows it."""
+    api = Api.if_available(Home.find())
+    if api is None:
+        return {}
+    return {str(each["name"]): str(each["status"]) for each in api.get("/api/mcps")["servers"]}
+
+
+def _status(listed: "Listed", known: dict[str, str]) -> str:
+    found = known.get(listed.server.name, "untested")
+    return "needs_login" if listed.needs_login else found if found in _WORDS else "untested"
+
+
+def _pairs(option: str, given: Sequence[str] | None, sign: str) -> list[tuple[str, str]]:
+    """NAME, sign and VALUE of each; error: InvalidInput."""
+    found = [text.partition(sign) for text in given or ()]
+    if wrong := [name for name, there, _ in found if not there]:
+        raise InvalidInput(f"{option}: expected NAME{sign}VALUE, not {wrong[0][:60]!r}.")
+    return [(name, value.strip() if sign == ":" else value) for name, _, value in found]
+
+
 def _facts(listed: "Listed") -> list[tuple[str, str]]:
     """A server for a person; its variables as the file has them, which holds names of secrets only."""
+    from parachute.capabilities.mcp_servers.headers import shown as shown_header
+
     server, approval = listed.server, listed.approval
-    rows = [("Name", server.name), ("Runs", _RUNS[listed.state]), ("Command", server.shown)]
+    what = "Address" if server.is_remote else "Command"
+    rows = [("Name", server.name), ("Runs", _RUNS[listed.state]), (what, server.shown)]
     rows += [("Variable", f"{name}={value}") for name, value in server.env]
+    rows += [("Header", f"{name}: {shown_header(value)}") for name, value in server.headers]
     if listed.runnable is not None and approval is not None:
         rows += [("Copy of", f"{path} (sha256 {sha256[:16]}…)") for path, sha256 in listed.runnable.files.items()]
         rows += [("Reads", folder) for folder in approval.folders]
-        rows += [("Reaches", ", ".join(approval.hosts) or "nothing"), ("Approved", local(approval.approved_at))]
+        hosts = ", ".join(approval.hosts)
+        rows.append(("Signs in at", hosts or "its own host") if server.is_remote else ("Reaches", hosts or "nothing"))
+        rows.append(("Approved", local(approval.approved_at)))
     return [*rows, *(("Problem", problem) for problem in listed.problems)]
 
 
 def _as_json(listed: "Listed") -> dict[str, Any]:
+    from parachute.capabilities.mcp_servers.headers import shown as shown_header
+
     server, approval = listed.server, listed.approval if listed.runnable else None
     return {
         "name": server.name,
@@ -195,6 +293,7 @@ def _as_json(listed: "Listed") -> dict[str, Any]:
         "args": list(server.args),
         "env": dict(server.env),
         "url": server.url,
+        "headers": {name: shown_header(value) for name, value in server.headers},
         "state": listed.state,
         "problems": list(listed.problems),
         "files": dict(listed.runnable.files) if listed.runnable else {},
@@ -217,6 +316,8 @@ def _let_run(
     elif not yes:
         print_json(_as_json(found.get(name)))
     question = "Let it run in a sandbox of its own, and agents use its tools?"
+    if review.server.is_remote:
+        question = "Let agents use its tools, and send it what they write into them?"
     confirm(question, f"{name} was not approved.", yes=yes, as_json=as_json)
     found.approve(review)
     listed = found.get(name)
@@ -246,6 +347,13 @@ def _chosen(given: Sequence[str] | None, before: Sequence[str]) -> Sequence[str]
 
 
 def _shown(review: "Review") -> str:
+    from parachute.capabilities.mcp_servers.headers import shown as shown_header
+
+    if review.server.is_remote:
+        lines = [f"{review.server.name}:", f"  is at   {review.server.shown}"]
+        lines += [f"  is sent {name}: {shown_header(value)}" for name, value in review.server.headers]
+        lines += [f"  signs people in at {host}" for host in review.hosts]
+        return "\n".join([*lines, "  It runs elsewhere: this computer calls it there, and no sandbox does."])
     lines = [f"{review.server.name}:", f"  runs    {review.server.shown}"]
     lines += [f"  with    {name}={value}" for name, value in review.server.env]
     lines += [f"  copies  {file.path}  {size(len(file.content))}, sha256 {file.sha256[:16]}…" for file in review.files]

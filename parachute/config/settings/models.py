@@ -308,6 +308,17 @@ class GitSettings(BaseModel):
     )
 
 
+class McpSettings(BaseModel):
+    """MCP servers elsewhere, which are called by their address."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    ca_file: ExpandedPath | None = Field(
+        default=None,
+        description="A PEM file with certificate authorities that MCP servers elsewhere are trusted by, besides the system's.",
+    )
+
+
 class SuggestionSettings(BaseModel):
     """Changes that agents want to make to what modules keep."""
 
@@ -409,6 +420,7 @@ class Settings(BaseSettings):
     sandbox: SandboxSettings = SandboxSettings()
     network: NetworkSettings = NetworkSettings()
     git: GitSettings = GitSettings()
+    mcp: McpSettings = McpSettings()
     changes: ChangesSettings = ChangesSettings()
     agents: AgentSettings = AgentSettings()
     default_capabilities: CapabilitySettings = CapabilitySettings()

@@ -64,5 +64,8 @@ def _caller(request: Request) -> Caller:
 
 
 def _shown(page: Page, caller: Caller, *, is_owner: bool) -> dict[str, Any]:
-    items = [{**item.as_json(), "may_answer": item.may_answer(caller, is_owner=is_owner)} for item in page.items]
+    items = []
+    for item in page.items:
+        may_answer = item.may_answer(caller, is_owner=is_owner)
+        items.append({**item.as_json(), "may_answer": may_answer, "link": item.link if may_answer else None})
     return {"items": items, "problems": list(page.problems)}

@@ -40,7 +40,7 @@ class Item:
     """One thing that waits for the owner.
 
     `key` is its name among those of its kind, for its source; `source` is who wants it, `since` when it came (ISO 8601 in UTC, empty where nobody
-    noted it). `details` is what is decided about, as JSON. Without `answers` the command line decides, with `command`.
+    noted it). `details` is what is decided about, as JSON; `link` is for a browser, and shown to those alone who may answer. Without `answers` the command line decides, with `command`.
     Whoever answers needs each of the `rights` (module, capability), or has to be the owner where `is_owners`.
     """
 
@@ -55,6 +55,7 @@ class Item:
     is_owners: bool = False
     session: str | None = None
     command: str | None = None
+    link: str | None = None
 
     @cached_property
     def id(self) -> str:

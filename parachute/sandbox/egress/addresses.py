@@ -6,6 +6,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 Address = IPv4Address | IPv6Address
 
 PRIVATE = "a private address"
+OWN = "this machine"
 
 _GLOBAL_UNICAST = ip_network("2000::/3")
 """The one range that IANA gives out for IPv6; everything that embeds or translates lies outside, but for the next ones."""
@@ -32,7 +33,7 @@ def not_public(address: Address) -> str | None:
             return reason
     for test, reason in (
         (address.is_unspecified, "no address of a machine"),
-        (address.is_loopback, "this machine"),
+        (address.is_loopback, OWN),
         (address.is_link_local, "a link-local address"),
         (address.is_multicast, "a multicast address"),
         (address.is_private, PRIVATE),
@@ -67,13 +68,16 @@ def is_own(address: Address) -> bool:
     return True
 
 
-def refusal(text: str, *, private: bool = False) -> str | None:
-    """The reason why nothing may connect to an address, as its kind; None if it may. `private`: also to one at home."""
+def refusal(text: str, *, private: bool = False, own: bool = False) -> str | None:
+    """The reason why nothing may connect to an address, as its kind; None if it may.
+
+    `private`: also to one at home. `own`: also to this machine.
+    """
     try:
         address = ip_address(text)
     except ValueError:
         return "not an address"
     reason = not_public(address)
-    if reason and not (private and reason == PRIVATE):
+    if reason and not (private and reason == PRIVATE) and not (own and reason == OWN):
         return reason
-    return "this machine" if is_own(address) else None
+    return OWN if not own and is_own(address) else None

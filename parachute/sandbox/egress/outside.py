@@ -57,12 +57,13 @@ class Outside:
         lookups: asyncio.Semaphore,
         *,
         private: bool = False,
+        own: bool = False,
         tls: ssl.SSLContext | None = None,
     ) -> Streams:
         """A connection to a host, with TLS where that is given; errors: Refused if it is not public or all agents are stopped, Unreachable.
 
-        `private`: it may lie in the network at home; this machine is closed in any case, since its programs would take the
-        server for the owner.
+        `private`: it may lie in the network at home. `own`: it may be this machine, which is closed to whatever runs in sandboxes,
+        since programs here would take the server for the owner.
         """
         if self._kill_switch is not None and (panic := self._kill_switch.panic):
             stopped = panic.refusal()
@@ -75,7 +76,7 @@ class Outside:
                 else:
                     async with lookups:
                         found = await self._resolve(target.host, target.port)
-                return await self._first(target, found, private, tls)
+                return await self._first(target, found, tls, private=private, own=own)
         except TimeoutError as error:
             what = "does not answer" if found else "could not be looked up in time"
             raise Unreachable(f"{target} {what}.", status=504) from error
@@ -88,9 +89,11 @@ class Outside:
                 raise Unreachable(f"{target} cannot be reached: {error.strerror or error}.") from error
             raise Unreachable(f"{target.host} is not known: {error.strerror or error}.") from error
 
-    async def _first(self, target: Target, found: Sequence[str], private: bool, tls: ssl.SSLContext | None) -> Streams:
+    async def _first(
+        self, target: Target, found: Sequence[str], tls: ssl.SSLContext | None, *, private: bool, own: bool
+    ) -> Streams:
         options: dict[str, Any] = {"ssl": tls, "server_hostname": target.host} if tls else {}
-        refusals = {address: addresses.refusal(address, private=private) for address in dict.fromkeys(found)}
+        refusals = {address: addresses.refusal(address, private=private, own=own) for address in dict.fromkeys(found)}
         public = [address for address, reason in refusals.items() if reason is None][:_ADDRESSES]
         if not public:
             reasons = sorted({reason for reason in refusals.values() if reason})

@@ -11,6 +11,7 @@ from parachute.base.errors import InvalidInput
 from parachute.sandbox.egress.hosts import AllowedHosts, split
 from parachute.sandbox.egress.listener import Listener
 from parachute.sandbox.egress.models import Limits, Refused, Target, Unlisted
+from parachute.sandbox.egress.outlet import Outlet
 from parachute.sandbox.egress.outside import Connect, Outside, Resolve
 from parachute.sandbox.egress.route import Service
 from parachute.security.audit.decisions import Decisions
@@ -90,6 +91,12 @@ class Egress:
         except ValueError:
             return None
         return listener.refusal(Target(host, port or 443)) if listener is not None else None
+
+    def outlet(self, owner: str, named: Target, hosts: Iterable[str]) -> Outlet:
+        """A way for the server itself, to an address that the owner approved and to these hosts; error: InvalidInput."""
+        allowed = AllowedHosts.parse(hosts, private=True)
+        decisions = Decisions(self._audit, "mcp_server", owner)
+        return Outlet(owner, named, allowed, decisions, self._outside, self._limits.lookups)
 
     async def close(self, owner: str) -> None:
         """Close an owner's listener and break off its connections; none is no error."""

@@ -1,15 +1,14 @@
 """The git service of one sandbox: the repositories that it may use, with TLS and the owner's token."""
 
 import asyncio
-import ssl
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Literal, Protocol
 
 import h11
 
 from parachute.base.errors import ParachuteError
+from parachute.sandbox.egress.certificates import Certificates
 from parachute.sandbox.egress.hosts import AllowedHosts
 from parachute.sandbox.egress.models import Refused
 from parachute.sandbox.egress.request import ProxyRequest
@@ -31,30 +30,6 @@ class Grants(Protocol):
 
     def refusal(self, repository: Repository, access: Access) -> Refused:
         """Return the error for what is not allowed; whoever gives it may ask the owner."""
-
-
-class Certificates:
-    """Certificate authorities that git hosts are trusted by: the system's, and those of a file of the owner's."""
-
-    def __init__(self, file: Path | None = None) -> None:
-        self._file = file
-        self._context: ssl.SSLContext | None = None
-
-    async def context(self) -> ssl.SSLContext:
-        """Return the context of connections; error: Refused if the file cannot be read."""
-        if self._context is None:
-            try:
-                self._context = await asyncio.to_thread(self._load)
-            except OSError as error:
-                raise Refused("The file of the setting git.ca_file cannot be read.", "Tell the owner.") from error
-        return self._context
-
-    def _load(self) -> ssl.SSLContext:
-        context = ssl.create_default_context()
-        if self._file is not None:
-            context.load_verify_locations(self._file)
-        context.set_alpn_protocols(["http/1.1"])
-        return context
 
 
 class GitService:

@@ -56,8 +56,8 @@ from parachute.chat.sessions.transcripts import Transcripts
 from parachute.chat.sessions.trust_store import TrustStore
 from parachute.chat.workspaces.service import Workspaces
 from parachute.chat.workspaces.store import WorkspaceStore
+from parachute.sandbox.egress.certificates import Certificates
 from parachute.sandbox.engines.memory import TotalMemory
-from parachute.sandbox.git.service import Certificates
 from parachute.sandbox.git.tokens import Tokens
 from parachute.server.composition.events import EventServices
 from parachute.server.composition.lifecycle import Lifecycle
@@ -137,7 +137,8 @@ async def build_chat(
     is_approved = modules.approved_prompts.is_approved
     user_home = Path.home() if settings.capabilities.read_home else None
     library = Library(home, user_home)
-    mcp_servers = await lifecycle.start(McpServers(home, settings, sandbox.egress, tools, library))
+    mcp_servers = await lifecycle.start(McpServers(home, settings, sandbox.egress, tools, storage.audit, library))
+    mcp_servers.on_change(events.inbox.changed)
     plugins = await lifecycle.start(Plugins(library, mcp_servers.catalog, storage.audit, events.inbox.changed))
     await lifecycle.start(pool)
     found_agents = AgentStore(vault, modules.approved_prompts, user_home, sandboxes.check_directory)
@@ -171,7 +172,7 @@ async def build_chat(
     turn = TurnServices(agents, preparation, pool, events.events, storage.audit, events.inbox)
     runs = await lifecycle.start(Runs(turn, RunStore(storage.runs), admission, prewarming))
     events.inbox.add(
-        RunsSource(runs), McpServersSource(mcp_servers.catalog), HostsSource(networks), RepositoriesSource(repositories)
+        RunsSource(runs), McpServersSource(mcp_servers), HostsSource(networks), RepositoriesSource(repositories)
     )
     events.inbox.add(PromptsSource(vault, modules.approved_prompts), ChangesSource(changes, sessions.sessions))
     events.inbox.add(PluginsSource(plugins))

@@ -71,6 +71,8 @@ RULES = (
     Rule("/api/panic", "chat"),
     Rule("/api/resume", "panic", read="admin", write="admin", writers="credential"),
     # Each of these makes commands run outside of a sandbox, or lets strangers in.
+    # Where a browser arrives after signing in elsewhere: it brings no key, but what only whoever began to sign in was given.
+    Rule("/api/mcps/oauth/callback", "mcps", write="admin", readers="everyone", is_exact=True),
     Rule("/api/mcps", "mcps", write="admin"),
     Rule("/api/plugins", "plugins", write="admin"),
     # What is written here is approved, and steers conversations that run with the owner's rights.

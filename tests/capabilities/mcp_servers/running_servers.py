@@ -81,7 +81,7 @@ async def running_servers(launcher: Launcher, **settings: Any) -> AsyncIterator[
     audit = Audit(launcher.folder / "audit")
     audit.start()
     egress = Egress(audit)
-    service = McpServers(launcher.home, Settings(vault=vault, **settings), egress, Reading("reading_search"))
+    service = McpServers(launcher.home, Settings(vault=vault, **settings), egress, Reading("reading_search"), audit)
     await service.start()
     try:
         yield RunningServers(launcher, service)

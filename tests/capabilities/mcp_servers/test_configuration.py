@@ -36,6 +36,26 @@ def test_a_sound_server(configuration: Configuration) -> None:
     assert (server.secrets, dict(server.env)["MODE"]) == (("NOTES",), "fast")
 
 
+@pytest.mark.parametrize(
+    ("fields", "kind", "url"),
+    [
+        ({"url": "https://example.org/mcp"}, "http", "https://example.org/mcp"),
+        ({"url": "https://Example.ORG:443/mcp?a=b"}, "http", "https://example.org/mcp?a=b"),
+        ({"url": "https://example.org", "type": "streamable-http"}, "http", "https://example.org"),
+        ({"url": "https://example.org:8443/sse", "type": "sse"}, "sse", "https://example.org:8443/sse"),
+        ({"url": "http://localhost:8000/mcp"}, "http", "http://localhost:8000/mcp"),
+        ({"url": "http://192.168.1.20/mcp"}, "http", "http://192.168.1.20/mcp"),
+        ({"url": "http://[::1]:8000/mcp"}, "http", "http://[::1]:8000/mcp"),
+        ({"url": "http://nas.local/mcp"}, "http", "http://nas.local/mcp"),
+    ],
+)
+def test_a_sound_server_elsewhere(configuration: Configuration, fields: Any, kind: str, url: str) -> None:
+    write(configuration, {"notes": {**fields, "headers": {"Authorization": "Bearer ${secret:NOTES}"}}})
+    (server,) = configuration.load().servers
+    assert (server.kind, server.shown, server.problems) == (kind, url, ())
+    assert server.secrets == ("NOTES",)
+
+
 WRONG: list[tuple[Any, str]] = [
     ("npx", "expected an object"),
     ({}, "command: expected"),
@@ -53,11 +73,35 @@ WRONG: list[tuple[Any, str]] = [
     ({"command": "a", "env": {"A": 1}}, "env.A: expected text"),
     ({"command": "a", "env": {"A": "${HOME}"}}, "env.A: of references only ${secret:NAME} is known"),
     ({"command": "a", "env": {"A": "${secret:../x}"}}, "env.A: of references"),
-    ({"command": "a", "url": "https://example.org"}, "only servers of the type stdio"),
-    ({"url": "https://example.org/mcp"}, "only servers of the type stdio"),
-    ({"type": "http", "url": "https://example.org", "headers": {"A": "b"}}, "only servers of the type stdio"),
-    ({"type": "sse", "url": "https://example.org"}, "only servers of the type stdio"),
-    ({"type": 7, "command": "a"}, "type: expected stdio"),
+    ({"command": "a", "url": "https://example.org"}, "command: a server with a url has none"),
+    ({"type": 7, "command": "a"}, "type: expected stdio, http or sse"),
+    ({"type": "websocket", "url": "https://example.org"}, "type: expected stdio, http or sse"),
+    ({"type": "http"}, "url: expected an address"),
+    ({"url": 7}, "url: expected an address"),
+    ({"url": "mcp.example.org"}, "url: expected an address"),
+    ({"url": "file:///etc/passwd"}, "url: expected an address"),
+    ({"url": f"https://example.org/{'a' * 2000}"}, "url: expected an address of up to"),
+    ({"url": "https://example.org/a b"}, "url: expected an address of up to"),
+    ({"url": "https://example.org/${secret:A}"}, "url: expected an address of up to"),
+    ({"url": "https://example.org\r\nHost: evil"}, "url: expected an address of up to"),
+    ({"url": "https://user:pass@example.org/"}, "url: a user name"),
+    ({"url": "https://example.org/#a"}, "url: a user name"),
+    ({"url": "http://example.org/mcp"}, "url: only machines at home"),
+    ({"url": "http://169.254.169.254/latest"}, "url: it is a link-local address"),
+    ({"url": "https://[::ffff:127.0.0.1]/"}, "url: it is an IPv4 address in IPv6 form"),
+    ({"url": "http://2130706433/"}, "url: it ends in a number"),
+    ({"url": "http://0.0.0.0/"}, "url: it is no address of a machine"),
+    ({"url": "https://intranet/"}, "url: its host has only one part"),
+    ({"url": "https://example.org", "env": {}}, "env: a server with a url has none"),
+    ({"url": "https://example.org", "headers": ["A"]}, "headers: expected an object"),
+    ({"url": "https://example.org", "headers": {"A": "b\r\nC: d"}}, "headers.A: expected text"),
+    ({"url": "https://example.org", "headers": {"A": 1}}, "headers.A: expected text"),
+    ({"url": "https://example.org", "headers": {"A B": "c"}}, "headers.A B: that is not the name"),
+    ({"url": "https://example.org", "headers": {"Host": "c"}}, "headers.Host: the connection sets"),
+    ({"url": "https://example.org", "headers": {"Content-Length": "1"}}, "headers.Content-Length: the connection sets"),
+    ({"url": "https://example.org", "headers": {"A": "1", "a": "2"}}, "headers: a name stands there twice"),
+    ({"url": "https://example.org", "headers": {"A": "${HOME}"}}, "headers.A: of references"),
+    ({"url": "https://example.org", "headers": {str(n): "" for n in range(21)}}, "headers: expected an object"),
     ({"type": "stdio", "command": "a", "headers": {}}, "headers: a server with a command has none"),
 ]
 
@@ -148,8 +192,8 @@ def test_what_cannot_be_added_or_removed(configuration: Configuration) -> None:
     for name in ("Notes", "notes", "parachute"):
         with pytest.raises(Conflict):
             configuration.add(name, SOUND)
-    with pytest.raises(InvalidInput, match="only servers of the type stdio"):
-        configuration.add("web", {"url": "https://example.org"})
+    with pytest.raises(InvalidInput, match="only machines at home"):
+        configuration.add("web", {"url": "http://example.org"})
     with pytest.raises(NotFound):
         configuration.remove("other")
     with pytest.raises(NotAllowed):

@@ -51,10 +51,10 @@ from parachute.llm.gateway.store import UsageStore, add_subjects, add_subscripti
 from parachute.modules.registry.service import Modules
 from parachute.modules.runtime.interfaces import Interfaces
 from parachute.modules.runtime.service import Hosts
+from parachute.sandbox.egress.certificates import Certificates
 from parachute.sandbox.egress.service import Egress
 from parachute.sandbox.engines.memory import TotalMemory
 from parachute.sandbox.engines.service import Sandboxes
-from parachute.sandbox.git.service import Certificates
 from parachute.sandbox.git.tokens import Tokens
 from parachute.security.audit.service import Audit
 from parachute.server.composition.sandbox import agent_program

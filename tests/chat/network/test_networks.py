@@ -19,9 +19,9 @@ from parachute.chat.sessions.models import Session
 from parachute.chat.workspaces.models import Workspace
 from parachute.config.settings.models import NetworkSettings
 from parachute.events.inbox.models import Answer
+from parachute.sandbox.egress.certificates import Certificates
 from parachute.sandbox.egress.models import Network
 from parachute.sandbox.egress.service import Egress
-from parachute.sandbox.git.service import Certificates
 from parachute.sandbox.git.tokens import Tokens
 from parachute.sandbox.layout import EGRESS_SOCKET
 from parachute.security.audit.service import Audit

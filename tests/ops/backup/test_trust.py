@@ -23,6 +23,7 @@ def furnish(home: Path) -> None:
         "keys.yaml",
         "credentials.json",
         "mcp-secrets.json",
+        "mcp-logins.json",
         "git-tokens.json",
         "cli.token",
         "modules.yaml",

@@ -198,6 +198,14 @@ def test_this_machine_is_recognised_by_its_addresses() -> None:
     assert addresses.refusal("not an address") == "not an address"
 
 
+def test_only_an_address_that_the_owner_named_may_be_this_machine() -> None:
+    for address in ("127.0.0.1", "::1"):
+        assert addresses.refusal(address, private=True) == "this machine"
+        assert addresses.refusal(address, own=True) is None
+    assert addresses.refusal("192.168.1.1", own=True) == "a private address"
+    assert addresses.refusal("169.254.169.254", private=True, own=True) == "a link-local address"
+
+
 def test_a_public_address_of_this_machine_is_this_machine() -> None:
     # A network of its own, in which the loopback interface has a public address.
     script = """

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 from parachute_runner.egress_forward import Forwarder, git_environment
 
+from parachute.sandbox.egress.certificates import Certificates
 from parachute.sandbox.egress.models import Refused
 from parachute.sandbox.git.models import ADDRESS, Access, Repository
-from parachute.sandbox.git.service import Certificates, GitService, Verdict
+from parachute.sandbox.git.service import GitService, Verdict
 from parachute.sandbox.git.tokens import Tokens
 from parachute.security.audit.decisions import Decisions
 from tests.sandbox.egress.conftest import SECONDS

@@ -9,6 +9,7 @@ SECRETS = {
     "the command line's token": ".parachute/cli.token",
     "tokens of git hosts": ".parachute/git-tokens.json",
     "secrets of MCP servers": ".parachute/mcp-secrets.json",
+    "logins at MCP servers": ".parachute/mcp-logins.json",
     "hooks of the owner": ".parachute/hooks.yaml",
     "a log": ".parachute/logs/planted.log",
     "the specification of a sandbox": ".parachute/sandboxes/planted.json",

@@ -1,0 +1,95 @@
+"""Single requests to those who give logins: small answers, no redirect, and only hosts that the owner approved.
+
+Imports the HTTP client: import it in functions.
+"""
+
+import httpcore2
+import httpx2
+
+from parachute import __version__
+from parachute.base.errors import InvalidInput, ParachuteError, Unavailable
+from parachute.capabilities.mcp_servers import addresses
+from parachute.capabilities.mcp_servers.logins.errors import LoginRefused
+from parachute.capabilities.mcp_servers.remote.network import pool
+from parachute.sandbox.egress.certificates import Certificates
+from parachute.sandbox.egress.outlet import Outlet
+
+_LIMIT = 256 * 1024
+_TIMEOUT = {"connect": 10.0, "read": 10.0, "write": 10.0, "pool": 10.0}
+
+
+class Requests:
+    """Asks on behalf of one server."""
+
+    def __init__(self, name: str, outlet: Outlet, certificates: Certificates) -> None:
+        self._name = name
+        self._outlet = outlet
+        self._certificates = certificates
+
+    def address(self, url: str, what: str) -> addresses.Address:
+        """Read an address that the server names, to which we may connect; errors: LoginRefused."""
+        address = self.shown(url, what)
+        if not self._outlet.allows(address.target):
+            host = str(address.target).removesuffix(":443")
+            raise LoginRefused(
+                f"One signs in to the MCP server {self._name} at {host}, which you have not allowed.",
+                f"`parachute mcp login {self._name} --host {host}` allows it.",
+                key="host_not_allowed",
+                status=403,
+                hosts=[host],
+            )
+        return address
+
+    def shown(self, url: str, what: str) -> addresses.Address:
+        """Read an address that only the owner's browser opens; error: LoginRefused."""
+        try:
+            return addresses.parse(url)
+        except (ValueError, InvalidInput) as error:
+            raise LoginRefused(f"The MCP server {self._name} names no usable address of {what}: {error}.") from error
+
+    async def ask(self, request: httpx2.Request, what: str) -> httpx2.Response:
+        """Return the whole answer to a request; errors: LoginRefused, Unavailable."""
+        address = self.address(str(request.url), what)
+        headers = httpx2.Headers(request.headers)
+        headers |= {
+            "accept": "application/json",
+            "accept-encoding": "identity",
+            "user-agent": f"parachute/{__version__}",
+        }
+        url = httpcore2.URL(
+            scheme=address.scheme.encode(),
+            host=request.url.raw_host,
+            port=request.url.port,
+            target=request.url.raw_path,
+        )
+        certificates = await self._certificates.context()
+        try:
+            async with (
+                pool(self._outlet, certificates) as connections,
+                connections.stream(
+                    request.method, url, headers=headers.raw, content=request.read(), extensions={"timeout": _TIMEOUT}
+                ) as response,
+            ):
+                return await self._read(request, response, address)
+        except ParachuteError:
+            raise
+        except (httpcore2.TimeoutException, httpcore2.NetworkError, httpcore2.ProtocolError, OSError) as error:
+            raise Unavailable(f"{address.origin}, at which one signs in, does not answer.") from error
+
+    async def _read(
+        self, request: httpx2.Request, response: httpcore2.Response, address: addresses.Address
+    ) -> httpx2.Response:
+        headers = httpx2.Headers(response.headers)
+        if headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
+            raise LoginRefused(f"{address.origin} answers compressed, which it was not asked for.")
+        data = bytearray()
+        if headers.get("content-type", "").lower().startswith("text/event-stream"):
+            return httpx2.Response(response.status, request=request)  # it begins to serve, and may never end
+        async for chunk in response.aiter_stream():
+            data += chunk
+            if len(data) > _LIMIT:
+                raise LoginRefused(f"{address.origin} answers with more than {_LIMIT:,} bytes.")
+        kept = {
+            name: headers[name][:4096] for name in ("content-type", "www-authenticate", "location") if name in headers
+        }
+        return httpx2.Response(response.status, headers=kept, content=bytes(data), request=request)

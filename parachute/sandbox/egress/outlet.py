@@ -1,0 +1,63 @@
+"""The way of the server itself to hosts that the owner approved, decided and recorded as for those in sandboxes."""
+
+import asyncio
+from ipaddress import ip_address
+
+from parachute.sandbox.egress.addresses import OWN, PRIVATE, not_public
+from parachute.sandbox.egress.hosts import AllowedHosts, Pattern, is_address
+from parachute.sandbox.egress.models import Refused, Target
+from parachute.sandbox.egress.outside import Outside, Streams
+from parachute.security.audit.decisions import Decisions
+
+
+class Outlet:
+    """`named` is the one target that the owner approved as an address; it alone may be this machine, and only if it says so."""
+
+    def __init__(
+        self, owner: str, named: Target, allowed: AllowedHosts, decisions: Decisions, outside: Outside, lookups: int
+    ) -> None:
+        self._owner = owner
+        self._named = named
+        self._allowed = allowed
+        self._decisions = decisions
+        self._outside = outside
+        self._lookups = asyncio.Semaphore(lookups)
+
+    def allows(self, target: Target) -> bool:
+        """Return whether a connection may go there."""
+        return target == self._named or self._allowed.allows(target)
+
+    async def connect(self, target: Target) -> Streams:
+        """Connect to a host; errors: Refused, Unreachable."""
+        described = f"CONNECT {target}"
+        try:
+            if not self.allows(target):
+                raise Refused(f"{self._owner} may not reach {target}: you have not allowed it.", key="host_not_allowed")
+            is_named = target == self._named
+            streams = await self._outside.reach(
+                target,
+                self._lookups,
+                private=is_at_home(target.host) if is_named else self._allowed.allows_private(target),
+                own=is_named and is_this_machine(target.host),
+            )
+        except Refused as refused:
+            self._decisions.record(described, refused.message)
+            raise
+        self._decisions.record(described, None)
+        return streams
+
+    def close(self) -> None:
+        """Write the decisions that were only counted."""
+        self._decisions.flush()
+
+
+def is_at_home(host: str) -> bool:
+    """True for a normal host that is a machine of the network at home by its name or address, and for this machine."""
+    return is_this_machine(host) or Pattern(host, below=False, port=None).is_private
+
+
+def is_this_machine(host: str) -> bool:
+    """True for `localhost`, and for an address that may be one of this machine: a name of others could be pointed here."""
+    if is_address(host):
+        return not_public(ip_address(host)) in (OWN, PRIVATE)
+    return host == "localhost"
