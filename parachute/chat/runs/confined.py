@@ -4,8 +4,10 @@ import asyncio
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+from parachute.base.errors import Unavailable
 from parachute.chat.runs.preparation import AgentServices
 from parachute.llm.gateway.endpoint import ModelEndpoint
 from parachute.sandbox.engines.execution import Execution
@@ -24,29 +26,30 @@ async def confined(
     limits: Limits,
     plugins: Mapping[str, Path] = NO_PLUGINS,
 ) -> Execution:
-    """The execution of an agent that sees these folders and files and no others; errors: ParachuteError, OSError.
+    """The execution of an agent that sees these folders and files and no others; error: ParachuteError.
 
     One view has all folders that it may write, as parts of the folder in which they all are. Where there are no views, or the
     owner wants none, it writes to the folders themselves.
     """
     session, sandboxes = endpoint.session, services.sandboxes
-    folders = [Path(mount.source) for mount in mounts if mount.is_live]
-    parts: tuple[str, ...] = ()
-    view = project = None
-    if folders and services.settings.changes.apply != "live":
-        project = Path(os.path.commonpath(folders))
-        view = View.of(services.home.views, session, project)
-        if await sandboxes.can_view(folders, view.folder):
-            parts = tuple("" if each == project else str(each.relative_to(project)) for each in folders)
-    if not parts or view is None or project is None:
-        return await sandboxes.confine(session, endpoint, mounts, egress=egress, limits=limits, plugins=plugins)
-    if not sandboxes.opened.has_view(session, view.folder):
-        await services.changes.refresh(session, project, view.upper)
-    for part in parts:
-        await asyncio.to_thread(View(view.folder, part).make, project)
-    of_folder = dict(zip(map(str, folders), parts, strict=True))
+    folders = {mount.source: Path(mount.source) for mount in mounts if mount.is_live}
+    confine = partial(sandboxes.confine, session, endpoint, egress=egress, limits=limits, plugins=plugins)
+    if not folders or services.settings.changes.apply == "live":
+        return await confine(mounts)
+    project = Path(os.path.commonpath(folders.values()))
+    view = View.of(services.home.views, session, project)
+    if not await sandboxes.can_view(folders.values(), view.folder):
+        return await confine(mounts)
+    parts = {source: "/".join(folder.relative_to(project).parts) for source, folder in folders.items()}
+    try:
+        if not sandboxes.opened.has_view(session, view.folder):
+            await services.changes.refresh(session, project, view.upper)
+        for part in parts.values():
+            await asyncio.to_thread(View(view.folder, part).make, project)
+    except OSError as error:
+        raise Unavailable(f"No view of {project} can be made: {error.strerror or error}.", key="no_view") from error
     viewed = [
-        replace(each, view=str(view.folder), part=of_folder[each.source]) if each.is_live else each for each in mounts
+        replace(each, view=str(view.folder), part=parts[each.source]) if each.is_live else each for each in mounts
     ]
-    execution = await sandboxes.confine(session, endpoint, viewed, egress=egress, limits=limits, plugins=plugins)
-    return replace(execution, view=view.folder, project=project, parts=parts)
+    execution = await confine(viewed)
+    return replace(execution, view=view.folder, project=project, parts=tuple(parts.values()))

@@ -309,3 +309,30 @@ async def test_two_owners_have_their_own_lists(world: World) -> None:
     writer.close()
     assert [line["owner"] for line in world.egress.status()] == ["agent-1", "daily"]
     assert world.path.parent.stat().st_mode & 0o777 == 0o700
+
+
+async def test_a_page_is_judged_as_its_connection_would_be(world: World) -> None:
+    await world.open("api.example.org", "*.example.net:8443")
+    for url in ("https://api.example.org/a", "http://who:x@API.example.org.:80/", "https://a.example.net:8443/?x"):
+        assert world.egress.refusal_of_page("daily", url) is None, url
+    for url, target in {
+        "https://web.example.org/secret": "web.example.org:443",
+        "https://api.example.org@web.example.org": "web.example.org:443",
+        "https://a.example.net": "a.example.net:443",
+        "https://127.0.0.1/": "127.0.0.1:443",
+        "https://[::1]:90/": "[::1]:90",
+    }.items():
+        refused = world.egress.refusal_of_page("daily", url)
+        assert refused is not None, url
+        assert refused.key == "egress_refused"
+        assert target in refused.message
+    # What cannot be read is for the proxy to refuse, and nobody else's line is asked.
+    for url in ("", "https://", "https://a b/", "https://[::1", "https://a:99999/", "https://x" * 2000):
+        assert world.egress.refusal_of_page("daily", url) is None
+    assert world.egress.refusal_of_page("weekly", "https://web.example.org/") is None
+    assert world.internet.lookups == []
+    await world.audit.close()
+    audited = "".join(path.read_text() for path in (world.folder / "audit").glob("*.jsonl"))
+    assert "CONNECT web.example.org:443" in audited
+    assert world.egress.status()[0]["refused"] == 5
+    assert "secret" not in audited
