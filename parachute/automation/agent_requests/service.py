@@ -96,8 +96,15 @@ class AgentRequests:
         request = await self._new(module, agent, prompt, None, None, by_owner=True)
         config = agent_of(module, agent)
         if config.sandbox is not None and not config.requires_explicit_approval:
+            try:
+                await self._begin(request)
+            except BaseException:
+                self._forget(request)
+                raise
             self._record(request, "start", who)
-            await self._begin(request)
+        else:
+            self._record(request, "ask", who)
+            await self._tell(request)
         return request
 
     def requests(self) -> Sequence[AgentRequest]:
@@ -298,7 +305,7 @@ class AgentRequests:
     def _record(self, request: AgentRequest, word: str, who: str) -> None:
         self._audit.append(
             event_type="agent_request",
-            source_type="module" if word == "ask" else "core" if word == "expire" else "user",
+            source_type="core" if word == "expire" else "module" if who == request.module.name else "user",
             source_id=who,
             target_module=request.module.name,
             target_endpoint=f"{word} {request.agent} {request.id}",

@@ -145,8 +145,12 @@ class StagedModules:
         try:
             name = self._install(staged)
         except BaseException as error:
-            said = str(error) if isinstance(error, ParachuteError) else type(error).__name__
-            self._end(staged, "failed", f"{said} Stage it again.")
+            if self._folder(staged.id).is_dir():
+                # Another program was changing modules: nothing was touched.
+                self._end(staged, "waiting")
+            else:
+                said = str(error) if isinstance(error, ParachuteError) else type(error).__name__
+                self._end(staged, "failed", f"{said} Stage it again.")
             raise
         self._end(staged, "installed")
         return name
@@ -165,7 +169,7 @@ class StagedModules:
         modules, progress = self._modules, _Steps(self, staged)
         assert staged.shown is not None
         with (
-            one_at_a_time(modules.places, modules.registry, _BUSY_SECONDS, progress),
+            one_at_a_time(modules.places, modules.registry, min(_BUSY_SECONDS, modules.limits.wait_seconds), progress),
             kept_folder(modules.places, self._folder(staged.id)) as folder,
         ):
             installation = staged_before(

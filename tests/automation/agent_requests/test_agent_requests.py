@@ -206,6 +206,44 @@ def test_what_cannot_run_waits_for_nobody(computer: Office, agent: str, prompt: 
     assert computer.waiting() == []
 
 
+def test_a_limit_holds_for_the_next_run_and_is_what_is_shown(computer: Office) -> None:
+    agent = {"sandbox": {"network": ["a.example.org"]}, "requires_explicit_approval": True, "capabilities": ["read"]}
+    computer.install("narrow", BODY, agents={"asked": agent})
+    assert key_of(computer.run("asked", "Look it up.", "narrow")) == "waits_for_owner"
+    (before,) = computer.waiting()
+    assert before["details"]["network"] == "a.example.org"
+    limited = computer.command("modules", "limit", "narrow", "asked", "--no-network")
+    assert limited.returncode == 0, limited.stderr
+    assert "limited to no network" in limited.stdout
+    # What was shown before holds no more.
+    assert computer.answer(before, "allow").status_code == 404
+    assert key_of(computer.run("asked", "Look it up.", "narrow")) == "waits_for_owner"
+    (item,) = computer.waiting()
+    assert item["details"]["network"] == "none"
+    wider = computer.command("modules", "limit", "narrow", "asked", "--folder", "Daily/")
+    assert wider.returncode == 1
+    assert "not among what asked may open" in wider.stderr
+    assert computer.command("modules", "limit", "narrow", "asked").returncode == 1
+    again = computer.command("modules", "limit", "narrow", "asked", "--reset", "--json")
+    assert json.loads(again.stdout)["agent_limits"] == {}
+    assert computer.post("/api/modules/narrow/disable").status_code == 200
+
+
+def test_nothing_begins_while_everything_is_stopped(computer: Office) -> None:
+    assert key_of(computer.run("asked", "In panic.")) == "waits_for_owner"
+    (item,) = computer.waiting()
+    assert computer.owners("POST", "/api/panic").status_code == 200
+    try:
+        refused = computer.answer(item, "allow")
+        assert refused.status_code >= 400
+        body = {"module": "letters", "agent": "called", "prompt": "Go!"}
+        assert computer.owners("POST", "/api/agent-runs", json=body).status_code >= 400
+        assert [each["id"] for each in computer.waiting()] == [item["id"]]
+    finally:
+        assert computer.owners("POST", "/api/resume").status_code == 200
+    assert computer.answer(item, "deny").status_code == 200
+
+
 def test_a_module_cannot_flood_the_inbox(computer: Office) -> None:
     computer.install("noisy", BODY, agents=AGENTS)
     keys = [key_of(computer.run("asked", f"Number {number}", "noisy")) for number in range(6)]

@@ -122,6 +122,18 @@ def test_an_approval_holds_for_the_computer_as_it_was(staged: StagedModules, mod
     assert modules.status("hello").module.version == "1.1.0"  # type: ignore[union-attr]
 
 
+def test_while_another_program_changes_modules_it_waits_on(
+    staged: StagedModules, modules: Modules, source: Path, hello: Path
+) -> None:
+    write_module(source, version="1.1.0")
+    found = waiting(staged, source)
+    with modules.approving("hello"), pytest.raises(Conflict) as refused:
+        staged.approve(found.id, str(found.hash))
+    assert (refused.value.key, found.status) == ("modules_busy", "waiting")
+    staged.approve(found.id, str(found.hash))
+    assert modules.status("hello").module.version == "1.1.0"  # type: ignore[union-attr]
+
+
 def test_a_deleted_one_leaves_nothing(staged: StagedModules, modules: Modules, source: Path) -> None:
     found = waiting(staged, source)
     staged.delete(found.id)

@@ -252,6 +252,7 @@ async def test_everything_is_audited_and_nothing_secret(computer: Computer, owne
         "api_key",
         "anonymous",
         "hook",
+        "user",
     }
     everything = vault_text(computer, "audit/*.jsonl") + computer.logs()
     token = owner.headers["authorization"].removeprefix("Bearer ")
