@@ -37,7 +37,7 @@ WHY = {
 _ERRORS = 50
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False, eq=False)
 class Import:
     """One import; times are ISO 8601 in UTC, `progress` is the part of the export that has been read.
 

@@ -173,9 +173,10 @@ class Imports:
             except BaseException:
                 await asyncio.shield(running.drop())
                 raise
-        came = record.imported + record.skipped + record.files_imported + record.files_skipped
+        if record.errors:
+            return "failed"
         record.progress = 1.0
-        return "failed" if record.errors and not came else "done"
+        return "done"
 
     async def _undo(self, running: Running) -> State:
         async with self._one:
