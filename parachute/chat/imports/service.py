@@ -7,6 +7,7 @@ import os
 import secrets
 import sqlite3
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -153,14 +154,13 @@ class Imports:
         record.state = state
         running = self._running[record.id] = Running(record, self._folders, self._sessions)
         work = self._import(running, kind or "auto") if state == "waiting" else self._undo(running)
-        task = self._tasks[record.id] = asyncio.create_task(self._finish(running, work, by), name=f"import {record.id}")
-        task.add_done_callback(lambda _: self._forget(record.id))
+        self._tasks[record.id] = asyncio.create_task(self._finish(running, work, by), name=f"import {record.id}")
 
-    def _forget(self, import_id: str) -> None:
-        self._tasks.pop(import_id, None)
-        running = self._running.pop(import_id, None)
-        if running is not None:
-            running.changed.set()
+    def _settled(self, record: Import, state: State) -> None:
+        """Let go of an import that is over: from now on it can be undone, or forgotten."""
+        record.state = state
+        self._tasks.pop(record.id, None)
+        self._running.pop(record.id).changed.set()
 
     async def _import(self, running: Running, kind: str) -> State:
         record = running.record
@@ -186,31 +186,33 @@ class Imports:
 
     async def _finish(self, running: Running, work: Any, by: str) -> None:
         record = running.record
-        before = record.state
+        state: State = "done" if record.state == "undoing" else "cancelled"
         try:
-            record.state = await work
+            state = await work
         except asyncio.CancelledError:
-            record.state = "cancelled" if before == "waiting" else "done"
             work.close()
         except (ParachuteError, OSError, sqlite3.Error) as error:
             problem = disk_error(error) or error
             record.fail(str(problem))
-            record.state = "failed"
+            state = "failed"
         except Exception:
             log.exception("The import %s has failed.", record.id)
             record.fail("Something unexpected happened; `parachute logs core` shows it.")
-            record.state = "failed"
+            state = "failed"
         record.ended_at = now()
         self._audit.append(
             event_type="import",
             source_type="user",
             source_id=by,
             target_module="chat",
-            target_endpoint=f"{record.state} {record.kind or 'unknown'} {record.id}: {record.imported} conversations",
-            success=record.state != "failed",
+            target_endpoint=f"{state} {record.kind or 'unknown'} {record.id}: {record.imported} conversations",
+            success=state != "failed",
             error="; ".join(record.errors) or None,
         )
-        await asyncio.shield(asyncio.to_thread(self._settle, record))
+        try:
+            await asyncio.shield(asyncio.to_thread(self._settle, replace(record, state=state)))
+        finally:
+            self._settled(record, state)
 
     def _settle(self, record: Import) -> None:
         with contextlib.suppress(OSError):  # the next start clears it
