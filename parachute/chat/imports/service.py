@@ -236,9 +236,10 @@ class Imports:
             if not left:
                 return
             records = await self._known()
-            # A conversation that was placed and not stored: half of it would be there.
+            began = min((records[each].started_at for each in left if each in records), default=now())
+            # What was placed and not stored: half of a conversation would be there. What is older has lost its list.
             here = set(await self._sessions.ids())
-            for session in await asyncio.to_thread(self._sessions.transcripts.imported_ids):
+            for session in await asyncio.to_thread(self._folders.placed_since, began):
                 if session not in here:
                     await asyncio.to_thread(self._folders.remove_transcript, session)
             for import_id in left:
