@@ -24,6 +24,7 @@ from parachute.config.vault.service import Vault
 
 _ID = re.compile(r"[0-9a-f]{8}")
 _RECORD_LIMIT = 256 * 1024
+_TRANSCRIPT = ".imported.jsonl"
 _LINE = 16 * 1024
 _SPARE = 512 * 1024 * 1024
 """Bytes that an import leaves free: the owner goes on writing."""
@@ -95,23 +96,27 @@ class ImportFolders:
     def place_transcript(self, import_id: str, staged: str, session: str) -> None:
         """Move what was staged of a conversation to its place; one without a session that lies there is replaced."""
         with Folder.open(self.root) as root:
-            root.rename(f"{import_id}/staged/{_number(staged)}", root, f"transcripts/{session}.imported.jsonl")
+            root.rename(f"{import_id}/staged/{_number(staged)}", root, f"transcripts/{session}{_TRANSCRIPT}")
 
     def sync_transcripts(self) -> None:
         """Wait until the names of placed transcripts are on the disk."""
         with Folder.open(self.transcripts) as folder:
             folder.sync()
 
+    def placed_since(self, moment: str) -> list[str]:
+        """The sessions whose transcript was written since a moment."""
+        since = datetime.fromisoformat(moment).timestamp()
+        try:
+            with Folder.open(self.transcripts) as folder:
+                written = [each for each in folder.entries() if each.stat(follow_symlinks=False).st_mtime >= since]
+                return [each.name.removesuffix(_TRANSCRIPT) for each in written if each.name.endswith(_TRANSCRIPT)]
+        except OSError:
+            return []
+
     def remove_transcript(self, session: str) -> None:
         """Remove what was placed of a session that was not stored."""
         with contextlib.suppress(OSError), Folder.open(self.root) as root:
-            root.remove(f"transcripts/{session}.imported.jsonl")
-
-    def origin(self, import_id: str, staged: str) -> dict[str, object]:
-        """The first line of what was staged of a conversation."""
-        with Folder.open(self.root) as root, root.file(f"{import_id}/staged/{_number(staged)}") as file:
-            value: dict[str, object] = json.loads(file.readline(_LINE * 4))
-        return value
+            root.remove(f"transcripts/{session}{_TRANSCRIPT}")
 
     def place_file(self, import_id: str, staged: str, path: str, time: str | None) -> bool | None:
         """Put a staged file into the vault; None if the same one is there, False if another one is, which stays."""

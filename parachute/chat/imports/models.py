@@ -37,7 +37,7 @@ WHY = {
 _ERRORS = 50
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False, eq=False)
 class Import:
     """One import; times are ISO 8601 in UTC, `progress` is the part of the export that has been read.
 
@@ -127,9 +127,26 @@ class Import:
                 or not found.left_out.keys() <= WHY.keys()
             ):
                 raise ValueError("unknown words")
-            if not isinstance(found.id, str) or not isinstance(found.name, str):
-                raise ValueError("no texts")
-            found.as_json()
+            if not all(_fits(getattr(found, each.name), getattr(_PLAIN, each.name)) for each in fields(cls)):
+                raise ValueError("wrong types")
         except (ValueError, TypeError, AttributeError, RecursionError) as error:
             raise InvalidInput(f"This is no record of an import: {error}.") from error
         return found
+
+
+_PLAIN = Import("", "", None, "")
+
+
+def _fits(value: object, plain: object) -> bool:
+    """Return True for a value of the type that the field has in a plain record."""
+    match plain:
+        case None:
+            return value is None or isinstance(value, str)
+        case float():
+            return isinstance(value, int | float)
+        case list():
+            return isinstance(value, list) and all(isinstance(each, str) for each in value)
+        case dict():
+            return isinstance(value, dict) and all(isinstance(each, int) for each in value.values())
+        case _:
+            return type(value) is type(plain)

@@ -7,6 +7,7 @@ import os
 import secrets
 import sqlite3
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -153,14 +154,13 @@ class Imports:
         record.state = state
         running = self._running[record.id] = Running(record, self._folders, self._sessions)
         work = self._import(running, kind or "auto") if state == "waiting" else self._undo(running)
-        task = self._tasks[record.id] = asyncio.create_task(self._finish(running, work, by), name=f"import {record.id}")
-        task.add_done_callback(lambda _: self._forget(record.id))
+        self._tasks[record.id] = asyncio.create_task(self._finish(running, work, by), name=f"import {record.id}")
 
-    def _forget(self, import_id: str) -> None:
-        self._tasks.pop(import_id, None)
-        running = self._running.pop(import_id, None)
-        if running is not None:
-            running.changed.set()
+    def _settled(self, record: Import, state: State) -> None:
+        """Let go of an import that is over: from now on it can be undone, or forgotten."""
+        record.state = state
+        self._tasks.pop(record.id, None)
+        self._running.pop(record.id).changed.set()
 
     async def _import(self, running: Running, kind: str) -> State:
         record = running.record
@@ -173,9 +173,10 @@ class Imports:
             except BaseException:
                 await asyncio.shield(running.drop())
                 raise
-        came = record.imported + record.skipped + record.files_imported + record.files_skipped
+        if record.errors:
+            return "failed"
         record.progress = 1.0
-        return "failed" if record.errors and not came else "done"
+        return "done"
 
     async def _undo(self, running: Running) -> State:
         async with self._one:
@@ -185,31 +186,33 @@ class Imports:
 
     async def _finish(self, running: Running, work: Any, by: str) -> None:
         record = running.record
-        before = record.state
+        state: State = "done" if record.state == "undoing" else "cancelled"
         try:
-            record.state = await work
+            state = await work
         except asyncio.CancelledError:
-            record.state = "cancelled" if before == "waiting" else "done"
             work.close()
         except (ParachuteError, OSError, sqlite3.Error) as error:
             problem = disk_error(error) or error
             record.fail(str(problem))
-            record.state = "failed"
+            state = "failed"
         except Exception:
             log.exception("The import %s has failed.", record.id)
             record.fail("Something unexpected happened; `parachute logs core` shows it.")
-            record.state = "failed"
+            state = "failed"
         record.ended_at = now()
         self._audit.append(
             event_type="import",
             source_type="user",
             source_id=by,
             target_module="chat",
-            target_endpoint=f"{record.state} {record.kind or 'unknown'} {record.id}: {record.imported} conversations",
-            success=record.state != "failed",
+            target_endpoint=f"{state} {record.kind or 'unknown'} {record.id}: {record.imported} conversations",
+            success=state != "failed",
             error="; ".join(record.errors) or None,
         )
-        await asyncio.shield(asyncio.to_thread(self._settle, record))
+        try:
+            await asyncio.shield(asyncio.to_thread(self._settle, replace(record, state=state)))
+        finally:
+            self._settled(record, state)
 
     def _settle(self, record: Import) -> None:
         with contextlib.suppress(OSError):  # the next start clears it
@@ -233,9 +236,10 @@ class Imports:
             if not left:
                 return
             records = await self._known()
-            # A conversation that was placed and not stored: half of it would be there.
+            began = min((records[each].started_at for each in left if each in records), default=now())
+            # What was placed and not stored: half of a conversation would be there. What is older has lost its list.
             here = set(await self._sessions.ids())
-            for session in await asyncio.to_thread(self._sessions.transcripts.imported_ids):
+            for session in await asyncio.to_thread(self._folders.placed_since, began):
                 if session not in here:
                     await asyncio.to_thread(self._folders.remove_transcript, session)
             for import_id in left:

@@ -12,6 +12,9 @@ _SHOWN = frozenset({"user", "assistant", "system"})
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})")
 _EXACT = 2**53  # larger integers are not exact in JSON as most programs read it
 
+_QUOTED = re.compile(r"<imported_conversation>\n(?:(?!>|</)[^\n]*\n)*(?:>[^\n]*\n)*</imported_conversation>\n\n")
+"""What `runs.quoting` puts before a message: some lines of its own, and then the quotation."""
+
 SHOWN_TOOLS = {"Agent": "Task"}
 """The names that the app knows tools by (contract, section 3) where the agent's program has others."""
 
@@ -51,6 +54,7 @@ def _clean(event: dict[str, Any]) -> bool:
         message = event["message"]
         if isinstance(message, dict) and isinstance(message.get("content"), str | list):
             changed |= _clean_message(message)
+            changed |= event["type"] == "user" and _remove_quotation(message)
         else:
             wrong.append("message")
             changed = True
@@ -110,6 +114,19 @@ def _clean_message(message: dict[str, Any]) -> bool:
     changed |= len(kept) != len(message["content"])
     message["content"] = kept
     return changed
+
+
+def _remove_quotation(message: dict[str, Any]) -> bool:
+    """Take out what was quoted of an import before a message: people see that where it was said."""
+    content = message["content"]
+    blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
+    block = next((block for block in blocks if block["type"] == "text"), None)
+    if block is None or not (quoted := _QUOTED.match(block["text"])):
+        return False
+    block["text"] = block["text"][quoted.end() :]
+    if isinstance(content, str):
+        message["content"] = block["text"]
+    return True
 
 
 def _is_block(block: dict[str, Any]) -> bool:

@@ -2,6 +2,7 @@
 
 import http.client
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,9 @@ from parachute.cli.packing import packed
 
 _DAYS = typer.Option(7, "--days", min=0, max=36_500, help="What is deleted within so many days.")
 _KEEP_SECONDS = 3600.0
+_QUIET_SECONDS = 5.0
+"""Between two lines that tell how far an import is."""
+
 _FILE = typer.Argument(
     ..., metavar="FILE", help="The export: an archive as it was downloaded, or a file or folder from it."
 )
@@ -136,13 +140,13 @@ def _import(kind: str, path: Path, dry_run: bool, archived: bool, as_json: bool)
 def _follow(api: Api, record: dict[str, Any]) -> dict[str, Any]:
     """Wait for the end of an import, and show how far it is; a lost connection only means looking again."""
     path = f"/api/imports/{quoted(record['id'])}"
-    shown = 0.0
+    shown = time.monotonic()
     try:
         with api.stream("GET", f"{path}/events") as events:
             for record in documents(events):
-                if record["progress"] >= shown + 0.1 and record["state"] == "running":
-                    shown = record["progress"]
-                    print_note(f"{round(shown * 100)} %, {_brought(record)}")
+                if record["state"] in ("running", "undoing") and time.monotonic() > shown + _QUIET_SECONDS:
+                    shown = time.monotonic()
+                    print_note(f"{round(record['progress'] * 100)} %, {_brought(record)}")
     except KeyboardInterrupt:
         print_note(f"The import goes on; `parachute import cancel {record['id']}` stops it.")
         raise

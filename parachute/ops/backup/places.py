@@ -28,7 +28,8 @@ class Places:
 
     def parts(self) -> tuple[Part, Part]:
         """Return the parts: the vault, and the state directory without what only this moment or this machine has."""
-        made_anew = ("**/__pycache__", ".parachute/adopting", ".parachute/**/*.unfinished")
+        under_way = (".parachute/adopting", ".parachute/imports/*/upload", ".parachute/imports/*/staged")
+        made_anew = ("**/__pycache__", *under_way, ".parachute/**/*.unfinished")
         passing = (
             "run",
             "logs",

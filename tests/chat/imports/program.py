@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 PROGRAM = "parachute.chat.imports.reading.program"
-SECONDS = 100
+SECONDS = 400
 
 
 @dataclass

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ import psutil
 import pytest
 
 from tests.support.computer import Computer
+from tests.support.small_disk import small_disk
 from tests.support.waiting import until
 
 from . import exports
@@ -161,3 +163,23 @@ async def test_hundreds_of_imports_do_not_hold_the_api_up(computer: Computer) ->
         for _ in range(20):
             assert (await client.get("/api/chat?limit=5")).status_code == 200
         assert (await over(client, import_id))["imported"] == COUNT
+
+
+async def test_a_disk_that_becomes_full_keeps_whole_conversations(computer: Computer) -> None:
+    await asyncio.to_thread(computer.stop)
+    shutil.rmtree(computer.vault)
+    computer.vault.mkdir()
+    with small_disk(computer.vault, 700) as disk:
+        await asyncio.to_thread(computer.start)
+        try:
+            async with computer.client(headers=signed(computer)) as client:
+                import_id = await begun(client, many())
+                await asyncio.to_thread(disk.fill)
+                found = await over(client, import_id)
+                assert (found["state"], len(found["errors"])) == ("failed", 1)
+                refused = await client.post("/api/imports", content=many())
+                assert (refused.status_code, refused.json()["key"]) == (507, "disk_full")
+                disk.make_room()
+                await whole(computer, client)
+        finally:
+            await asyncio.to_thread(computer.stop)

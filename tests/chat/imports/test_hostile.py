@@ -14,7 +14,7 @@ import pytest
 
 from . import exports
 from .exports import boat, claude_conversation, node, packed, tree
-from .program import Read, read
+from .program import PROGRAM, Read, read
 
 LONG = 100_000
 
@@ -132,6 +132,7 @@ def test_what_is_nested_too_deeply_is_passed_over(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(900)
 def test_a_conversation_of_200_megabytes_is_passed_over(tmp_path: Path) -> None:
     nodes = [node(f"n{n}", f"n{n - 1}", text="word " * 200_000) for n in range(200)]
     found = exported(tmp_path, boat("c-1"), tree(*nodes, title="Huge", name="huge"), boat("c-2"))
@@ -139,6 +140,7 @@ def test_a_conversation_of_200_megabytes_is_passed_over(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(900)
 def test_one_message_of_200_megabytes_is_cut(tmp_path: Path) -> None:
     for number, text in enumerate(("word " * 40_000_000, "\U0001f600\n\\" * 20_000_000)):
         folder = tmp_path / str(number)
@@ -220,39 +222,32 @@ def test_a_hostile_database_runs_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(900)
 def test_a_gigabyte_is_read_in_less_than_200_megabytes(tmp_path: Path) -> None:
-    texts = [
-        " ".join(random.Random(n).choices(("sail", "rope", "tide", "Ottilie", "kettle\n"), k=400)) for n in range(50)
-    ]
+    words = random.Random(1)
+    talks = []
+    for number in range(200):
+        texts = (" ".join(words.choices(("sail", "rope", "tide", "Ottilie", "kettle\n"), k=400)) for _ in range(40))
+        roles = ("user", "assistant")
+        nodes = [node(f"n{n}", f"n{n - 1}" if n else None, roles[n % 2], each) for n, each in enumerate(texts)]
+        talks.append(tree(*nodes, name=f"c-{number}", title=f"Number {number}"))
+    part = json.dumps(talks)[1:-1].encode()
     upload, count = tmp_path / "upload", 0
-    with upload.open("w") as file:
-        file.write("[")
+    with upload.open("wb") as file:
         while file.tell() < 1024**3:
-            nodes = [
-                node(f"n{n}", f"n{n - 1}" if n else None, "assistant" if n % 2 else "user", texts[(count + n) % 50])
-                for n in range(40)
-            ]
-            file.write(("," if count else "") + json.dumps(tree(*nodes, name=f"c-{count}", title=f"Number {count}")))
+            file.write((b"," if count else b"[") + part.replace(b'"c-', b'"c-%d-' % count))
             count += 1
-        file.write("]")
+        file.write(b"]")
     staged = tmp_path / "staged"
     staged.mkdir()
     (staged / "known").write_text("")
-    command = [
-        sys.executable,
-        "-I",
-        "-m",
-        "parachute.chat.imports.reading.program",
-        str(upload),
-        "chatgpt",
-        str(staged),
-        "dry",
-    ]
-    ran = subprocess.run(
-        [sys.executable, "-c", _MEASURE, *command], capture_output=True, text=True, timeout=600, check=True
-    )
-    lines = ran.stdout.splitlines()
-    assert sum('"conversation"' in line for line in lines) == count
+    command = [sys.executable, "-I", "-m", PROGRAM, str(upload), "chatgpt", str(staged), "dry"]
+    measured = [sys.executable, "-c", _MEASURE, *command]
+    try:
+        ran = subprocess.run(measured, capture_output=True, text=True, timeout=800, check=True)
+    finally:
+        upload.unlink()
+    assert ran.stdout.count('"conversation"') == 200 * count
     assert int(ran.stderr) < 200 * 1024
 
 

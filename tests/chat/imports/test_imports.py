@@ -178,6 +178,10 @@ async def test_a_message_in_an_imported_chat_knows_the_conversation(
     shown = check_response(models.SessionWithMessages, await owner.get(f"/api/chat/{session.id}"))
     assert [message.role for message in shown.messages] == ["user", "assistant"] * 3
     assert shown.message_count == 6
+    raw = (await owner.get(f"/api/chat/{session.id}")).json()["messages"]
+    assert raw[2]["content"] == [{"type": "text", "text": "What is my boat called?"}], (
+        "the quotation is not shown again"
+    )
     transcript = check_response(models.Transcript, await owner.get(f"/api/chat/{session.id}/transcript?full=true"))
     assert transcript.segment_count == 2
     assert transcript.event_count == len(transcript.events) == 6

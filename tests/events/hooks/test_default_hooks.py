@@ -124,7 +124,11 @@ async def test_a_long_conversation_is_saved_before_it_is_cut(quick: Computer) ->
 async def test_of_what_others_said_nothing_is_remembered(computer: Computer, scripted: MessagesAPI) -> None:
     async with computer.client() as client:
         session = ended(await answered(client, "Whose is the telescope?"))["sessionId"]
-        for column, value in (("source", "telegram"), ("metadata", '{"module": "daily"}')):
+        for column, value in (
+            ("source", "telegram"),
+            ("metadata", '{"module": "daily"}'),
+            ("metadata", '{"import": {"messages": 2}}'),
+        ):
             with sqlite3.connect(computer.vault / ".parachute" / "sessions.db", timeout=10) as database:
                 database.execute("UPDATE sessions SET source = 'parachute'")
                 database.execute(f"UPDATE sessions SET {column} = ?", (value,))
