@@ -23,5 +23,5 @@ class Wanted:
         return name in self._names
 
     def folders(self) -> Iterator[Path | None]:
-        """The folders in which to look for them."""
-        yield from dict.fromkeys((None, *self._names.values()))
+        """The folders in which to look for them; none while nothing waits."""
+        yield from dict.fromkeys(self._names.values())

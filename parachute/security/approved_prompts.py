@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from parachute.base.approved_hashes import ApprovedHashes
@@ -25,6 +25,14 @@ class ApprovedPrompts:
             return _digest(name, text) in self._hashes.digests()
         except InvalidInput:
             return False
+
+    def approved(self, files: Iterable[tuple[str, str]]) -> frozenset[str]:
+        """Return the names of those files, each with its text, that were approved; the approvals are read once."""
+        try:
+            digests = self._hashes.digests()
+        except InvalidInput:
+            return frozenset()
+        return frozenset(name for name, text in files if _digest(name, text) in digests)
 
     def approve(self, name: str, text: str, parts: Sequence[str] = ()) -> None:
         """Approve a text in place of what was approved under this name; `parts` count by themselves. Error: InvalidInput."""

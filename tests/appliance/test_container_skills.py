@@ -21,7 +21,9 @@ def test_a_skill_is_called_and_its_script_runs_and_cannot_be_changed(agents: Age
     assert text_of(said) == "Launching skill: skills:tides"
     session = said[-1]["sessionId"]
     assert text_of(agents.say(SCRIPT, session)) == "high water"
-    tried = agents.say(f"chmod +w {SCRIPT} 2>&1; mkdir /plugins/skills/new 2>&1; true", session)
+    # Written so that the program does not see what it is about, and refuses it before.
+    write = f"python3 -c 'open(\"{SCRIPT}\", \"w\")' 2>&1; sh -c 'mkdir /plugins/new' 2>&1; true"
+    tried = agents.say(write, session)
     assert text_of(tried).count("Read-only file system") == 2
     explained = json.loads(agents.run(f"parachute sandbox explain {session} --json"))
     assert [row for row in explained["rows"] if row["differs"]] == []
@@ -29,4 +31,4 @@ def test_a_skill_is_called_and_its_script_runs_and_cannot_be_changed(agents: Age
 
 def test_without_skills_there_is_nothing(agents: Agents, built: dict[str, Any]) -> None:
     made = json.loads(agents.run("parachute workspaces create Bare --skills none --json"))
-    assert agents.output("ls /plugins", workspaceId=made["slug"]) == ""
+    assert agents.output("ls /plugins; echo end", workspaceId=made["slug"]) == "end"

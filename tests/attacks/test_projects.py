@@ -76,7 +76,7 @@ async def test_all_projects_together_are_none(sandboxes: SandboxFactory, tmp_pat
 
 
 @needs_bubblewrap
-@pytest.mark.parametrize("kind", ["Chat", "parachute", "parachute/below"])
+@pytest.mark.parametrize("kind", ["Chat", "agents", "parachute", "parachute/below"])
 async def test_what_steers_others_is_no_project(sandboxes: SandboxFactory, kind: str) -> None:
     folder = sandboxes.vault.root / kind
     folder.mkdir(parents=True)

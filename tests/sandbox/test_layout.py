@@ -13,7 +13,7 @@ from parachute.sandbox.engines.execution import Execution
 
 PRODUCT = Path(layout.__file__).parents[1]
 OWN = re.compile(
-    r"(/scratch|/cache|/attachments|/project|/outside|/run/parachute|/opt/parachute/(parachute_runner|agent))(/|$)"
+    r"(/scratch|/cache|/plugins|/attachments|/project|/outside|/run/parachute|/opt/parachute/(parachute_runner|agent))(/|$)"
 )
 
 

@@ -89,11 +89,13 @@ class Agents:
         answering = request.agent.name if request.agent else None
         chosen: list[Agent] = []
         unapproved: list[Agent] = []
-        for agent in self._store.found(request.directory):
+        found = self._store.found(request.directory)
+        approved = frozenset() if request.level == "sandboxed" else self._store.approved(found)
+        for agent in found:
             names = (agent.name, agent.path, Path(agent.path).stem)
             if agent.problem or agent.name in (answering, *BUILT_IN) or not allowed(request.choice.agents, names):
                 continue
-            is_good = request.level == "sandboxed" or self._store.is_approved(agent)
+            is_good = request.level == "sandboxed" or agent.name in approved
             (chosen if is_good else unapproved).append(agent)
         return chosen, unapproved
 

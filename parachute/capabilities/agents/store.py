@@ -1,6 +1,6 @@
 """The agents in the vault, in projects and in the user's home."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from time import time_ns
@@ -123,6 +123,12 @@ class AgentStore(AnsweringAgents):
     def is_approved(self, agent: Agent) -> bool:
         """True if these words may steer conversations that run directly."""
         return self._approvals.is_approved(self.approval_name(agent), agent.content)
+
+    def approved(self, agents: Iterable[Agent]) -> frozenset[str]:
+        """The names of those agents whose words may steer conversations that run directly."""
+        named = {self.approval_name(agent): agent for agent in agents}
+        found = self._approvals.approved((name, agent.content) for name, agent in named.items())
+        return frozenset(named[name].name for name in found)
 
     def before(self, agent: Agent) -> bytes | None:
         """The words that were approved of it last."""

@@ -103,7 +103,9 @@ class Skills:
         own = request.agent.skills if request.agent else None
         chosen: list[FoundSkill] = []
         unapproved: list[FoundSkill] = []
-        for each in self._store.found(request.directory):
+        found = self._store.found(request.directory)
+        approved = frozenset() if request.level == "sandboxed" else self._store.approved(found)
+        for each in found:
             name = each.skill.name
             if (
                 each.skill.problem
@@ -111,7 +113,7 @@ class Skills:
                 or (own is not None and name not in own)
             ):
                 continue
-            is_good = request.level == "sandboxed" or self._store.is_approved(each)
+            is_good = request.level == "sandboxed" or name in approved
             (chosen if is_good else unapproved).append(each)
         return chosen, unapproved
 

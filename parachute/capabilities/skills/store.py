@@ -3,7 +3,7 @@
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import time_ns
@@ -128,10 +128,15 @@ class SkillStore:
 
     def is_approved(self, each: FoundSkill) -> bool:
         """True if this skill, with all its files, may steer conversations that run directly; nothing may while approvals cannot be read."""
+        return bool(self.approved([each]))
+
+    def approved(self, skills: Iterable[FoundSkill]) -> frozenset[str]:
+        """The names of those skills that may steer conversations that run directly; the approvals are read once."""
         try:
-            return self._approved_digest(each) in self._approvals.digests()
+            digests = self._approvals.digests()
         except InvalidInput:
-            return False
+            return frozenset()
+        return frozenset(each.skill.name for each in skills if self._approved_digest(each) in digests)
 
     def approve(self, each: FoundSkill) -> None:
         """Let a skill steer conversations that run directly, as it was found; error: InvalidInput for one with a problem."""

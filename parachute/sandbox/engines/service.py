@@ -39,7 +39,7 @@ from parachute.sandbox.layout import (
 from parachute.security.trust_levels import TrustLevel
 from parachute.supervisor import control, units
 
-_STEERING = ("Chat", "parachute")
+_STEERING = ("Chat", "agents", "parachute")
 """Folders of the vault with prompts, agents and memory of all conversations."""
 
 NO_PLUGINS: Mapping[str, Path] = MappingProxyType({})
