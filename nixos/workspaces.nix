@@ -10,11 +10,6 @@ let
     description = "Which ${what} its conversations get: all, none, or those that are named.";
   };
 
-  # Nothing here has plugins to give, so that a promise would be empty.
-  shown = what: choice what // {
-    description = "Which ${what} the app shows as chosen: all, none, or those that are named. Conversations have none, whatever is chosen.";
-  };
-
   repository.options = {
     repository = lib.mkOption {
       type = lib.types.nonEmptyStr;
@@ -66,7 +61,7 @@ let
         mcps = choice "MCP servers, tools and modules";
         skills = choice "skills";
         agents = choice "agents";
-        plugins = shown "plugins";
+        plugins = choice "plugins";
       };
       memory = lib.mkOption {
         type = lib.types.nullOr (lib.types.ints.between 256 1048576);
