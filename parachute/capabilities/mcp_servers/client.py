@@ -73,8 +73,8 @@ class Client:
         """Wait until the server has introduced itself; error: Unavailable, and then it is ended."""
         ended = asyncio.create_task(self._link.ended.wait())
         try:
-            either: set[asyncio.Future[Any]] = {self._ready, ended}
-            await asyncio.wait(either, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            waits: tuple[asyncio.Future[Any], ...] = (self._ready, ended)
+            await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
             if self._ready.done():
                 self._ready.result()
             elif ended.done():

@@ -14,6 +14,7 @@ from parachute.capabilities.mcp_servers.logins.errors import LoginRefused
 from parachute.capabilities.mcp_servers.logins.service import Callback
 from parachute.capabilities.mcp_servers.models import NeedsLogin
 from parachute.events.inbox.models import Answer
+from tests.capabilities.mcp_servers.hostile_server import harmless, hostile_server
 from tests.capabilities.mcp_servers.remote_servers import (
     RemoteServer,
     RemoteServers,
@@ -53,6 +54,7 @@ async def test_signing_in_and_out(servers: RemoteServers, server: RemoteServer) 
     await servers.sign_in("notes")
     assert await servers.service.call("notes", "act", {}) == "Noted: nothing"
     assert status(servers) == "connected"
+    assert await servers.service.call("notes", "echo", {"headers": "authorization"}) == '"Bearer …"'
     tools, warnings = await servers.service.offered("all", None)
     assert (len(tools), warnings) == (2, ())
     file = servers.home.root / "mcp-logins.json"
@@ -68,6 +70,10 @@ async def test_signing_in_and_out(servers: RemoteServers, server: RemoteServer) 
     assert servers.catalog.logins.secrets() == ()
     with pytest.raises(NeedsLogin):
         await servers.service.call("notes", "act", {})
+    await servers.audit.close()
+    audited = "".join(path.read_text() for path in (servers.folder / "audit").glob("*.jsonl"))
+    assert all(word in audited for word in ('"mcp_login"', '"mcp_logout"', "CONNECT 127.0.0.1"))
+    assert not any(token in audited for token in tokens)
 
 
 async def test_a_token_that_has_died_is_refreshed_once_for_all_calls(
@@ -91,6 +97,7 @@ async def test_a_token_that_has_died_is_refreshed_once_for_all_calls(
     assert await servers.service.call("notes", "act", {}) == "Noted: nothing"
 
 
+@pytest.mark.long
 async def test_tokens_that_live_for_a_second(tmp_path: Path) -> None:
     with RemoteServer(oauth=True, lives=1) as server:
         async with remote_servers(tmp_path) as servers:
@@ -104,10 +111,11 @@ async def test_tokens_that_live_for_a_second(tmp_path: Path) -> None:
 
 async def test_a_login_is_for_one_address(servers: RemoteServers) -> None:
     await servers.sign_in("notes")
-    with RemoteServer() as other:
+    async with hostile_server(harmless) as other:
         servers.put("notes", other.url)
-        assert await servers.service.call("notes", "act", {}) == "Noted: nothing"
-        assert not any("authorization" in each for each in other.control()["seen"])
+        assert await servers.service.call("notes", "act", {}) == "done"
+        assert other.asked
+        assert not any("authorization" in each.headers for each in other.asked)
 
 
 async def test_a_state_is_good_for_once_and_for_who_began(servers: RemoteServers) -> None:
@@ -173,7 +181,7 @@ async def test_what_waits_is_in_the_inbox_with_a_link(servers: RemoteServers) ->
 
 
 async def test_nobody_signs_in_where_everybody_is_let_in(servers: RemoteServers) -> None:
-    with RemoteServer() as other:
+    async with hostile_server(harmless) as other:
         servers.put("open", other.url)
         with pytest.raises(ParachuteError) as refused:
             await servers.service.begin_login_here("open")

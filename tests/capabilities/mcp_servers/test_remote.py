@@ -67,6 +67,7 @@ async def test_a_secret_goes_into_a_header_and_comes_back_to_nobody(
         await servers.service.call("notes", "act", {})
 
 
+@pytest.mark.long
 async def test_the_older_transport(servers: RemoteServers) -> None:
     with RemoteServer(kind="sse") as server:
         servers.put("notes", server.url, type="sse")
@@ -90,6 +91,7 @@ async def test_an_address_is_a_part_of_the_approval(servers: RemoteServers, open
             await servers.service.call("notes", "act", {})
 
 
+@pytest.mark.long
 async def test_a_server_that_forgets_its_connections_is_asked_again(servers: RemoteServers) -> None:
     with RemoteServer() as server:
         servers.put("notes", server.url)
@@ -103,6 +105,7 @@ async def test_a_server_that_forgets_its_connections_is_asked_again(servers: Rem
     assert servers.service.statuses.of(servers.catalog.get("notes"))[0] == "connected"
 
 
+@pytest.mark.long
 async def test_tls_by_an_authority_of_the_owner(tmp_path: Path) -> None:
     authority = Authority(tmp_path / "authority")
     authority.server("localhost")

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from parachute.security.keys.cli_token import CliToken
 from tests.capabilities.mcp_servers.programs import plain
+from tests.capabilities.mcp_servers.remote_servers import RemoteServer, browse
 from tests.capabilities.plugins.git_server import call_plugins
 from tests.chat.changes.seeding import call_changes
 from tests.chat.claude_code_import.writing import talk as said
@@ -178,6 +179,12 @@ async def _rightly(computer: ModuleComputer, client: httpx2.AsyncClient, model: 
     await call("GET /api/mcps/{name}/tools", name="notes")
     await call("DELETE /api/mcps/{name}", name="notes")
     await call_plugins(computer.folder, call)
+    with RemoteServer(oauth=True) as elsewhere:
+        await call("POST /api/mcps", {"name": "elsewhere", "url": elsewhere.url})
+        begun = await call("POST /api/mcps/{name}/login", {}, name="elsewhere")
+        body = {"answer": browse(begun["link"])}
+        await call("POST /api/mcps/{name}/login/answer", body, name="elsewhere")
+        await call("DELETE /api/mcps/{name}/login", name="elsewhere")
     await call_changes(computer.home, computer.folder / "boat", call, session)
     await call("GET /api/sandbox/sessions/{session}", session=session)
     adoptable = write(computer.folder / ".claude", "/a", *said("/a"))

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections import deque
 
 from parachute.base.errors import ParachuteError, Unavailable
 
@@ -10,6 +11,8 @@ MESSAGE_LIMIT = 2 * 1024 * 1024
 
 _BYTES, _LINES, _REQUESTS = 32 * 1024 * 1024, 6_000, 30
 """Bytes, lines of event streams, and requests to the server, for each request of ours."""
+
+_TOKENS = 8
 
 _ANSWER_SECONDS = 180.0
 """A stream that answers one request ends after that, whoever still waits for it."""
@@ -22,6 +25,8 @@ class Allowance:
         self.name = name
         self.ended = asyncio.Event()
         self.failure: ParachuteError | None = None
+        self.tokens: deque[str] = deque(maxlen=_TOKENS)
+        """Those that it was sent last."""
         self.renew()
 
     def renew(self) -> None:

@@ -54,8 +54,9 @@ class RemoteLink:
         return self._allowance.error()
 
     def cleaned(self, text: str) -> str:
-        """Take the headers out of what the server says."""
-        for secret in self._secrets:
+        """Take headers and tokens out of what the server says."""
+        tokens = [token for token in self._allowance.tokens if len(token) >= _SHORTEST_SECRET]
+        for secret in (*self._secrets, *tokens):
             text = text.replace(secret, "…")
         return text
 

@@ -136,6 +136,8 @@ class Transport(httpx2.AsyncBaseTransport):
         headers["accept-encoding"] = "identity"  # what is small on the way could be large here
         if token is not None:
             headers["authorization"] = f"Bearer {token}"
+            if token not in self._allowance.tokens:
+                self._allowance.tokens.append(token)
         assert isinstance(request.stream, httpx2.AsyncByteStream)
         url = request.url
         response = await self._connections.handle_async_request(
