@@ -39,7 +39,7 @@ class GitServer:
 @contextmanager
 def git_server(folder: Path) -> Iterator[GitServer]:
     """A server that runs in a thread of its own."""
-    loop, host, ready = asyncio.new_event_loop(), GitHost(folder / "git-host"), threading.Event()
+    host, ready, end = GitHost(folder / "git-host"), threading.Event(), threading.Event()
     ports: list[int] = []
 
     async def serve() -> None:
@@ -55,8 +55,7 @@ def git_server(folder: Path) -> Iterator[GitServer]:
         async with server:
             await asyncio.to_thread(end.wait)
 
-    end = threading.Event()
-    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
+    thread = threading.Thread(target=lambda: asyncio.run(serve()))
     thread.start()
     try:
         ready.wait()
@@ -64,8 +63,6 @@ def git_server(folder: Path) -> Iterator[GitServer]:
     finally:
         end.set()
         thread.join()
-        loop.run_until_complete(loop.shutdown_default_executor())
-        loop.close()
 
 
 async def call_plugins(folder: Path, call: Callable[..., Awaitable[Any]]) -> None:
