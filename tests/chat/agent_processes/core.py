@@ -7,6 +7,7 @@ from typing import Any
 
 from parachute.base.database import Database
 from parachute.capabilities.mcp_servers.service import McpServers
+from parachute.capabilities.offered.service import ConversationCapabilities
 from parachute.chat.agent_processes.models import ModuleTools
 from parachute.chat.agent_processes.options import prepare_files
 from parachute.chat.agent_processes.pool import AgentPool
@@ -226,7 +227,8 @@ async def core(
         networks = Networks(settings.network, egress, HostDecisions(trust), repositories, inbox.changed)
         inbox.add(HostsSource(networks), RepositoriesSource(repositories))
         offers = proposing(sessions) if proposing else None
-        preparation = PersonPreparation(agents, workspaces, knowledge, networks, mcp_servers, offers)
+        capabilities = ConversationCapabilities(mcp_servers) if mcp_servers else None
+        preparation = PersonPreparation(agents, workspaces, knowledge, networks, capabilities, offers)
         prewarming = Prewarming(agents, preparation, pool, knowledge)
         turn = TurnServices(agents, preparation, pool, events, audit, inbox)
         runs = Runs(turn, run_store.RunStore(run_rows), Admission(agents, workspaces, hooks), prewarming)

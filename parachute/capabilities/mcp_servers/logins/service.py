@@ -108,9 +108,7 @@ class LoginService:
                     or registration.token_endpoint != str(found.metadata.token_endpoint)
                 ):
                     registration = await register(requests, found, redirect)
-                    if before is None or before.access is None:  # it serves again where this one is not finished
-                        kept = before or Login(server.name, server.url)
-                        await asyncio.to_thread(self._store.keep, replace(kept, registration=registration))
+                    await self._remember(runnable, registration)
         except TimeoutError as error:
             raise Unavailable(f"Those who give logins for the MCP server {server.name} do not answer.") from error
         scope = union_scopes(before.wanted_scope if before else None, found.scope)
@@ -238,6 +236,14 @@ class LoginService:
                 log.warning("That the MCP server %s wants a login was not kept: %s", name, error)
         self.changed()
         return needs_login(name)
+
+    async def _remember(self, runnable: Runnable, registration: Registration) -> None:
+        """Keep a registration, so that it serves again where signing in does not end; a login that works keeps its own."""
+        server = runnable.server
+        async with self._changing[server.name]:
+            login = await self._login(runnable) or Login(server.name, server.url)
+            if login.access is None:
+                await asyncio.to_thread(self._store.keep, replace(login, registration=registration))
 
     async def _login(self, runnable: Runnable) -> Login | None:
         server = runnable.server
