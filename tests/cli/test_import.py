@@ -76,7 +76,7 @@ def test_an_export_is_sent_and_what_came_is_told(parachute: Terminal, home: Home
         assert "left out: 7 tool calls (they are not what was said)" in said
         call = core.calls[0]
         assert call.body == export.read_bytes()
-        assert call.query == {"kind": "chatgpt", "name": "chat export", "dry_run": "false", "archived": "true"}
+        assert call.query == {"kind": "chatgpt", "name": "chat export", "archived": "true"}
         answers(core, dryRun=True)
         assert "would come" in parachute.ok("import", "file", str(export), "--dry-run")
         assert core.calls[-3].query["kind"] == "auto"
