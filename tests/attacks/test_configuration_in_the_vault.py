@@ -2,9 +2,13 @@
 
 import json
 
+import pytest
+
 from tests.chat.runs.answers import answered
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text, tool_use
+
+pytestmark = pytest.mark.long
 
 SOURCED = ("setup", "sessionstart", "cwdchanged", "filechanged")
 """Kinds of files that the program has each command of a session read first."""

@@ -16,6 +16,8 @@ import pytest
 
 from tests.automation.suggestions.conftest import JOURNAL, SuggestionsComputer
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -17,6 +17,8 @@ from tests.sandbox.engines.escapes.protected import GIT
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text
 
+pytestmark = pytest.mark.long
+
 REPOSITORIES = {
     "a repository": "git init -q lib",
     "a repository far below": "git init -q a/b/c/lib",

@@ -9,6 +9,8 @@ import pytest
 from tests.modules.runtime.module_computer import ModuleComputer
 from tests.support.messages_api import MessagesAPI, text
 
+pytestmark = pytest.mark.long
+
 DAY = "2026-01-31"
 PAGE = f"Daily/reflections/{DAY}.md"
 KEY = "sk-ant-api03-real"

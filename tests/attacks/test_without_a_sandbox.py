@@ -13,6 +13,8 @@ from tests.sandbox.engines.conftest import needs_bubblewrap
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text, tool_use
 
+pytestmark = pytest.mark.long
+
 BROKEN = "#!/bin/sh\necho 'bwrap: setting up uid map: Permission denied' >&2\nexit 1\n"
 
 

@@ -9,6 +9,8 @@ from tests.capabilities.plugins.building import repository, write_files
 from tests.modules.registry.building import Repository
 from tests.support.terminal import Terminal
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def demo(parachute: Terminal, tmp_path: Path) -> Repository:

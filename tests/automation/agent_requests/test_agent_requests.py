@@ -13,6 +13,8 @@ from tests.modules.runtime.module_computer import ModuleComputer
 from tests.support.computer import PLAIN
 from tests.support.messages_api import Gate, MessagesAPI, hold, text, tool_use
 
+pytestmark = pytest.mark.long
+
 BODY = """
 @route("POST", "/run")
 async def run(self, agent: str, prompt: str):

@@ -9,6 +9,8 @@ from parachute.security.keys.service import Keys
 from tests.automation.scheduled_agents.conftest import AGENTS, BROUGHT, OWN, Garden
 from tests.support.messages_api import MessagesAPI, text, tool_use
 
+pytestmark = pytest.mark.long
+
 
 def test_a_file_of_the_vault_waits_until_it_is_approved(garden: Garden, model: MessagesAPI) -> None:
     garden.write_agent("weeds", OWN)

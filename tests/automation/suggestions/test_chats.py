@@ -28,6 +28,8 @@ from tests.chat.agent_processes.core import Core, core
 from tests.supervisor.launching import launcher
 from tests.support.messages_api import MessagesAPI, text, tool_use
 
+pytestmark = pytest.mark.long
+
 SUGGEST = "mcp__parachute__suggest"
 KEVIN = "para:people:kevinkevin00"
 NOTE = {

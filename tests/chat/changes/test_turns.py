@@ -15,7 +15,7 @@ from tests.supervisor.launching import Launcher, launcher
 from tests.support.messages_api import MessagesAPI, text, tool_use
 from tests.support.waiting import until
 
-pytestmark = needs_bubblewrap
+pytestmark = [needs_bubblewrap, pytest.mark.long]
 
 
 @pytest.fixture

@@ -20,6 +20,8 @@ from . import exports
 from .conftest import undone, upload
 from .exports import KEPT, SESSION, boat, claude_conversation, claude_message, node, tree
 
+pytestmark = pytest.mark.long
+
 
 async def find(client: httpx2.AsyncClient, words: str, *, archived: bool = False) -> list[models.Session]:
     """The sessions that a search finds."""

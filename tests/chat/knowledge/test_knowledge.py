@@ -13,6 +13,8 @@ from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text
 from tests.support.sse import ChatStream, chat
 
+pytestmark = pytest.mark.long
+
 MANIFEST = """\
 name: knowing
 version: 1.0.0

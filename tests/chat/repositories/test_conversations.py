@@ -16,6 +16,8 @@ from tests.sandbox.git.git_host import HOST, TOKEN, GitHost
 from tests.supervisor.launching import Launcher, launcher
 from tests.support.messages_api import MessagesAPI, text, tool_use
 
+pytestmark = pytest.mark.long
+
 REPOSITORY = f"{HOST}/owner/boat"
 CLONE = f"cd /tmp && git clone https://{REPOSITORY}.git boat 2>&1; cat boat/hello.txt"
 COMMIT = (

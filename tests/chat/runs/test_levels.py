@@ -7,6 +7,8 @@ from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI, text, tool_use
 from tests.support.sse import chat
 
+pytestmark = pytest.mark.long
+
 
 async def test_history_survives_a_change_of_level_and_back(computer: Computer, api: MessagesAPI) -> None:
     (computer.vault / "Projects" / "ship").mkdir(parents=True)

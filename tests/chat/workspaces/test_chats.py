@@ -17,7 +17,7 @@ from tests.conftest import needs_bubblewrap
 from tests.modules.runtime.module_computer import ModuleComputer
 from tests.support.messages_api import MessagesAPI, text, tool_use
 
-pytestmark = needs_bubblewrap
+pytestmark = [needs_bubblewrap, pytest.mark.long]
 
 TOOLS = '''
 @mcp_tool("books_search")
