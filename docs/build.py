@@ -25,6 +25,7 @@ GROUPS = {
         "agents",
         "skills",
         "plugins",
+        "mcp-servers",
         "inbox",
         "undo",
         "files",
@@ -34,7 +35,7 @@ GROUPS = {
         "scheduled-agents",
         "hooks",
     ],
-    "Extend": ["installing-modules", "modules", "mcp-servers", "api"],
+    "Extend": ["installing-modules", "modules", "api"],
     "Run": [
         "updating",
         "removing",

@@ -1,1 +1,1 @@
-"""Files of the vault for the owner's devices: listing, reading, writing, uploads and downloads, all of it undoable."""
+"""Files of the vault for the owner's devices: listing, reading, writing, uploads and downloads, all of it undoable by `chat.changes`, above which it therefore stands."""

@@ -47,7 +47,7 @@ async def test_an_entry_is_written_in_the_format_of_the_app(daily: Running) -> N
     assert (await daily.get(f"/entries/{entry['id']}")).json() == entry
     assert (await daily.get(f"/entries/{name.removeprefix('daily:')}")).json() == entry
     await daily.module.journal.publisher.settled()
-    event = {"entry_id": entry["id"], "content": "Met Kevin.\n\nGood talk.", "audio_path": None}
+    event = {"entry_id": entry["id"], "content": "Met Kevin.\n\nGood talk.", "audio_path": None, "entry_path": FILE}
     assert daily.published == [("daily.entry.created", event)]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from parachute.base.folders import Entries, Folder, TooMany
 from parachute.chat.contexts.models import NAMES, is_text, on_one_line, tokens_of_size
-from parachute.security.permissions.paths import is_secret
+from parachute.security.permissions.vault_files import may_list
 
 _DEEPEST = 12
 _MOST_ENTRIES = 200_000
@@ -94,4 +94,4 @@ def _folder(place: str, entries: Entries) -> Sequence[ContextFolder]:
 
 
 def _is_entered(name: str) -> bool:
-    return not name.startswith(".") and name not in _SKIPPED and not is_secret(name) and is_text(name)
+    return name not in _SKIPPED and may_list(name, hidden=False) and is_text(name)

@@ -7,7 +7,7 @@ from parachute.base.errors import InvalidInput
 from parachute.base.folders import Folder
 from parachute.chat.contexts.models import NAMES, is_text
 from parachute.config.vault.service import Vault
-from parachute.security.permissions.paths import is_secret
+from parachute.security.permissions.vault_files import may_list
 
 MOST = 100
 """Places of one conversation."""
@@ -40,7 +40,7 @@ def place_of(vault: Vault, text: str) -> str:
     if (
         ".." in inside.parts
         or not is_text(str(inside))
-        or any(part.startswith(".") or is_secret(part) for part in inside.parts)
+        or not all(may_list(part, hidden=False) for part in inside.parts)
     ):
         raise NoContext(f"{text[:200]!r} is no place for a context.", "Name a visible folder of the vault.")
     if len(inside.parts) > DEEPEST:

@@ -3,14 +3,14 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response
-from starlette.requests import ClientDisconnect
 
-from parachute.base.errors import InvalidInput
+from parachute.base.errors import InvalidInput, ParachuteError
 from parachute.base.services import provided
 from parachute.chat.imports.service import Imports
 from parachute.security.keys.models import Caller
 from parachute.web.access.owner import is_owner
 from parachute.web.http.event_stream import EventStream
+from parachute.web.http.incoming import Gone, Incoming
 
 router = APIRouter(prefix="/api", tags=["imports"])
 
@@ -87,9 +87,10 @@ async def _received(
 ) -> dict[str, Any]:
     announced = request.headers.get("content-length", "0")
     size = int(announced) if announced.isdigit() else 0
+    incoming = Incoming(request.receive, has_body=True)
     try:
         record = await service.receive(
-            request.stream(),
+            incoming.chunks(),
             kind=kind,
             name=name,
             size=size,
@@ -98,8 +99,11 @@ async def _received(
             archived=archived,
             takes_files=takes_files,
         )
-    except ClientDisconnect as error:
+    except Gone as error:
         raise InvalidInput("The upload broke off.", "Begin it again.", key="upload_broken") from error
+    except ParachuteError:
+        await incoming.drain()
+        raise
     return record.as_json()
 
 

@@ -77,7 +77,7 @@ class ImportFolders:
 
     def clear(self, import_id: str) -> None:
         """Remove what is there only while an import runs."""
-        for name in ("upload", "staged", "known"):
+        for name in ("upload", "staged"):
             remove_tree(self.root / import_id / name, self._vault.root)
 
     def remove(self, import_id: str) -> None:

@@ -26,7 +26,7 @@ WHY = {
     "cut_texts": "a message has at most a million characters, the rest of it was cut",
     "malformed": "they are not what an export has in that place",
     "hidden_files": "files and folders whose name begins with a dot, such as the settings and plugins of Obsidian",
-    "agent_instructions": "AGENTS.md and CLAUDE.md would be instructions to agents here",
+    "agent_instructions": "AGENTS.md, CLAUDE.md, CLAUDE.local.md and SKILL.md would be instructions to agents here",
     "unsafe_names": "names that lead out of the archive, links, and entries with a password",
     "files_of_others": "only somebody with admin rights puts files into the vault",
     "other_files": "files that are not conversations",

@@ -49,11 +49,11 @@ async def read(upload: Path, kind: str, staged: Path, *, dry_run: bool) -> Async
                 ended = "end" in found
                 if not ended:
                     yield found
-    except (TimeoutError, ValueError) as error:
-        raise ReadingFailed("The export could not be read to its end.", "What came until then is here.") from error
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_END_SECONDS):
                 await process.wait()
+    except (TimeoutError, ValueError) as error:
+        raise ReadingFailed("The export could not be read to its end.", "What came until then is here.") from error
     finally:
         await _end(process)
     if not ended:

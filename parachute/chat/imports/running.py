@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import sqlite3
+from collections.abc import Callable
 from contextlib import aclosing
 from typing import Any
 
@@ -27,11 +28,21 @@ class Running:
     def __init__(self, record: Import, folders: ImportFolders, sessions: ImportedSessions) -> None:
         self.record = record
         self.sessions_here: list[str] = []
-        self.changed = asyncio.Event()
+        self._changed = asyncio.Event()
         self._folders = folders
         self._sessions = sessions
         self._batch: list[Session] = []
         self._archived = record.archived
+
+    @property
+    def change(self) -> asyncio.Event:
+        """The next change, for those who wait for it."""
+        return self._changed
+
+    def announce(self) -> None:
+        """Wake everybody who waits for a change."""
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()
 
     async def run(self, kind: str) -> None:
         """Read the upload and place what is in it; errors: ParachuteError, OSError, sqlite3.Error. What was placed stays."""
@@ -41,7 +52,7 @@ class Running:
         async with aclosing(reader.read(folder / "upload", kind, folder / "staged", dry_run=record.dry_run)) as lines:
             async for line in lines:
                 await self._take(line)
-                self.changed.set()
+                self.announce()
         await self._flush()
 
     async def _take(self, line: dict[str, Any]) -> None:
@@ -138,7 +149,9 @@ class Running:
         self._batch = []
 
 
-async def undo(record: Import, folders: ImportFolders, sessions: ImportedSessions, changed: asyncio.Event) -> None:
+async def undo(
+    record: Import, folders: ImportFolders, sessions: ImportedSessions, announce: Callable[[], None]
+) -> None:
     """Remove what an import brought and nobody has changed since; the rest stays, and is named."""
     record.kept = []
     for session in await sessions.brought_by(record.id):
@@ -148,7 +161,7 @@ async def undo(record: Import, folders: ImportFolders, sessions: ImportedSession
                 record.imported -= 1
         else:
             record.kept.append(session.title or session.id)
-        changed.set()
+        announce()
     for placed in await asyncio.to_thread(lambda: list(folders.files(record.id))):
         if not await asyncio.to_thread(folders.take_back, placed):
             record.kept.append(placed[0])

@@ -6,7 +6,7 @@ import logging
 import os
 import secrets
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -95,7 +95,7 @@ class Imports:
         records[record.id] = record
         try:
             await asyncio.to_thread(self._folders.store, record)
-            await _write(parts, folder)
+            await _write(parts, folder, self._folders.check_room)
         except BaseException:
             del records[record.id]
             await asyncio.shield(asyncio.to_thread(self._folders.remove, record.id))
@@ -116,13 +116,14 @@ class Imports:
         number = 0
         while True:
             running = self._running.get(import_id)
-            if running:
-                running.changed.clear()
+            changed = running.change if running else None
+            # Asked before it is sent: it may end meanwhile, and the last state is to be seen, too.
+            is_over = record.is_finished or changed is None
             number += 1
             yield number, {"type": "import", **record.as_json()}
-            if record.is_finished or running is None:
+            if is_over or changed is None:
                 return
-            await running.changed.wait()
+            await changed.wait()
             await asyncio.sleep(0.1)  # conversations come by the hundred
 
     async def cancel(self, import_id: str) -> Import:
@@ -160,14 +161,14 @@ class Imports:
         """Let go of an import that is over: from now on it can be undone, or forgotten."""
         record.state = state
         self._tasks.pop(record.id, None)
-        self._running.pop(record.id).changed.set()
+        self._running.pop(record.id).announce()
 
     async def _import(self, running: Running, kind: str) -> State:
         record = running.record
         async with self._one:
             record.state = "running"
             await asyncio.to_thread(self._folders.store, record)
-            running.changed.set()
+            running.announce()
             try:
                 await running.run(kind)
             except BaseException:
@@ -181,7 +182,7 @@ class Imports:
     async def _undo(self, running: Running) -> State:
         async with self._one:
             await asyncio.to_thread(self._folders.store, running.record)
-            await undo(running.record, self._folders, self._sessions, running.changed)
+            await undo(running.record, self._folders, self._sessions, running.announce)
         return "undone"
 
     async def _finish(self, running: Running, work: Any, by: str) -> None:
@@ -255,8 +256,8 @@ class Imports:
             log.warning("What interrupted imports have left could not be removed.", exc_info=True)
 
 
-async def _write(parts: AsyncIterator[bytes], folder: Path) -> None:
-    """Write what comes into the new file `upload` in a folder, in large pieces."""
+async def _write(parts: AsyncIterator[bytes], folder: Path, check_room: Callable[[int], None]) -> None:
+    """Write what comes into the new file `upload` in a folder, in large pieces, as long as there is room."""
     with Folder.open(folder) as place:
         descriptor = place.descriptor("upload", os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     with os.fdopen(descriptor, "wb") as file:
@@ -266,6 +267,8 @@ async def _write(parts: AsyncIterator[bytes], folder: Path) -> None:
             if len(held) >= _PART:
                 await asyncio.to_thread(file.write, bytes(held))
                 held.clear()
+                # How much comes nobody need have said before.
+                await asyncio.to_thread(check_room, 0)
         await asyncio.to_thread(file.write, bytes(held))
         size = file.tell()
     if not size:

@@ -13,7 +13,10 @@ from parachute.base.database import Database
 PAGE = 1000
 
 _MARK = "(SELECT value FROM marks WHERE name = 'session.end')"
-_DATA = "json_object('session_id', id, 'message_count', sessions.message_count, 'started_at', created_at, 'ended_at', updated_at)"
+_DATA = (
+    "json_object('session_id', id, 'message_count', sessions.message_count, 'started_at', created_at, 'ended_at', updated_at, "
+    "'duration', max(0, CAST(round((julianday(updated_at) - julianday(created_at)) * 86400) AS INTEGER)))"
+)
 # Of a session of a module nobody says that it is over but the time.
 _CLOSED = (
     f"SELECT id, message_count, 1, ? FROM sessions WHERE id = ? AND updated_at > COALESCE({_MARK}, '') "  # noqa: S608

@@ -198,7 +198,8 @@ class CapabilitiesSettings(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     read_home: bool = Field(
-        default=False, description="Whether agents and skills in ~/.claude, those of Claude Code, count as well."
+        default=False,
+        description="Whether agents, skills and plugins in ~/.claude, those of Claude Code, count as well.",
     )
 
 

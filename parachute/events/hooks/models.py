@@ -18,8 +18,14 @@ EVENTS: dict[str, dict[str, Any]] = {
         "message_count": 12,
         "started_at": "2026-01-31T09:00:00.000Z",
         "ended_at": "2026-01-31T09:24:00.000Z",
+        "duration": 1440,
     },
-    "daily.entry.created": {"entry_id": "2026-01-31-morning", "content": "An example.", "audio_path": None},
+    "daily.entry.created": {
+        "entry_id": "2026-01-31-morning",
+        "entry_path": "Daily/journals/2026-01-31.md",
+        "content": "An example.",
+        "audio_path": None,
+    },
     "context.limit.approaching": {
         "session_id": "example",
         "token_count": 160_000,
@@ -34,7 +40,7 @@ MEANINGS: dict[str, str] = {
     "session.start": "A conversation, or the session of a module's agent, is about to begin.",
     "session.message": "A message in a person's conversation was answered.",
     "session.end": "A conversation was ended, archived or deleted, or nothing was said in a session for "
-    "`session_idle_minutes`; again after it went on.",
+    "`session_idle_minutes`; again after it went on. `duration` is in seconds.",
     "daily.entry.created": "The module `daily` has a new journal entry.",
     "context.limit.approaching": "A conversation fills the share `threshold` of what the model can hold, or is about to be "
     "cut: `compaction` is null, `auto` or `manual`.",

@@ -25,24 +25,21 @@ class SpendingSource(Source):
         found = []
         for limit in self._limits.all():
             used = await self._spending.used_of(limit)
+            tokens = f"{used.subscription_tokens:,} of {limit.tokens or 0:,} tokens"
             shares = (
-                (used.dollars, limit.dollars, f"${used.dollars:.2f} of ${limit.dollars or 0:.2f}"),
-                (
-                    used.subscription_tokens,
-                    limit.tokens,
-                    f"{used.subscription_tokens:,} of {limit.tokens or 0:,} tokens",
-                ),
+                ("dollars", used.dollars, limit.dollars, f"${used.dollars:.2f} of ${limit.dollars or 0:.2f}"),
+                ("tokens", used.subscription_tokens, limit.tokens, tokens),
             )
-            for spent, most, said in shares:
+            for unit, spent, most, said in shares:
                 if most is not None and spent >= _NEARLY * most:
                     found.append(
                         Item(
                             kind="spending",
-                            key=f"{limit.subject} {limit.per}",
+                            key=f"{limit.subject} {limit.per} {unit}",
                             title=f"{limit.subject} has used {said} of this {limit.per}",
                             source=limit.subject,
                             details={"is_reached": spent >= most},
-                            command=f"parachute usage limit {limit.subject}",
+                            command=f"parachute usage limit {limit.subject} --{unit} …",
                         )
                     )
         return found

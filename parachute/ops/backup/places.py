@@ -28,7 +28,12 @@ class Places:
 
     def parts(self) -> tuple[Part, Part]:
         """Return the parts: the vault, and the state directory without what only this moment or this machine has."""
-        under_way = (".parachute/adopting", ".parachute/imports/*/upload", ".parachute/imports/*/staged")
+        under_way = (
+            ".parachute/adopting",
+            ".parachute/uploads",
+            ".parachute/imports/*/upload",
+            ".parachute/imports/*/staged",
+        )
         made_anew = ("**/__pycache__", *under_way, ".parachute/**/*.unfinished")
         passing = (
             "run",

@@ -40,7 +40,9 @@ class Filter:
 
     def takes(self, record: Mapping[str, Any]) -> bool:
         """Return whether it is one of them, apart from its time."""
-        sources = (record.get("source_type"), record.get("source_id"))
+        name = str(record.get("source_id"))
+        # Of what a person did the name has the kind before it: `key Phone`.
+        sources = (record.get("source_type"), name, name.partition(" ")[2])
         return (
             (self.source is None or self.source in sources)
             and (self.module is None or self.module in (record.get("target_module"), record.get("source_id")))

@@ -27,17 +27,17 @@ def entry_event(name: str, entry_id: str, content: str, audio_path: str | None) 
 
 
 class Publisher:
-    """Publish what the state's queue holds, in order. `exists` says whether an entry is in its file, by its id."""
+    """Publish what the state's queue holds, in order. `path_of` is the file in which an entry is, by its id, None where it is in none."""
 
     def __init__(
         self,
         state: State,
         publish: Callable[[str, dict[str, Any]], Awaitable[Any]],
-        exists: Callable[[str], Awaitable[bool]],
+        path_of: Callable[[str], Awaitable[str | None]],
     ) -> None:
         self._state = state
         self._publish = publish
-        self._exists = exists
+        self._path_of = path_of
         self._happened: set[int] = set()
         self._task: asyncio.Task[None] | None = None
         self._wake = asyncio.Event()
@@ -113,11 +113,14 @@ class Publisher:
     async def _has_happened(self, event: PendingEvent) -> bool:
         """Of what an earlier process has left over: it may have ended before it wrote or removed the entry."""
         if event.name in (CREATED, DELETED):
-            return await self._exists(event.data["entry_id"]) == (event.name == CREATED)
+            return (await self._path_of(event.data["entry_id"]) is not None) == (event.name == CREATED)
         return True
 
     async def _send(self, event: PendingEvent) -> None:
+        data = event.data
+        if event.name in (CREATED, UPDATED):
+            data = {**data, "entry_path": await self._path_of(data["entry_id"])}
         try:
-            await self._publish(event.name, event.data)
+            await self._publish(event.name, data)
         except InvalidInput as error:
             log.error("The event %s was refused: %s", event.name, error)

@@ -32,7 +32,7 @@ class Journal:
         self._state = State(core.data / "state.db")
         self.reconciler = Reconciler(core.files, self.index)
         self.day_files = DayFiles(core.files, self.reconciler.take, keep)
-        self.publisher = Publisher(self._state, core.publish, self._exists)
+        self.publisher = Publisher(self._state, core.publish, self._path_of)
         self._writing = Writing(self.day_files, self._state, self.publisher, self.get)
 
     def start(self) -> None:
@@ -206,9 +206,10 @@ class Journal:
             found = await self.index.get(key)
         return found
 
-    async def _exists(self, entry_id: str) -> bool:
+    async def _path_of(self, entry_id: str) -> str | None:
         await self.reconciler.ready()
-        return await self._find(entry_id) is not None
+        found = await self._find(entry_id)
+        return found.path if found is not None else None
 
 
 def _check_version(entry: Entry, expected: str | None) -> None:
