@@ -5,11 +5,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from parachute.base.errors import Conflict, InvalidInput, NotFound
+from parachute.base.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from parachute.base.folders import Folder
 from parachute.base.signatures import signature_of
 from parachute.chat.changes.blobs import Blobs, Staged, TooLarge
 from parachute.chat.changes.models import NOTHING, State
+from parachute.chat.changes.obeyed import is_bare, reason_of
 from parachute.chat.changes.ordering import in_order
 from parachute.chat.changes.planning import Change
 from parachute.chat.changes.present import Present, look
@@ -73,9 +74,41 @@ def writing(path: Parts, content: Staged, expected: Expected, keep: int) -> Plan
             return []
         mode = before.state.mode & _PERMISSIONS if before.state.kind == "file" else _FILE_MODE
         after = State("file", mode, content.hash, content.size, time.time_ns())
+        try:
+            for depth in range(1, len(path) + 1):
+                if vault.status("/".join(path[:depth])) is None:
+                    check_obeyed(vault, path[:depth])
+            if before.state.kind == "file":
+                check_obeyed(vault, path)
+        except BaseException:
+            before.drop()
+            raise
         return [Change(name, before, after, content)]
 
     return plan
+
+
+def check_obeyed(vault: Folder, path: Parts) -> None:
+    """Refuse names that git, editors and shells of the owner's obey, and a folder that git would take for a repository."""
+    above, name = "/".join(path[:-1]), path[-1]
+    try:
+        with vault.folder(above or ".") as folder:
+            there = {entry.name for entry in folder.entries()}
+    except FileNotFoundError:
+        there = set()
+    names = there | {name}
+    if any(reason_of(part, (part,)) for part in path[:-1]) or reason_of(name, names):
+        raise NotAllowed(
+            f"path: programs of yours obey {name!r} as soon as it is there.",
+            "Write it on the computer itself.",
+            key="obeyed",
+        )
+    if is_bare(names) and not is_bare(there):
+        raise NotAllowed(
+            f"path: with {name!r} git would take {above or 'the vault'} for a repository, and obey what is in it.",
+            "Make repositories on the computer itself: git init",
+            key="obeyed",
+        )
 
 
 def check_target(vault: Folder, name: str, expected: Expected) -> None:
@@ -98,6 +131,7 @@ def making_folder(path: Parts) -> Plan:
                 if before is None:
                     vault.folder(name).close()
                     continue
+                check_obeyed(vault, path[:depth])
             changes.append(Change(name, before, State("folder", _FOLDER_MODE)))
         return changes
 
@@ -125,6 +159,7 @@ def moving(path: Parts, target: Parts, keep: int) -> Plan:
         with said(target):
             if vault.status(new) is not None:
                 raise Conflict(f"to: there is {new} already.", "Choose another name.", key="already_there")
+            check_obeyed(vault, target)
         with said(path):
             found = _tree(_Looking(blobs, vault, keep), path)
             there = {name: _Looking(blobs, vault, 0).at(new + name[len(old) :]) for name in found}

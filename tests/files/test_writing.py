@@ -147,3 +147,39 @@ async def test_changes_are_there_after_a_restart(make_files: MakeFiles, tmp_path
     await again.undo(None, ME)
     await again.undo(None, ME)
     assert visible(tmp_path / "vault") == {}
+
+
+@pytest.mark.parametrize("name", ["opencode.json", "lefthook.yml", "OpenCode.JSON"])
+async def test_what_programs_obey_is_written_on_the_computer_itself(
+    files: VaultFiles, tmp_path: Path, name: str
+) -> None:
+    with pytest.raises(NotAllowed) as caught:
+        await files.write(f"Projects/{name}", "{}", ANY, ME)
+    assert caught.value.key == "obeyed"
+    await files.write("Projects/plain.json", "{}", ANY, ME)
+    with pytest.raises(NotAllowed):
+        await files.move("Projects/plain.json", f"Projects/{name}", ME)
+    assert visible(tmp_path / "vault") == {"Projects/plain.json": "{}"}
+
+
+async def test_no_folder_becomes_a_repository(files: VaultFiles, tmp_path: Path) -> None:
+    await files.write("docs/HEAD", "ref: refs/heads/main", ANY, ME)
+    await files.make_folder("docs/objects", ME)
+    with pytest.raises(NotAllowed):
+        await files.make_folder("docs/refs", ME)
+    with pytest.raises(NotAllowed):
+        await files.write("docs/refs/heads/main", "x", ANY, ME)
+    assert not (tmp_path / "vault/docs/refs").exists()
+    # Next to one that is there files are written as everywhere.
+    (tmp_path / "vault/docs/refs").mkdir()
+    await files.write("docs/note.md", "x", ANY, ME)
+
+
+async def test_an_old_change_is_taken_back_by_its_number(files: VaultFiles, tmp_path: Path) -> None:
+    first = await files.write("first.md", "mine", ANY, ME)
+    gone = await files.remove("first.md", ME)
+    for number in range(210):
+        await files.write("note.md", str(number), ANY, ME)
+    assert first["change"] is not None
+    assert (await files.undo(gone, ME))["restored"] == ["first.md"]
+    assert (tmp_path / "vault/first.md").read_text() == "mine"

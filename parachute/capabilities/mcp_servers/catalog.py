@@ -3,7 +3,7 @@
 import os
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -178,6 +178,17 @@ class Catalog:
     def withdraw(self, name: str) -> None:
         """Take the approval of a server back, wherever it stands; what it has written stays."""
         self._approvals.withdraw(name)
+
+    def withdraw_all(self, beginning: str, kept: Collection[str]) -> None:
+        """Take the approvals back, and forget the logins, of all servers whose names begin so, but of those that are kept.
+
+        Servers that stand in the file stay as they are: they are the user's own.
+        """
+        own = {server.name for server in self._configuration.load().servers}
+        for name in self._approvals.all():
+            if name.startswith(beginning) and name not in kept and name not in own:
+                self._approvals.withdraw(name)
+                self.logins.forget(name)
 
     def folders(self, name: str) -> Folders:
         """The folders of a server."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import logging
 from collections.abc import Coroutine
 from contextlib import AbstractAsyncContextManager
@@ -108,7 +109,12 @@ class Client:
             return found[:_MOST_TOOLS]
 
         found = await self._asked(pages(), seconds, "say what it offers")
-        return [{**tool, "description": self._link.cleaned(tool["description"])} for tool in found]
+        return [self._cleaned(tool) for tool in found if self._link.cleaned(tool["name"]) == tool["name"]]
+
+    def _cleaned(self, tool: dict[str, Any]) -> dict[str, Any]:
+        """A tool without secrets: what a server says of it comes to agents and into files."""
+        schema = self._link.cleaned(json.dumps(tool["input_schema"]))
+        return {**tool, "description": self._link.cleaned(tool["description"]), "input_schema": json.loads(schema)}
 
     async def call(self, tool: str, arguments: dict[str, Any], seconds: float) -> str:
         """The text that a tool answers; errors: ToolFailed, Unavailable."""

@@ -65,6 +65,8 @@ class McpServersSource(Source):
         details: dict[str, object] = {"command": server.shown, "environment": [name for name, _ in server.env]}
         if server.is_remote:
             details = {"address": server.url, "headers": [name for name, _ in server.headers]}
+        # What the owner hands out with a yes.
+        details["secrets"] = list(server.secrets)
         review = None
         try:
             review = self._catalog.review(server.name, before.hosts if before else (), before.folders if before else ())

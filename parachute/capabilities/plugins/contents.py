@@ -123,7 +123,8 @@ def _read(root: Path, slug: str, hashes: Mapping[str, str], found: Mapping[str, 
         programs=programs,
         not_run=tuple(not_run[:_MOST]),
         texts_hash=_hash((manifest.name, manifest.version, manifest.description), texts),
-        programs_hash=_hash((manifest.name, _said(hooks), _said(servers)), programs)
+        # Of everything: a command may run or read any file of the plugin, also one whose name says that it is a text.
+        programs_hash=_hash((manifest.name, _said(hooks), _said(servers)), files)
         if hooks or servers or programs
         else "",
     )

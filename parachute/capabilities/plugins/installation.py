@@ -94,7 +94,8 @@ class Staged:
         if programs:
             library.check_servers(slug, self.contents, catalog)
         entries = library.registry.change(enter)
-        library.approve_servers(entries[slug], self.contents, catalog)
+        if programs:
+            library.approve_servers(entries[slug], self.contents, catalog)
         library.tidy({slug: old.installed.digest} if old else {})
         return library.get(slug)
 

@@ -152,19 +152,22 @@ class Library(ServerSource):
             return entry
 
         changed = self.registry.replace(slug, enter)
-        self.approve_servers(changed, contents, catalog)
+        if "programs" in approved:
+            self.approve_servers(changed, contents, catalog)
         return self.get(slug)
 
     def approve_servers(self, installed: Installed, contents: Contents, catalog: Catalog) -> None:
-        """Let the MCP servers of approved programs run, with the hosts and folders that they had before; never raises for one."""
+        """Let the MCP servers of programs that the owner has just approved run; never raises for one.
+
+        Without hosts and folders, as the consent says: those that an earlier version had, or another plugin of this name, are
+        not for these programs. What the plugin does not bring any more is forgotten.
+        """
+        catalog.withdraw_all(f"{installed.slug}-", {each.name for each in contents.servers})
         if not contents.programs_hash or installed.programs != contents.programs_hash:
             return
         for server in contents.servers:
             try:
-                before = catalog.get(server.name).approval
-                catalog.approve(
-                    catalog.review(server.name, before.hosts if before else (), before.folders if before else ())
-                )
+                catalog.approve(catalog.review(server.name))
             except ParachuteError:
                 continue  # such as one whose program is not there: the list of servers says why it does not run
 
@@ -183,10 +186,8 @@ class Library(ServerSource):
         """Remove a plugin with everything of it; errors: NotFound, OSError."""
         plugin = self.get(slug)
         plugin.check_ours()
-        names = [each.name for each in plugin.contents.servers] if plugin.contents else []
         self.registry.change(lambda entries: {name: each for name, each in entries.items() if name != slug})
-        for name in names:
-            catalog.withdraw(name)
+        catalog.withdraw_all(f"{slug}-", ())
         self._contents.pop((slug, plugin.installed.hash), None)
         self.tidy()
         return plugin.installed

@@ -91,7 +91,8 @@ def entry_of(entries: Entries, slug: str) -> Installed:
 def check_free(entries: Entries, new: Installed) -> None:
     """Error: Conflict if another plugin has the name of this one, InvalidInput for one that no plugin can have."""
     for other in entries.values():
-        if other.slug != new.slug and new.name.casefold() in (other.name.casefold(), other.slug):
+        names = (other.name.casefold(), other.slug)
+        if other.slug != new.slug and (new.name.casefold() in names or new.slug in names):
             raise Conflict(
                 f"The plugin {other.slug} is called {new.name}, too, and their commands would be mixed up.",
                 f"Remove it first: parachute plugins remove {other.slug}",

@@ -106,6 +106,13 @@ class SkillStore:
         except OSError as error:
             raise Unavailable(f"{path} cannot be written: {error.strerror}.", key="not_writable") from error
         made = self.get(name)
+        written = hashlib.sha256(text.encode()).hexdigest()
+        if [file.sha256 for file in made.hashes] != [written]:
+            raise Conflict(
+                f"Somebody else has written into {path} meanwhile, so that it is not approved.",
+                f"Look at it, and approve it: parachute skills approve {name}",
+                key="changed",
+            )
         self.approve(made)
         return made
 
@@ -233,7 +240,8 @@ def _hashed(each: FoundSkill, folder: Folder, name: str) -> FoundSkill:
         is_executable = bool(status.st_mode & 0o100)
         hashes.append(HashedFile(file.name, hashlib.sha256(content).hexdigest(), is_executable))
     main = hashlib.sha256(skill.content.encode()).hexdigest()
-    if not any(file.sha256 == main for file in hashes):
+    instructions = next((file for file in hashes if file.name == FILE or not skill.is_folder), None)
+    if instructions is None or instructions.sha256 != main:
         raise Conflict("Its instructions are being changed.", key="changed")
     seen = json.dumps([skill.name, *([file.name, file.sha256, file.is_executable] for file in hashes)])
     digest = hashlib.sha256(seen.encode(errors="surrogatepass")).hexdigest()

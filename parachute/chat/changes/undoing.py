@@ -23,10 +23,13 @@ def is_chosen(path: str, paths: Sequence[str] | None) -> bool:
 
 async def chosen(places: Places, session: str, number: int | None) -> ChangeSet:
     """The run that is meant, by default the last one that has anything to undo; error: NotFound."""
-    for each in await places.store.of_session(session):
-        if number is None and each.kind in ("undo", "redo"):
-            continue
-        if number in (None, each.number) and await places.store.entries(each.number, state="applied"):
+    if number is None:
+        sets = [each for each in await places.store.of_session(session) if each.kind not in ("undo", "redo")]
+    else:
+        found = await places.store.get(number)
+        sets = [found] if found is not None and found.session == session else []
+    for each in sets:
+        if await places.store.entries(each.number, state="applied"):
             return each
     what = "This conversation has" if number is None else f"The run {number} of this conversation has"
     raise NotFound(f"{what} changed nothing that can be undone.", key="nothing_to_undo")

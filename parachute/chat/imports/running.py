@@ -3,12 +3,13 @@
 import asyncio
 import contextlib
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from typing import Any
 
 from parachute.base.clock import now
 from parachute.base.errors import InvalidInput, ParachuteError
+from parachute.chat.changes.obeyed import reason_of
 from parachute.chat.imports import reader
 from parachute.chat.imports.folders import ImportFolders
 from parachute.chat.imports.models import KINDS, WHY, Import
@@ -115,7 +116,7 @@ class Running:
         record.files += 1
         path, time = str(found.get("path")), found.get("time")
         parts = [plain(part) for part in path.split("/") if part]
-        if not parts or is_hidden("/".join(parts)) or is_instruction(parts[-1]):
+        if not parts or is_hidden("/".join(parts)) or is_instruction(parts[-1]) or _is_obeyed(parts):
             record.leave_out({"unsafe_names": 1})
             return
         if not record.takes_files:
@@ -166,3 +167,8 @@ async def undo(
         if not await asyncio.to_thread(folders.take_back, placed):
             record.kept.append(placed[0])
     record.ended_at = now()
+
+
+def _is_obeyed(parts: Sequence[str]) -> bool:
+    """Return whether programs of the owner would obey a file, or git take its folder for a repository: none has no HEAD."""
+    return parts[-1].casefold() == "head" or any(reason_of(part, (part,)) for part in parts)

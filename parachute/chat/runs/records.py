@@ -47,7 +47,7 @@ class ToolRecords:
 
     def refused(self, tool: str, tool_input: Mapping[str, Any], reason: str) -> None:
         """Record a call that is not made."""
-        self._append(self._described(tool, tool_input), success=False, error=reason)
+        self._append(self._described(tool, tool_input), success=False, error=_line(reason))
 
     def begun(self, tool: str, tool_input: Mapping[str, Any], call: str | None) -> None:
         """Remember a call that is made."""

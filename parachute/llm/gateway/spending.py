@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+from collections import defaultdict
 from collections.abc import AsyncIterator
 
 from parachute.base.errors import ParachuteError
@@ -13,6 +14,9 @@ from parachute.llm.gateway.prices import dollars, subscription_tokens
 from parachute.llm.gateway.store import UsageStore
 
 log = logging.getLogger(__name__)
+
+_EVERYBODY = ""
+"""What stands for all subjects together."""
 
 
 class LimitReached(ParachuteError):
@@ -30,7 +34,7 @@ class Spending:
         self._limits = limits
         self._used: tuple[str, Usage] | None = None
         self._used_by: dict[tuple[str, str], Usage] = {}
-        self._reserved = dict.fromkeys(Payer, 0.0)
+        self._reserved = defaultdict[tuple[str, Payer], float](float)
         self._settled = asyncio.Event()
         self._writing: set[asyncio.Task[None]] = set()
 
@@ -48,17 +52,35 @@ class Spending:
         while True:
             if sentence := await self.over_limit(payer) or await self._over_limit_of(subject, payer):
                 raise LimitReached(sentence)
-            limit, reserved = self._limit(payer), self._reserved[payer]
-            if limit is None or not reserved or await self._spent(payer) + reserved + price <= limit:
+            if await self._fits(price, payer, _EVERYBODY) and await self._fits(price, payer, subject):
                 break
             await self._settled.wait()
-        self._reserved[payer] += price
+        for each in (_EVERYBODY, subject):
+            self._reserved[each, payer] += price
         try:
             yield
         finally:
-            self._reserved[payer] = max(0.0, self._reserved[payer] - price)
+            for each in (_EVERYBODY, subject):
+                self._reserved[each, payer] = max(0.0, self._reserved[each, payer] - price)
+                if not self._reserved[each, payer]:
+                    del self._reserved[each, payer]
             settled, self._settled = self._settled, asyncio.Event()
             settled.set()
+
+    async def _fits(self, price: float, payer: Payer, subject: str) -> bool:
+        """Return whether a request fits into a limit beside what others have reserved, or is the only one."""
+        reserved = self._reserved.get((subject, payer), 0.0)
+        if not reserved:
+            return True
+        if subject == _EVERYBODY:
+            most = self._limit(payer)
+            spent = await self._spent(payer) if most is not None else 0.0
+        else:
+            limit = self._limits.get(subject)
+            most = None if limit is None else limit.dollars if payer is Payer.KEY else limit.tokens
+            used = await self.used_of(limit) if limit is not None else Usage()
+            spent = used.dollars if payer is Payer.KEY else float(used.subscription_tokens)
+        return most is None or spent + reserved + price <= most
 
     async def over_limit(self, payer: Payer) -> str | None:
         """A sentence if what was spent today has reached its limit, else None."""

@@ -80,27 +80,47 @@ def test_an_approval_is_for_what_was_seen(installation: Installation, demo: Repo
         assert caught.value.key == "plugin_changed"
 
 
-def test_an_update_keeps_the_approval_of_programs_that_have_not_changed(
-    installation: Installation, demo: Repository
-) -> None:
+def test_an_update_of_any_file_has_the_programs_wait(installation: Installation, demo: Repository) -> None:
     installation.install(demo.url, programs=True)
-    write_plugin(demo.folder, version="1.1.0")
-    write_files(demo.folder, {"skills/greet/words.md": "Good evening.\n", "README.md": "Better.\n"})
+    # A hook may run it, whatever its name says.
+    write_files(demo.folder, {"skills/greet/words.md": "Good evening.\n"})
     demo.commit()
     installed, newest = newest_commit(installation.library, "demo-plugin")
     assert newest != installed.commit
     with staged_update(installation.library, "demo-plugin") as staged:
-        assert {change.path for change in staged.changes()} == {
-            ".claude-plugin/plugin.json",
-            "README.md",
-            "skills/greet/words.md",
-        }
+        assert {change.path for change in staged.changes()} == {"skills/greet/words.md"}
         assert staged.rights() == {"added": [], "removed": []}
         plugin = staged.finish(installation.catalog, texts=True)
-    assert (plugin.has_programs, plugin.waiting) == (True, ())
+    assert (plugin.has_texts, plugin.has_programs, plugin.waiting) == (True, False, ("programs",))
+    assert installation.catalog.listed() == ()
+
+
+def test_texts_without_programs_are_updated_with_one_word(installation: Installation, tmp_path: Path) -> None:
+    quiet = repository(tmp_path / "quiet", programs=False)
+    installation.install(quiet.url)
+    write_plugin(quiet.folder, programs=False, version="1.1.0")
+    quiet.commit()
+    with staged_update(installation.library, "quiet") as staged:
+        plugin = staged.finish(installation.catalog, texts=True)
+    assert (plugin.has_texts, plugin.waiting) == (True, ())
     assert plugin.contents is not None
     assert plugin.contents.version == "1.1.0"
-    assert [each.state for each in installation.catalog.listed()] == ["approved"]
+
+
+def test_what_a_server_was_allowed_is_not_inherited(installation: Installation, demo: Repository) -> None:
+    plugin = installation.install(demo.url, programs=True)
+    catalog = installation.catalog
+    catalog.approve(catalog.review("demo-plugin-words", ["example.org"]))
+    plugin = installation.library.approve("demo-plugin", plugin.installed.hash, ["programs"], catalog)
+    (listed,) = catalog.listed()
+    assert listed.approval is not None
+    assert listed.approval.hosts == ()
+    catalog.approve(catalog.review("demo-plugin-words", ["example.org"]))
+    installation.library.remove("demo-plugin", catalog)
+    installation.install(demo.url, programs=True)
+    (listed,) = catalog.listed()
+    assert listed.approval is not None
+    assert listed.approval.hosts == ()
 
 
 def test_an_update_of_programs_shows_the_rights_and_waits(installation: Installation, demo: Repository) -> None:
@@ -270,7 +290,7 @@ def test_plugins_of_the_users_own_folder_wait_and_wait_again(installation: Insta
     library.approve("mine", plugin.installed.hash, ["texts", "programs"], installation.catalog)
     assert library.get("mine").waiting == ()
     write_files(own, {"commands/deploy.md": "Something else.\n"})
-    assert library.get("mine").waiting == ("texts",)
+    assert library.get("mine").waiting == ("texts", "programs")
     for change in (
         lambda: library.remove("mine", installation.catalog),
         lambda: newest_commit(library, "mine"),
@@ -296,13 +316,13 @@ def test_between_turns_nothing_is_read_again(installation: Installation, demo: R
     sys.addaudithook(hear)
     library = Library(installation.home)
 
-    def settled() -> bool:
-        library.servers()
-        return len(library._checked) == 2
+    def is_quiet() -> bool:
+        nonlocal is_counting
+        opened.clear()
+        is_counting = True
+        found = library.servers()
+        is_counting = False
+        return len(found) == 1 and not opened
 
     # What was written within the last step of the clock is looked at again.
-    wait_until(settled, "all of it is known")
-    is_counting = True
-    assert len(library.servers()) == 1
-    is_counting = False
-    assert opened == []
+    wait_until(is_quiet, "nothing is read any more")

@@ -81,6 +81,16 @@ async def test_a_permission_without_an_answer_is_denied(run: Run, audit: Audit, 
     assert run.permissions == {}
 
 
+async def test_a_refusal_is_recorded_without_what_looks_like_a_secret(run: Run, audit: Audit, tmp_path: Path) -> None:
+    command = "curl -H 'Authorization: Bearer abcdefgh12345' https://example.org\nls"
+    assert (await interaction(run, audit, tmp_path).decide("Bash", {"command": command}, "call")).allowed is False
+    await audit.written()
+    (path,) = (tmp_path / "audit").iterdir()
+    written = path.read_text()
+    assert '"success": false' in written
+    assert "abcdefgh12345" not in written
+
+
 @pytest.mark.parametrize(
     "tool_input", [{}, {"command": 5}, {"command": "a\0b"}, {"command": "\ud800"}, {"command": "((" * 5000}]
 )

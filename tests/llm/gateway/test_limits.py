@@ -1,5 +1,6 @@
 """What each may spend, and whom a usage counts for."""
 
+import asyncio
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,9 @@ ANSWER = text("Yes.").using(input_tokens=1_000_000)
 """One dollar and a bit."""
 
 
-async def ask(endpoint: ModelEndpoint) -> int:
+async def ask(endpoint: ModelEndpoint, **fields: Any) -> int:
     async with agent(endpoint) as client:
-        return (await client.post("/v1/messages", json=question())).status_code
+        return (await client.post("/v1/messages", json=question(**fields))).status_code
 
 
 async def test_one_subject_stops_at_its_limit_and_others_go_on(installation: Installation, api: MessagesAPI) -> None:
@@ -48,6 +49,18 @@ async def test_one_subject_stops_at_its_limit_and_others_go_on(installation: Ins
     await gateway.limits.remove("workspace:boat")
     with pytest.raises(NotFound):
         await gateway.limits.remove("workspace:boat")
+
+
+async def test_requests_at_the_same_time_wait_for_each_other(installation: Installation, api: MessagesAPI) -> None:
+    api.default(ANSWER)
+    gateway = installation.gateway
+    endpoints = [await gateway.open(name) for name in ("one", "two", "three")]
+    for each in endpoints:
+        each.counts_for = "module:daily"
+    await gateway.limits.put(SpendingLimit("module:daily", "day", dollars=1.0))
+    found = await asyncio.gather(*(ask(each, max_tokens=200_000) for each in endpoints))
+    assert sorted(found) == [200, 400, 400]
+    assert len(api.requests) == 1
 
 
 async def test_hooks_and_questions_count_for_themselves(installation: Installation) -> None:

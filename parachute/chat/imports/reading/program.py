@@ -27,6 +27,8 @@ _PROCESSOR_SECONDS = 4 * 3600
 _TEXT = 32 * 1024 * 1024
 _BEGINNING = 4096
 _FILE = 2 * 1024**3
+_SPARE = 512 * 1024**2
+"""Bytes of the disk that stay free for everything else."""
 _LIKE_CONVERSATIONS = "conversations"
 
 
@@ -182,6 +184,9 @@ class Reading:
     def _note(self, path: str, parts: Any, time: str | None) -> None:
         staged = self._next()
         if not self._is_dry:
+            disk = os.statvfs(self._folder)
+            if disk.f_bavail * disk.f_frsize < _SPARE:
+                raise Refused("The disk has no room for what is in the archive.")
             with (self._folder / staged).open("xb") as file:
                 file.writelines(parts)
                 file.flush()
