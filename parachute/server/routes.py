@@ -46,11 +46,12 @@ ROUTERS = (
     contexts,
     prompt_preview,
     workspaces,
+    # Before the next one, in whose paths the name of a server may have a slash.
+    mcp_logins,
     mcp_servers,
     plugins,
     own_agents,
     skills,
-    mcp_logins,
     network,
     repositories,
     claude_code,

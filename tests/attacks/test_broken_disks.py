@@ -194,7 +194,7 @@ def test_panic_without_a_server_says_that_nothing_holds(computer: ModuleComputer
 
 
 WRITES: dict[str, dict[str, Any]] = {
-    "/api/auth/keys": {"label": "phone", "scopes": [{"module": "*", "capabilities": ["read"]}]},
+    "/api/auth/keys": {"label": "phone", "scopes": ["*:read"]},
     "/api/mcps": {"name": "clock", "command": "clock"},
     "/api/modules/notes/disable": {},
     "/api/workspaces": {"name": "Boat"},

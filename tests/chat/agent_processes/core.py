@@ -6,8 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from parachute.base.database import Database
+from parachute.capabilities.agents.service import Agents
 from parachute.capabilities.mcp_servers.service import McpServers
 from parachute.capabilities.offered.service import ConversationCapabilities
+from parachute.capabilities.plugins.library import Library
+from parachute.capabilities.plugins.service import Plugins
+from parachute.capabilities.skills.runtime_plugin import RuntimePlugins
+from parachute.capabilities.skills.service import Skills
+from parachute.capabilities.skills.store import SkillStore
 from parachute.chat.agent_processes.models import ModuleTools
 from parachute.chat.agent_processes.options import prepare_files
 from parachute.chat.agent_processes.pool import AgentPool
@@ -227,7 +233,16 @@ async def core(
         networks = Networks(settings.network, egress, HostDecisions(trust), repositories, inbox.changed)
         inbox.add(HostsSource(networks), RepositoriesSource(repositories))
         offers = proposing(sessions) if proposing else None
-        capabilities = ConversationCapabilities(mcp_servers) if mcp_servers else None
+        capabilities = None
+        if mcp_servers is not None:
+            store = SkillStore(vault, home.root, None)
+            runtime_plugins = RuntimePlugins(home.runtime_plugins, store.read, sandboxes.opened.mounted)
+            capabilities = ConversationCapabilities(
+                mcp_servers,
+                Agents(agent_store(vault), audit, inbox.changed),
+                Skills(store, runtime_plugins, audit, inbox.changed),
+                Plugins(Library(home), mcp_servers.catalog, audit, inbox.changed),
+            )
         preparation = PersonPreparation(agents, workspaces, knowledge, networks, capabilities, offers)
         prewarming = Prewarming(agents, preparation, pool, knowledge)
         turn = TurnServices(agents, preparation, pool, events, audit, inbox)
