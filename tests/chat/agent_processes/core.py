@@ -235,12 +235,12 @@ async def core(
         offers = proposing(sessions) if proposing else None
         capabilities = None
         if mcp_servers is not None:
-            store = SkillStore(vault, home.root, None)
-            runtime_plugins = RuntimePlugins(home.runtime_plugins, store.read, sandboxes.opened.mounted)
+            skill_store = SkillStore(vault, home.root, None)
+            runtime_plugins = RuntimePlugins(home.runtime_plugins, skill_store.read, sandboxes.opened.mounted)
             capabilities = ConversationCapabilities(
                 mcp_servers,
                 Agents(agent_store(vault), audit, inbox.changed),
-                Skills(store, runtime_plugins, audit, inbox.changed),
+                Skills(skill_store, runtime_plugins, audit, inbox.changed),
                 Plugins(Library(home), mcp_servers.catalog, audit, inbox.changed),
             )
         preparation = PersonPreparation(agents, workspaces, knowledge, networks, capabilities, offers)
