@@ -176,7 +176,9 @@ async def test_a_disk_that_becomes_full_keeps_whole_conversations(computer: Comp
                 import_id = await begun(client, many())
                 await asyncio.to_thread(disk.fill)
                 found = await over(client, import_id)
-                assert (found["state"], len(found["errors"])) == ("failed", 1)
+                assert found["state"] == "failed"
+                # Who reads and who stores may both meet the end of the disk.
+                assert len(found["errors"]) in (1, 2)
                 refused = await client.post("/api/imports", content=many())
                 assert (refused.status_code, refused.json()["key"]) == (507, "disk_full")
                 disk.make_room()
