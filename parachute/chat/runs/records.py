@@ -24,6 +24,8 @@ _SHOWN = 160
 """Characters of a command that a record shows."""
 
 _FILES = 50
+"""Files that one record names; its endpoint has the number of all."""
+
 _PARA_ID = re.compile(r"para:[a-z0-9_-]{1,40}:[A-Za-z0-9_-]{1,64}")
 _MOST = 1000
 """Calls of one turn that wait for their results; a program that never sends any fills no memory."""
