@@ -4,7 +4,9 @@ import os
 import re
 import shutil
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from tests.support.computer import Computer
 from tests.support.messages_api import MessagesAPI
@@ -51,6 +53,8 @@ class Reader:
             # The same without systemd.
             "parachute service install": "parachute start",
         }
+        self.ids: dict[str, str] = {}
+        """Which id came for each id that a page shows."""
 
     def save(self, block: Block) -> None:
         """Save a file under the path that the page says."""
@@ -60,24 +64,25 @@ class Reader:
 
     def type(self, line: Line, code: int = 0) -> list[str]:
         """Type a line, which ends with this code, see that what comes has the form that the page shows, and return that."""
-        command, shown = self._put(line.command), [self._put(text) for text in line.shown]
+        command, shown = self._put(line.command, self.ids), [self._put(text) for text in line.shown]
+        answers = [self._put(text, self.ids) for text in shown]
         with screen([str(shutil.which("bash")), "-c", command], self.environment) as terminal:
-            ended = terminal.answer(lambda said: self._answer(said, shown), SECONDS)
+            ended = terminal.answer(lambda said: self._answer(said, answers), SECONDS)
             came = plain(terminal.seen)
         report = "\n".join([f"{line.place}: $ {command}", *came, f"[{ended}]"])
         assert ended == code, report
         if any(text.strip() for text in shown):
             found = identifiers(shown, came)
             assert found is not None, "\n".join([report, "The page shows:", *shown])
-            self.stands_for |= found
+            self.ids |= found
         return came
 
     def run(self, command: str) -> str:
         """Type a line that no page shows, and return what comes."""
         return "\n".join(self.type(Line("between pages", command)))
 
-    def _put(self, text: str) -> str:
-        for named, real in self.stands_for.items():
+    def _put(self, text: str, ids: Mapping[str, str] = MappingProxyType({})) -> str:
+        for named, real in (self.stands_for | dict(ids)).items():
             text = text.replace(named, real)
         return text
 
