@@ -1,6 +1,7 @@
 """`parachute changes` and `parachute undo`."""
 
 import json
+from typing import Any
 
 from parachute.config.settings.home import Home
 from tests.support.terminal import Terminal
@@ -23,7 +24,10 @@ RUN = {
     "total": 3,
     "files": [{**LINE, "undone": True}],
     "held": [
-        {**LINE, "path": ".envrc", "change": "created", "why": "Programs obey it.", "added": None, "removed": None}
+        {
+            **{**LINE, "path": ".envrc", "root": ".envrc", "change": "created", "why": "Programs obey it."},
+            **{"added": None, "removed": None},
+        }
     ],
     "hash": "sha256:" + "0" * 64,
 }
@@ -61,3 +65,43 @@ def test_a_run_is_undone(parachute: Terminal, home: Home) -> None:
         assert "left alone, it has changed since: hull.py" in done.out
     bodies = [call.body for call in core.calls if call.method == "POST"]
     assert bodies == [{"run": None, "paths": None}, {"run": 12, "paths": ["hull.py", "src"]}]
+
+
+def waiting(run: int, *paths: str) -> dict[str, Any]:
+    """A run of which these paths wait; what lies in a repository does with it."""
+    held = [
+        {**LINE, "path": path, "root": path.partition("/")[0], "change": "created", "why": "Git obeys."} for path in paths
+    ]
+    return {**RUN, "run": run, "files": [], "held": held, "total": len(held)}
+
+
+def test_a_repository_that_waits_is_one_line(parachute: Terminal, home: Home) -> None:
+    with ScriptedCore(home) as core:
+        core.answers["GET", f"{PATH}/changes"] = 200, {"runs": [waiting(12, ".git", ".git/HEAD", ".git/hooks", "a")]}
+        said = parachute.ok("changes", SESSION)
+    assert "created  .git  (3 files and folders)  waits: Git obeys.\n    created  a  +2 -1  waits: Git obeys.\n" in said
+    assert "hooks" not in said
+
+
+def test_what_waits_is_answered_file_by_file(parachute: Terminal, home: Home) -> None:
+    with ScriptedCore(home) as core:
+        core.answers["GET", f"{PATH}/changes"] = 200, {"runs": [waiting(12, ".git", ".git/HEAD", "a")]}
+        core.answers["POST", f"{PATH}/changes/answer"] = 200, {"paths": [".git", ".git/HEAD"]}
+        unasked = parachute("changes", SESSION, "--apply")
+        assert (unasked.code, "Git obeys." in unasked.out) == (3, True)
+        done = parachute("changes", SESSION, "--apply", "--file", ".git/", "--yes")
+        assert (done.code, done.out) == (0, "Applied: 2 changes.\n")
+        assert "1 change of this run still waits." in done.err
+        parachute.ok("changes", SESSION, "--throw-away", "--yes", "--json")
+        runs = [waiting(12, "a"), waiting(13, "b")]
+        core.answers["GET", f"{PATH}/changes"] = 200, {"runs": runs}
+        assert "12, 13" in parachute("changes", SESSION, "--apply", "--yes").err
+        assert "waits at c" in parachute("changes", SESSION, "--apply", "--run", "13", "--file", "c", "--yes").err
+        assert parachute("changes", SESSION, "--file", "a").code == 1
+        assert parachute("changes", SESSION, "--apply", "--throw-away").code == 1
+    bodies = [call.body for call in core.calls if call.method == "POST"]
+    common = {"run": 12, "hash": RUN["hash"]}
+    assert bodies == [
+        {**common, "answer": "apply", "paths": [".git"]},
+        {**common, "answer": "throw_away", "paths": None},
+    ]

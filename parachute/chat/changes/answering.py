@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from parachute.base.errors import Conflict, InvalidInput
@@ -29,16 +29,25 @@ def digest_of(held: Sequence[Held]) -> str:
     return f"sha256:{hashlib.sha256(json.dumps(shown).encode()).hexdigest()}"
 
 
+def applicable(held: Sequence[Held], waiting: Sequence[Held]) -> list[Held]:
+    """What of `held` an answer can apply, with the folders that wait themselves and without which it has no place.
+
+    Error: InvalidInput if it is nothing.
+    """
+    can = {each.path for each in held if each.reason not in NEVER_APPLIED}
+    if not can:
+        raise InvalidInput(
+            f"{held[0].path} cannot be applied.", "Throw it away, or copy it by hand.", key="never_applied"
+        )
+    above = {str(folder) for path in can for folder in PurePosixPath(path).parents}
+    return [each for each in waiting if each.path in can or (each.path in above and each.after.kind == "folder")]
+
+
 async def apply_held(places: Places, found: ChangeSet, held: Sequence[Held], began_ns: int) -> dict[str, Left]:
     """Write what waits, as it was when it was held, and note it as a change of its own; how each path was left.
 
-    Errors: Conflict if the owner's files have changed since, and then they are shown anew; InvalidInput for what never applies.
+    Error: Conflict if the owner's files have changed since, and then they are shown anew.
     """
-    for each in held:
-        if each.reason in NEVER_APPLIED:
-            raise InvalidInput(
-                f"{each.path} cannot be applied.", "Throw it away, or copy it by hand.", key="never_applied"
-            )
     with Folder.open_unlinked(Path(found.project)) as project:
         number = await places.store.begin(found.session, Path(found.project), "answer", began_ns, undone=found.number)
         async with places.keeping:

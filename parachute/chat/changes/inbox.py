@@ -32,7 +32,7 @@ class ChangesSource(Source):
         return [await self._item(each) for each in await self._changes.waiting()]
 
     async def answer(self, item: Item, answer: Answer) -> None:
-        """Apply all that was shown, or throw it away."""
+        """Apply what can be of all that was shown, or throw it away."""
         for each in await self._changes.waiting():
             if (await self._item(each)).hash == item.hash:
                 word: Word = "apply" if answer.word == _APPLY else "throw_away"
@@ -44,6 +44,7 @@ class ChangesSource(Source):
         found, count = each.found, len(each.held)
         name = Path(found.project).name
         what = each.held[0].path if count == 1 else f"{count} changes"
+        can_apply = any(held.reason not in NEVER_APPLIED for held in each.held)
         details: dict[str, Any] = {
             "run": found.number,
             "project": found.project,
@@ -52,7 +53,6 @@ class ChangesSource(Source):
             "more": max(0, count - _MOST_LINES),
             "diffs": {held.path: await self._difference(each, held.path) for held in each.held[:_MOST_DIFFERENCES]},
         }
-        can_apply = all(held.reason not in NEVER_APPLIED for held in each.held)
         return Item(
             kind="changes",
             key=f"{found.session}/{found.number}",

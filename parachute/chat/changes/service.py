@@ -15,7 +15,7 @@ from parachute.base.errors import Conflict, NotFound, ParachuteError, Unavailabl
 from parachute.base.files import private_folder
 from parachute.base.folders import Folder
 from parachute.chat.changes import git_files
-from parachute.chat.changes.answering import Word, apply_held, digest_of
+from parachute.chat.changes.answering import Word, applicable, apply_held, digest_of
 from parachute.chat.changes.applying import Places, apply, noted, write_noted
 from parachute.chat.changes.blobs import Blobs
 from parachute.chat.changes.folders_below import FoldersBelow
@@ -256,23 +256,22 @@ class Changes:
     ) -> Sequence[str]:
         """Apply or throw away what waits of a run, or of it what is at some paths; which paths it was.
 
-        `digest` is that of what was shown. Errors: NotFound, Conflict, InvalidInput for what never applies, OSError.
+        `digest` is that of all that waits of the run, as it was shown; what can never be applied waits on.
+        Errors: NotFound, Conflict, InvalidInput if none of it can be applied, OSError.
         """
         found = await self._store.get(number)
         if found is None or found.session != session:
             raise not_waiting()
         async with self._locks[Path(found.project)]:
-            held = [
-                each
-                for each in await self._store.held(number=number)
-                if not each.is_thrown and is_chosen(each.path, paths)
-            ]
+            waiting = [each for each in await self._store.held(number=number) if not each.is_thrown]
+            held = [each for each in waiting if is_chosen(each.path, paths)]
             if not held:
                 raise not_waiting()
-            if digest is not None and digest != digest_of(held):
+            if digest is not None and digest != digest_of(waiting):
                 raise Conflict("What waits has changed meanwhile.", "Look at it again.", key="changed")
             view = self._views.get(session)
             if word == "apply":
+                held = applicable(held, waiting)
                 left = await apply_held(self.places, found, held, await self._moment())
                 if view is not None:
                     view.left |= left

@@ -1,13 +1,16 @@
 """`parachute changes` and `parachute undo`: what conversations changed in your projects, and taking it back."""
 
+from itertools import groupby
 from typing import Any
 
 import typer
 
+from parachute.base.errors import InvalidInput, NotFound
 from parachute.cli.api import Api, quoted
-from parachute.cli.commands import JSON, group
+from parachute.cli.asking import confirm
+from parachute.cli.commands import JSON, YES, group
 from parachute.cli.identifiers import last_session, whole_session
-from parachute.cli.output import ago, clean, counted, print_json, print_note
+from parachute.cli.output import ago, clean, counted, print_answer, print_json, print_note
 
 _SESSION = typer.Argument(None, metavar="[SESSION]", help="Id of a conversation; without it, the one used last.")
 _SECONDS = 600.0
@@ -18,26 +21,40 @@ _SHOWN = 40
 def changes(
     session: str = _SESSION,
     diff: bool = typer.Option(False, "--diff", help="Show the lines, too."),
+    run: int = typer.Option(None, "--run", help="Only the run of this number."),
+    apply: bool = typer.Option(False, "--apply", help="Apply what waits of a run, after a question."),
+    throw_away: bool = typer.Option(False, "--throw-away", help="Throw away what waits of a run, after a question."),
+    file: list[str] = typer.Option(
+        [], "--file", help="With --apply or --throw-away: only this file or folder; can be repeated."
+    ),
+    yes: bool = YES,
     as_json: bool = JSON,
 ) -> None:
-    """List what a conversation changed in your project, and what of it waits for you."""
+    """List what a conversation changed in your project, and what of it waits for you, or answer that."""
+    if apply and throw_away:
+        raise InvalidInput("--apply and --throw-away are two answers.", "Give one of them.")
+    if file and not (apply or throw_away):
+        raise InvalidInput("--file says what of a run is applied or thrown away.", "Add --apply or --throw-away.")
     api = Api.find()
     identifier = _session(api, session)
     path = f"/api/chat/{quoted(identifier)}/changes"
-    found = api.get(path)
+    runs = [each for each in api.get(path)["runs"] if run is None or each["run"] == run]
+    if apply or throw_away:
+        _answer(api, path, runs, "apply" if apply else "throw_away", [each.rstrip("/") for each in file], yes, as_json)
+        return
     if diff:
-        for each in found["runs"]:
+        for each in runs:
             for line in [*each["files"], *each["held"]]:
                 line["diff"] = api.get(f"{path}/{each['run']}/diff?path={quoted(line['path'])}")["diff"]
     if as_json:
-        print_json(found)
+        print_json({"runs": runs})
         return
-    if not found["runs"]:
-        print_note("This conversation has changed nothing.")
-    for each in reversed(found["runs"]):
+    if not runs:
+        print_note("This conversation has changed nothing." if run is None else f"There is no run {run}.")
+    for each in reversed(runs):
         print(clean("\n".join(_shown(each))))
-    if any(each["held"] for each in found["runs"]):
-        print_note("`parachute inbox` answers what waits.")
+    if any(each["held"] for each in runs):
+        print_note("`parachute inbox` answers what waits; --apply and --throw-away do, too, by --file if you like.")
 
 
 def undo(
@@ -69,16 +86,58 @@ def _session(api: Api, typed: str | None) -> str:
     return whole_session(api, typed) if typed else last_session(api, None)
 
 
+def _answer(
+    api: Api, path: str, runs: list[dict[str, Any]], word: str, files: list[str], yes: bool, as_json: bool
+) -> None:
+    waiting = [each for each in runs if each["held"]]
+    if not waiting:
+        raise NotFound("Nothing waits.", "`parachute changes` lists what was changed.", key="not_waiting")
+    if len(waiting) > 1:
+        numbers = ", ".join(str(each["run"]) for each in waiting)
+        raise InvalidInput(f"Something waits of several runs: {numbers}.", "Name one with --run.")
+    (found,) = waiting
+    chosen = [line for line in found["held"] if _is_chosen(line["path"], files)]
+    if not chosen:
+        raise NotFound(f"Nothing waits at {', '.join(files)}.", "`parachute changes` lists what does.")
+    if not as_json and not yes:
+        print(clean("\n".join(_held(chosen))))
+    question = "Apply this to your project?" if word == "apply" else "Throw this away?"
+    confirm(question, "Nothing was answered.", yes=yes, as_json=as_json)
+    body = {"run": found["run"], "answer": word, "hash": found["hash"], "paths": files or None}
+    said = api.post(f"{path}/answer", body, _SECONDS)
+    done = "applied" if word == "apply" else "thrown away"
+    print_answer(said, as_json, f"{done.capitalize()}: {counted(len(said['paths']), 'change')}.")
+    if (left := len(found["held"]) - len(said["paths"])) > 0:
+        print_note(f"{counted(left, 'change')} of this run still wait{'s' if left == 1 else ''}.")
+
+
+def _is_chosen(path: str, files: list[str]) -> bool:
+    return not files or any(path == each or path.startswith(f"{each}/") for each in files)
+
+
 def _shown(each: dict[str, Any]) -> list[str]:
     number = f" {each['of']}" if each["of"] and each["kind"] != "run" else ""
     head = f"{_CALLED[each['kind']]}{number}" if number else _CALLED[each["kind"]]
     lines = [f"{each['run']}  {head}  {ago(each['began_at'])}  {each['project']}  +{each['added']} -{each['removed']}"]
     for line in each["files"][:_SHOWN]:
         lines += _line(line, "  (undone)" if line["undone"] else "")
-    for line in each["held"][:_SHOWN]:
-        lines += _line(line, f"  waits: {line['why']}")
+    lines += _held(each["held"][:_SHOWN])
     left = each["total"] - min(len(each["files"]), _SHOWN) - min(len(each["held"]), _SHOWN)
     return [*lines, *([f"    … {left} more; `--json` shows them"] if left > 0 else []), *_note(each)]
+
+
+def _held(held: list[dict[str, Any]]) -> list[str]:
+    """What waits; a repository and the like is one line, unless its differences are asked for."""
+    lines = []
+    for (root, why), group_of in groupby(held, key=lambda line: (line["root"], line["why"])):
+        found = list(group_of)
+        if len(found) == 1 or "diff" in found[0]:
+            for line in found:
+                lines += _line(line, f"  waits: {why}")
+        else:
+            change = found[0]["change"] if found[0]["path"] == root else "changed"
+            lines.append(f"    {change:<8} {root}  ({len(found)} files and folders)  waits: {why}")
+    return lines
 
 
 def _line(line: dict[str, Any], more: str) -> list[str]:

@@ -21,9 +21,8 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
         yield made
 
 
-async def digest(world: World, *paths: str) -> str:
-    held = await world.changes.held("s")
-    return digest_of([each for each in held if not paths or each.path in paths])
+async def digest(world: World) -> str:
+    return digest_of(await world.changes.held("s"))
 
 
 async def test_what_waits_is_applied_as_it_was_when_it_was_held(world: World) -> None:
@@ -98,11 +97,22 @@ async def test_a_review_waits_as_a_whole(world: World) -> None:
         **dict.fromkeys(("a", "b", "b/c", "new", "new/deep", "new/deep/x"), "review"),
         ".envrc": "obeyed",
     }
-    await world.changes.answer("s", number, "apply", ["a"], await digest(world, "a"))
+    shown = await digest(world)
+    await world.changes.answer("s", number, "apply", ["a"], shown)
     assert world.read("a") == "mine\n1\n"
-    await world.changes.answer("s", number, "throw_away", ["b", ".envrc"])
+    with pytest.raises(Conflict):
+        await world.changes.answer("s", number, "throw_away", [".envrc"], shown)
+    await world.changes.answer("s", number, "throw_away", ["b", ".envrc"], await digest(world))
     await world.changes.answer("s", number, "apply", digest=await digest(world))
     assert sorted(listed(world.project)) == ["a", "b", "b/c", "new", "new/deep", "new/deep/x"]
+
+
+async def test_a_file_is_applied_with_the_folders_that_it_lies_in(world: World) -> None:
+    number = (await world.turn("mkdir -p new/deep; echo 1 > new/deep/x; echo 1 > new/y", is_reviewed=True)).number
+    answered = await world.changes.answer("s", number, "apply", ["new/deep/x"], await digest(world))
+    assert sorted(answered) == ["new", "new/deep", "new/deep/x"]
+    assert sorted(listed(world.project)) == ["new", "new/deep", "new/deep/x"]
+    assert await world.reasons() == {"new/y": "review"}
 
 
 async def test_a_later_run_takes_over_what_waits(world: World) -> None:
@@ -134,6 +144,20 @@ async def test_the_inbox_has_one_item_for_a_run(world: World) -> None:
     assert await source.items() == []
     with pytest.raises(NotFound):
         await source.answer(item, Answer("apply", "phone"))
+
+
+async def test_the_inbox_applies_what_can_be_and_the_rest_waits(world: World) -> None:
+    source = ChangesSource(world.changes, Titles())  # type: ignore[arg-type]
+    await world.turn("mkfifo pipe; echo 1 > .envrc")
+    (item,) = await source.items()
+    assert item.answers == ("apply", "throw_away")
+    assert {each["path"]: each["can_be_applied"] for each in item.details["files"]} == {".envrc": True, "pipe": False}
+    await source.answer(item, Answer("apply", "phone"))
+    assert world.read(".envrc") == "1\n"
+    (item,) = await source.items()
+    assert (item.title, item.answers) == ("Apply pipe to project", ("throw_away",))
+    await source.answer(item, Answer("throw_away", "phone"))
+    assert await source.items() == []
 
 
 async def test_changes_are_listed_with_their_lines(world: World) -> None:
