@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import AliasChoices, Field
 
-from .dart import Moment, Number, Snake
+from .dart import Camel, Moment, Number, Snake
 
 
 class Module(Snake):
@@ -18,6 +18,14 @@ class ModuleList(Snake):
     """`GET /api/modules`."""
 
     modules: list[Module]
+
+
+class ModulePrompt(Camel):
+    """`GET` and `PUT /api/modules/{name}/prompt`."""
+
+    content: str | None = None
+    exists: bool
+    default_prompt: str | None = None
 
 
 class Hook(Snake):

@@ -7,19 +7,21 @@ from pathlib import Path
 import pytest
 
 from parachute.security.keys.cli_token import CliToken
+from tests.server.api.with_key import ComputerWithKey
 from tests.support.computer import Computer
 
 
-@pytest.fixture
-def house(tmp_path: Path) -> Iterator[Computer]:
+@pytest.fixture(params=[Computer, pytest.param(ComputerWithKey, marks=pytest.mark.long)], ids=["here", "tokyo-with-key"])
+def house(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Computer]:
     """A computer on which no image can be built: there is no program for it."""
     (tmp_path / "bin").mkdir()
-    with Computer(environment={"PATH": str(tmp_path / "bin")}) as running:
+    with request.param(environment={"PATH": str(tmp_path / "bin")}) as running:
         yield running
 
 
 async def test_a_build_that_is_not_possible_is_told_in_the_stream(house: Computer) -> None:
-    async with house.client(headers={"authorization": f"Bearer {CliToken(house.home.root).obtain()}"}) as owner:
+    token = house.key if isinstance(house, ComputerWithKey) else CliToken(house.home.root).obtain()
+    async with house.client(headers={"authorization": f"Bearer {token}"}) as owner:
         answer = await owner.post("/api/sandbox/build", json={})
         assert answer.status_code == 200
         assert answer.headers["content-type"].startswith("text/event-stream")

@@ -51,6 +51,17 @@ async def test_modules_and_hooks(computer: Computer, owner: httpx2.AsyncClient) 
     assert (await owner.post("/api/scheduler/reload", headers=BODYLESS)).status_code == 200
 
 
+async def test_the_prompt_of_a_module(owner: httpx2.AsyncClient) -> None:
+    path = "/api/modules/chat/prompt"
+    before = check_response(modules.ModulePrompt, await owner.get(path), present=["exists", "defaultPrompt"])
+    assert (before.content, before.exists, bool(before.default_prompt)) == (None, False, True)
+    changed = check_response(modules.ModulePrompt, await owner.put(path, json={"content": "Be brief."}))
+    assert (changed.content, changed.exists) == ("Be brief.", True)
+    assert check_response(modules.ModulePrompt, await owner.get(path)) == changed
+    assert "Be brief." in (await owner.get("/api/prompt/preview")).json()["prompt"]
+    check_error(await owner.get("/api/modules/nothing/prompt"), 404)
+
+
 async def test_agents_of_the_journal(owner: httpx2.AsyncClient) -> None:
     path = "/api/modules/daily/agents"
     listed = check_response(agents.AgentList, await owner.get(path))
