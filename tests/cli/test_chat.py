@@ -15,6 +15,7 @@ from tests.support.waiting import SECONDS
 from .scripted_core import DONE, DROP, SESSION, START, ScriptedCore, Step, text, tool
 
 CLAUDE = 200, {"provider": {"provider": "anthropic"}}
+MORE = ("--agent", "sailor", "--context", "Projects/boat", "--context", "Projects")
 OFFLINE = 200, {"provider": {"provider": "offline"}}
 
 
@@ -33,7 +34,7 @@ def test_the_answer_is_printed_and_the_rest_stands_beside_it(parachute: Terminal
     ]
     with ScriptedCore(home, steps) as core:
         core.answers["GET", "/api/status"] = CLAUDE
-        result = parachute("chat", "Where", "is it?", "--direct", "--yes", "--directory", ".", "--model", "opus")
+        result = parachute("chat", "Where", "is it?", "--direct", "--yes", "--directory", ".", "--model", "opus", *MORE)
     assert result.code == 0
     assert result.out == "Let me look.\n\nThere is none.\n"
     noted = result.err.splitlines()
@@ -48,6 +49,8 @@ def test_the_answer_is_printed_and_the_rest_stands_beside_it(parachute: Terminal
         "trustLevel": "direct",
         "workingDirectory": parachute.environment["HOME"],
         "model": "opus",
+        "agentPath": "sailor",
+        "contexts": ["Projects/boat", "Projects"],
         "canAnswerPermissions": False,
     }
 

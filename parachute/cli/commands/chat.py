@@ -33,6 +33,10 @@ def chat(
     directory: Path | None = typer.Option(None, "--directory", "-d", help="The folder that the agent works in."),
     model: str | None = typer.Option(None, "--model", "-m", help="The model to ask."),
     workspace: str | None = typer.Option(None, "--workspace", "-w", help="Slug of the workspace that it belongs to."),
+    agent: str | None = typer.Option(None, "--agent", help="The agent of yours that answers: its name or its file."),
+    context: list[str] = typer.Option(
+        [], "--context", metavar="FOLDER", help="A folder of the vault whose AGENTS.md it is told; can be repeated."
+    ),
     yes: bool = typer.Option(False, "--yes", "-y", help="Answer yes to the question that --direct asks."),
     as_json: bool = typer.Option(False, "--json", help="Print each event as a line of JSON."),
 ) -> None:
@@ -54,6 +58,10 @@ def chat(
         body["model"] = model
     if workspace is not None:
         body["workspaceId"] = workspace
+    if agent is not None:
+        body["agentPath"] = agent
+    if context:
+        body["contexts"] = context
     api = Api.find()
     if directory is not None:
         _check_tools(api, body["workingDirectory"])
