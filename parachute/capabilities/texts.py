@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from parachute.base.errors import InvalidInput
+from parachute.base.errors import InvalidInput, NotAllowed
 from parachute.base.folders import Folder
 from parachute.core import front_matter
 
@@ -91,3 +91,10 @@ def names_of(fields: Mapping[str, Any], name: str) -> tuple[str, ...] | None:
 def _listed(text: str) -> list[str]:
     """Names with commas between them; those in parentheses, as in `Bash(git add, git commit)`, belong to one name."""
     return [part.strip() for part in re.split(r",(?![^()]*\))", text) if part.strip()]
+
+
+def of_plugin(name: str) -> NotAllowed:
+    """The error for changing what a plugin brings."""
+    return NotAllowed(
+        f"{name} belongs to a plugin, and stays.", "`parachute plugins remove` removes the plugin.", key="not_in_vault"
+    )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from parachute.config.settings.home import Home
 
 if TYPE_CHECKING:
+    from parachute.capabilities.plugins.library import Library
     from parachute.cli.settings import SettingsFile
     from parachute.config.settings.models import Settings
     from parachute.modules.registry.service import Modules
@@ -21,6 +22,13 @@ def settings(home: Home | None = None) -> "Settings":
 def user_home(home: Home) -> Path | None:
     """The user's folder, if what Claude Code keeps in there counts."""
     return Path.home() if settings(home).capabilities.read_home else None
+
+
+def library(home: Home) -> "Library":
+    """The installed plugins."""
+    from parachute.capabilities.plugins.library import Library
+
+    return Library(home, user_home(home))
 
 
 def settings_file(home: Home) -> "SettingsFile":

@@ -70,7 +70,8 @@ def test_a_run_is_undone(parachute: Terminal, home: Home) -> None:
 def waiting(run: int, *paths: str) -> dict[str, Any]:
     """A run of which these paths wait; what lies in a repository does with it."""
     held = [
-        {**LINE, "path": path, "root": path.partition("/")[0], "change": "created", "why": "Git obeys."} for path in paths
+        {**LINE, "path": path, "root": path.partition("/")[0], "change": "created", "why": "Git obeys."}
+        for path in paths
     ]
     return {**RUN, "run": run, "files": [], "held": held, "total": len(held)}
 

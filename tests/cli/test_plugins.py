@@ -32,6 +32,12 @@ def test_a_plugin_is_installed_shown_approved_updated_and_removed(parachute: Ter
     detail = json.loads(parachute.ok("plugins", "show", "demo-plugin", "--json"))
     assert [server["name"] for server in detail["contents"]["servers"]] == ["demo-plugin/words"]
     assert "demo-plugin-words" in parachute.ok("mcp", "list")
+    (skill,) = json.loads(parachute.ok("skills", "list", "--json"))
+    assert (skill["name"], skill["source"], skill["approved"]) == ("demo:greet", "plugin", True)
+    assert "SKILLBODY" in parachute.ok("skills", "show", "demo:greet")
+    listed = {each["name"]: each["source"] for each in json.loads(parachute.ok("agents", "list", "--json"))}
+    assert listed["demo:reviewer"] == "plugin"
+    assert "You review texts." in parachute.ok("agents", "show", "demo:reviewer")
     assert parachute.ok("plugins", "check", "demo-plugin") == "It is up to date.\n"
     assert "is up to date" in parachute.ok("plugins", "update", "demo-plugin")
     write_files(demo.folder, {"scripts/hook.sh": "#!/bin/sh\necho \x1b[2J other\n"})

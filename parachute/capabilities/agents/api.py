@@ -34,8 +34,8 @@ class NewAgent(BaseModel):
 
 @router.get("")
 async def list_agents(service: AgentsDependency) -> dict[str, Any]:
-    """The agents of the vault, those of the user where the settings say so, and the computer's own."""
-    return {"agents": [*_own(), *map(as_json, await service.all())]}
+    """The agents of the vault, those of plugins, those of the user where the settings say so, and the computer's own."""
+    return {"agents": [*_own(), *map(as_json, [*await service.all(), *await service.brought()])]}
 
 
 @router.get("/{name}")
@@ -71,7 +71,8 @@ def as_json(agent: Agent) -> dict[str, Any]:
         "description": agent.description or None,
         "type": "chatbot",
         "model": agent.model,
-        "path": agent.path,
+        # By its path the app has an agent answer, which those of the vault do.
+        "path": None if agent.source == "plugin" else agent.path,
         "source": agent.source,
         "tools": list(agent.tools or ()),
         "system_prompt": None,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from parachute.capabilities.agents.models import Agent
 from parachute.capabilities.agents.store import AgentStore
+from parachute.capabilities.texts import of_plugin
 from parachute.capabilities.wanted import Wanted
 from parachute.chat.agent_processes.helpers import BUILT_IN
 from parachute.chat.agent_processes.models import Helper
@@ -25,10 +26,20 @@ class OfferedAgents:
 
 
 class Agents:
-    """Agents for conversations and for those who manage them; `changed` is called when what waits for the owner changes."""
+    """Agents for conversations and for those who manage them; `changed` is called when what waits for the owner changes.
 
-    def __init__(self, store: AgentStore, audit: Audit, changed: Callable[[], None]) -> None:
+    `brought` tells those that plugins bring.
+    """
+
+    def __init__(
+        self,
+        store: AgentStore,
+        audit: Audit,
+        changed: Callable[[], None],
+        brought: Callable[[], Sequence[Agent]] = tuple,
+    ) -> None:
         self._store = store
+        self._brought = brought
         self._audit = audit
         self._changed = changed
         self._wanted = Wanted()
@@ -37,8 +48,14 @@ class Agents:
         """All agents by name, those of a project's folder among them."""
         return await asyncio.to_thread(self._store.found, directory)
 
+    async def brought(self) -> Sequence[Agent]:
+        """Those of plugins, under their full names."""
+        return await asyncio.to_thread(self._brought)
+
     async def get(self, name: str) -> Agent:
         """One agent; error: NotFound."""
+        if found := next((each for each in await self.brought() if each.name == name), None):
+            return found
         return await asyncio.to_thread(self._store.get, name)
 
     async def create(
@@ -51,6 +68,8 @@ class Agents:
 
     async def delete(self, name: str, who: str) -> None:
         """Remove an agent of the vault; errors: NotFound, NotAllowed."""
+        if any(each.name == name for each in await self.brought()):
+            raise of_plugin(name)
         await asyncio.to_thread(self._store.delete, name)
         self._record("agent_deleted", name, who)
         self._changed()

@@ -30,14 +30,15 @@ class NewSkill(BaseModel):
 
 @router.get("")
 async def list_skills(service: SkillsDependency) -> dict[str, Any]:
-    """The skills of the vault, and those of the user where the settings say so."""
-    return {"skills": [{**as_json(each.skill), "content": None} for each in await service.all()]}
+    """The skills of the vault, those of plugins, and those of the user where the settings say so."""
+    found = [*(each.skill for each in await service.all()), *await service.brought()]
+    return {"skills": [{**as_json(each), "content": None} for each in found]}
 
 
 @router.get("/{name}")
 async def get_skill(name: str, service: SkillsDependency) -> dict[str, Any]:
     """One skill with its instructions."""
-    return as_json((await service.get(name)).skill)
+    return as_json(await service.get(name))
 
 
 @router.post("")

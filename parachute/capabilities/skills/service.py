@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from parachute.base.errors import ParachuteError
+from parachute.capabilities.skills.models import Skill
 from parachute.capabilities.skills.runtime_plugin import RuntimePlugins
 from parachute.capabilities.skills.store import FoundSkill, SkillStore
+from parachute.capabilities.texts import of_plugin
 from parachute.capabilities.wanted import Wanted
 from parachute.chat.agent_processes.models import Plugin
 from parachute.chat.runs.capabilities import CapabilityRequest, LeftOut
@@ -32,10 +34,21 @@ class OfferedSkills:
 
 
 class Skills:
-    """Skills for conversations and for those who manage them; `changed` is called when what waits for the owner changes."""
+    """Skills for conversations and for those who manage them; `changed` is called when what waits for the owner changes.
 
-    def __init__(self, store: SkillStore, plugins: RuntimePlugins, audit: Audit, changed: Callable[[], None]) -> None:
+    `brought` tells those that plugins bring.
+    """
+
+    def __init__(
+        self,
+        store: SkillStore,
+        plugins: RuntimePlugins,
+        audit: Audit,
+        changed: Callable[[], None],
+        brought: Callable[[], Sequence[Skill]] = tuple,
+    ) -> None:
         self._store = store
+        self._brought = brought
         self._plugins = plugins
         self._audit = audit
         self._changed = changed
@@ -46,9 +59,15 @@ class Skills:
         """All skills by name, those of a project's folder among them."""
         return await asyncio.to_thread(self._store.found, directory)
 
-    async def get(self, name: str) -> FoundSkill:
+    async def brought(self) -> Sequence[Skill]:
+        """Those of plugins, under their full names."""
+        return await asyncio.to_thread(self._brought)
+
+    async def get(self, name: str) -> Skill:
         """One skill; error: NotFound."""
-        return await asyncio.to_thread(self._store.get, name)
+        if found := next((each for each in await self.brought() if each.name == name), None):
+            return found
+        return (await asyncio.to_thread(self._store.get, name)).skill
 
     async def create(self, name: str, content: str, description: str, who: str) -> FoundSkill:
         """Write a skill, and approve it; errors: InvalidInput, Conflict."""
@@ -58,6 +77,8 @@ class Skills:
 
     async def delete(self, name: str, who: str) -> None:
         """Remove a skill of the vault; errors: NotFound, NotAllowed."""
+        if any(each.name == name for each in await self.brought()):
+            raise of_plugin(name)
         await asyncio.to_thread(self._store.delete, name)
         self._record("skill_deleted", name, who)
         self._changed()

@@ -9,7 +9,7 @@ from parachute.base.errors import InvalidInput
 from parachute.cli.asking import confirm, confirm_approval, print_approved
 from parachute.cli.commands import JSON, YES, group
 from parachute.cli.editor import written
-from parachute.cli.installation import settings
+from parachute.cli.installation import library, settings
 from parachute.cli.modules import print_changes
 from parachute.cli.output import clean, print_answer, print_error, print_facts, print_json, print_rows
 from parachute.config.settings.home import Home
@@ -28,11 +28,11 @@ _PROJECT = typer.Option(
 
 
 def list_(directory: Path = _PROJECT, as_json: bool = JSON) -> None:
-    """List the agents of the vault, and of a project."""
+    """List the agents of the vault, of plugins, of a project, and the computer's own."""
     store = _store()
-    found = store.found(_folder(directory))
+    found = [*store.found(_folder(directory)), *_brought()]
     print_rows(
-        [_as_json(agent, store) for agent in found],
+        [*(_as_json(agent, store) for agent in found), *_own()],
         as_json,
         ["Name", "Source", "Direct conversations", "Description"],
         lambda row: (row["name"], row["source"], _may(row), row["description"] or ""),
@@ -46,7 +46,7 @@ def list_(directory: Path = _PROJECT, as_json: bool = JSON) -> None:
 def show(name: str = _NAME, directory: Path = _PROJECT, as_json: bool = JSON) -> None:
     """Show an agent: what it may use, and its prompt."""
     store = _store()
-    agent = store.get(name, _folder(directory))
+    agent = next((each for each in _brought() if each.name == name), None) or store.get(name, _folder(directory))
     if as_json:
         print_json({**_as_json(agent, store), "prompt": agent.prompt})
         return
@@ -120,6 +120,19 @@ def _store() -> "AgentStore":
     return AgentStore(Vault(found.vault), ApprovedPrompts(home.root), user_home)
 
 
+def _brought() -> "tuple[Agent, ...]":
+    from parachute.capabilities.plugins.brought import brought_agents
+
+    return brought_agents(library(Home.find()))
+
+
+def _own() -> list[dict[str, object]]:
+    from parachute.chat.agent_processes.helpers import BUILT_IN
+
+    common = {"source": "builtin", "path": None, "tools": None, "model": None, "approved": True, "problem": None}
+    return [{"name": name, "description": text, **common} for name, text in BUILT_IN.items()]
+
+
 def _folder(directory: Path | None) -> Path | None:
     if directory is not None and not directory.is_dir():
         raise InvalidInput(f"--directory: there is no folder {directory}.")
@@ -134,7 +147,7 @@ def _as_json(agent: "Agent", store: "AgentStore") -> dict[str, object]:
         "path": agent.path,
         "tools": None if agent.tools is None else list(agent.tools),
         "model": agent.model,
-        "approved": store.is_approved(agent),
+        "approved": not agent.problem if agent.source == "plugin" else store.is_approved(agent),
         "problem": agent.problem,
     }
 

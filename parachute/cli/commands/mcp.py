@@ -11,7 +11,7 @@ from parachute.cli.api import Api, quoted
 from parachute.cli.asking import ask, can_ask, confirm
 from parachute.cli.asking import secret as typed_secret
 from parachute.cli.commands import JSON, YES, group
-from parachute.cli.installation import settings, user_home
+from parachute.cli.installation import library, settings
 from parachute.cli.output import (
     clean,
     local,
@@ -237,10 +237,9 @@ def _catalog() -> "Catalog":
     """The servers of this installation, whether or not it runs."""
     # YAML
     from parachute.capabilities.mcp_servers.catalog import Catalog
-    from parachute.capabilities.plugins.library import Library
 
     home = Home.find()
-    return Catalog(home, settings(home).vault, settings(home).project_folders, Library(home, user_home(home)))
+    return Catalog(home, settings(home).vault, settings(home).project_folders, library(home))
 
 
 def _statuses() -> dict[str, str]:

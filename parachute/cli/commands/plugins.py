@@ -6,7 +6,7 @@ import typer
 
 from parachute.cli.asking import agrees, can_ask, confirm
 from parachute.cli.commands import JSON, YES, group
-from parachute.cli.installation import settings, user_home
+from parachute.cli.installation import library, settings
 from parachute.cli.modules import print_changes, shown_steps
 from parachute.cli.output import clean, local, print_answer, print_facts, print_json, print_note, print_table
 from parachute.config.settings.home import Home
@@ -143,11 +143,10 @@ def _library() -> "tuple[Library, Catalog]":
     """The plugins of this installation, whether or not it runs, and its MCP servers."""
     # YAML
     from parachute.capabilities.mcp_servers.catalog import Catalog
-    from parachute.capabilities.plugins.library import Library
 
     home = Home.find()
-    library = Library(home, user_home(home))
-    return library, Catalog(home, settings(home).vault, settings(home).project_folders, library)
+    found = library(home)
+    return found, Catalog(home, settings(home).vault, settings(home).project_folders, found)
 
 
 def _put_in_place(staged: "Staged", catalog: "Catalog", yes: bool, as_json: bool, nothing: str) -> "Plugin":

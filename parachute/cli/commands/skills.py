@@ -9,7 +9,7 @@ from parachute.base.errors import InvalidInput
 from parachute.cli.asking import confirm, confirm_approval, print_approved
 from parachute.cli.commands import JSON, YES, group
 from parachute.cli.editor import written
-from parachute.cli.installation import settings
+from parachute.cli.installation import library, settings
 from parachute.cli.modules import print_changes
 from parachute.cli.output import clean, print_answer, print_error, print_facts, print_json, print_rows, size
 from parachute.config.settings.home import Home
@@ -17,6 +17,7 @@ from parachute.config.vault.service import Vault
 from parachute.modules.registry.changes import FileChange, text_change
 
 if TYPE_CHECKING:
+    from parachute.capabilities.skills.models import Skill
     from parachute.capabilities.skills.store import FoundSkill, SkillStore
 
 _NAME = typer.Argument(metavar="NAME", help="Name of the skill, as `list` shows it.")
@@ -26,35 +27,40 @@ _PROJECT = typer.Option(
 
 
 def list_(directory: Path = _PROJECT, as_json: bool = JSON) -> None:
-    """List the skills of the vault, and of a project."""
+    """List the skills of the vault, of plugins and of a project."""
     store = _store()
-    found = store.found(_folder(directory))
+    found = [_found_json(each, store) for each in store.found(_folder(directory))]
+    # Of plugins no text counts that is not approved.
+    found += [_as_json(skill, approved=True) for skill in _brought()]
     print_rows(
-        [_as_json(each, store) for each in found],
+        found,
         as_json,
         ["Name", "Source", "Direct conversations", "Description"],
         lambda row: (row["name"], row["source"], _may(row), row["description"]),
         "There are no skills. `parachute skills create NAME` writes one.",
     )
-    for each in found if not as_json else ():
-        if each.skill.problem:
-            print_error(f"{each.skill.path} is not used. {each.skill.problem}")
+    for row in found if not as_json else ():
+        if row["problem"]:
+            print_error(f"{row['path']} is not used. {row['problem']}")
 
 
 def show(name: str = _NAME, directory: Path = _PROJECT, as_json: bool = JSON) -> None:
     """Show a skill: its files, and its instructions."""
     store = _store()
-    each = store.get(name, _folder(directory))
-    skill = each.skill
+    if skill := next((each for each in _brought() if each.name == name), None):
+        row = _as_json(skill, approved=True)
+    else:
+        each = store.get(name, _folder(directory))
+        skill, row = each.skill, _found_json(each, store)
     if as_json:
-        print_json({**_as_json(each, store), "content": skill.content})
+        print_json({**row, "content": skill.content})
         return
     facts = [("Name", skill.name), ("Source", skill.source), ("Place", skill.path), ("Description", skill.description)]
     facts += [("Version", skill.version)] if skill.version else []
     facts += [("File", f"{file.name}, {size(file.size)}") for file in skill.files]
     # It is what the author wishes for, and gives the agent nothing.
     facts += [("Wishes for", ", ".join(skill.allowed_tools))] if skill.allowed_tools else []
-    facts += [("Direct conversations", _may(_as_json(each, store)))]
+    facts += [("Direct conversations", _may(row))]
     print_facts(facts)
     if skill.problem:
         print_error(f"It is not used. {skill.problem}")
@@ -70,7 +76,7 @@ def create(
     """Write a skill to the vault; so written it is approved."""
     store = _store()
     made = store.create(name, written(content, ""), description)
-    print_answer(_as_json(made, store), as_json, f"The skill {made.skill.name} is in {made.skill.path}.")
+    print_answer(_found_json(made, store), as_json, f"The skill {made.skill.name} is in {made.skill.path}.")
 
 
 def delete(name: str = _NAME, yes: bool = YES, as_json: bool = JSON) -> None:
@@ -115,6 +121,12 @@ def _store() -> "SkillStore":
     return SkillStore(Vault(found.vault), home.root, Path.home() if found.capabilities.read_home else None)
 
 
+def _brought() -> "tuple[Skill, ...]":
+    from parachute.capabilities.plugins.brought import brought_skills
+
+    return brought_skills(library(Home.find()))
+
+
 def _folder(directory: Path | None) -> Path | None:
     if directory is not None and not directory.is_dir():
         raise InvalidInput(f"--directory: there is no folder {directory}.")
@@ -131,8 +143,11 @@ def _changes(each: "FoundSkill", store: "SkillStore") -> list[FileChange]:
     return found
 
 
-def _as_json(each: "FoundSkill", store: "SkillStore") -> dict[str, object]:
-    skill = each.skill
+def _found_json(each: "FoundSkill", store: "SkillStore") -> dict[str, object]:
+    return _as_json(each.skill, approved=store.is_approved(each))
+
+
+def _as_json(skill: "Skill", *, approved: bool) -> dict[str, object]:
     return {
         "name": skill.name,
         "description": skill.description,
@@ -140,7 +155,7 @@ def _as_json(each: "FoundSkill", store: "SkillStore") -> dict[str, object]:
         "path": skill.path,
         "version": skill.version,
         "files": [{"name": file.name, "size": file.size} for file in skill.files],
-        "approved": not skill.problem and store.is_approved(each),
+        "approved": not skill.problem and approved,
         "problem": skill.problem,
     }
 

@@ -1,6 +1,7 @@
 """The wings `chat` and `capabilities`: sessions, workspaces, agent processes, runs, agents, skills, and MCP servers."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from parachute.capabilities.agents.inbox import AgentsSource
@@ -9,6 +10,7 @@ from parachute.capabilities.agents.store import AgentStore
 from parachute.capabilities.mcp_servers.inbox import McpServersSource
 from parachute.capabilities.mcp_servers.service import McpServers
 from parachute.capabilities.offered.service import ConversationCapabilities
+from parachute.capabilities.plugins.brought import brought_agents, brought_skills
 from parachute.capabilities.plugins.inbox import PluginsSource
 from parachute.capabilities.plugins.library import Library
 from parachute.capabilities.plugins.service import Plugins
@@ -144,8 +146,10 @@ async def build_chat(
     found_agents = AgentStore(vault, modules.approved_prompts, user_home, sandboxes.check_directory)
     found_skills = SkillStore(vault, home.root, user_home)
     runtime_plugins = RuntimePlugins(home.runtime_plugins, found_skills.read, sandboxes.opened.mounted)
-    own_agents = Agents(found_agents, storage.audit, events.inbox.changed)
-    skills = Skills(found_skills, runtime_plugins, storage.audit, events.inbox.changed)
+    own_agents = Agents(found_agents, storage.audit, events.inbox.changed, partial(brought_agents, library))
+    skills = Skills(
+        found_skills, runtime_plugins, storage.audit, events.inbox.changed, partial(brought_skills, library)
+    )
     prompts = Prompts(vault, modules.prompts.kind, is_approved, found_agents)
     changes = Changes(settings.changes, home.changes, storage.changes, events.inbox.changed)
     await changes.start()

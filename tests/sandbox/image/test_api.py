@@ -11,7 +11,9 @@ from tests.server.api.with_key import ComputerWithKey
 from tests.support.computer import Computer
 
 
-@pytest.fixture(params=[Computer, pytest.param(ComputerWithKey, marks=pytest.mark.long)], ids=["here", "tokyo-with-key"])
+@pytest.fixture(
+    params=[Computer, pytest.param(ComputerWithKey, marks=pytest.mark.long)], ids=["here", "tokyo-with-key"]
+)
 def house(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Computer]:
     """A computer on which no image can be built: there is no program for it."""
     (tmp_path / "bin").mkdir()

@@ -9,6 +9,7 @@ import pytest
 
 from tests.capabilities.plugins.building import repository, write_files
 from tests.capabilities.plugins.git_server import GitServer, git_server
+from tests.contract.agents_and_skills import Agent, AgentList, Skill, SkillList
 from tests.contract.plugins import PluginAgent, PluginEnvelope, PluginList, PluginSkill
 from tests.contract.responses import check_error, check_response
 from tests.modules.registry.building import Repository
@@ -50,6 +51,7 @@ async def test_a_plugin_through_its_life(
     assert (skill.source, "SKILLBODY" in (skill.content or "")) == ("plugin", True)
     agent = check_response(PluginAgent, await owner.get("/api/plugins/demo-plugin/agents/reviewer"))
     assert (agent.tools, agent.system_prompt) == (["Read"], "You review texts.")
+    await _in_the_lists_of_its_kinds(owner)
     # Its programs wait, and nothing else.
     (item,) = await inbox(owner)
     assert (item["details"]["part"], item["answers"]) == ("programs", ["approve", "reject"])
@@ -74,6 +76,20 @@ async def test_a_plugin_through_its_life(
     audit = lambda: "".join(path.read_text() for path in (computer.vault / ".parachute/audit").glob("*.jsonl"))  # noqa: E731
     events = ("plugin_installed", "plugin_approved", "plugin_updated", "plugin_removed")
     computer.wait_until(lambda: all(event in audit() for event in events), "all of it is in the audit")
+
+
+async def _in_the_lists_of_its_kinds(owner: httpx2.AsyncClient) -> None:
+    """With its name before theirs, and to be removed with it only."""
+    agents = check_response(AgentList, await owner.get("/api/agents")).agents
+    assert [(each.name, each.path) for each in agents if each.source == "plugin"] == [("demo:reviewer", None)]
+    agent = check_response(Agent, await owner.get("/api/agents/demo:reviewer"))
+    assert (agent.system_prompt, agent.tools) == ("You review texts.", ["Read"])
+    skills = check_response(SkillList, await owner.get("/api/skills")).skills
+    assert [each.name for each in skills if each.source == "plugin"] == ["demo:greet"]
+    skill = check_response(Skill, await owner.get("/api/skills/demo:greet"))
+    assert "SKILLBODY" in (skill.content or "")
+    check_error(await owner.delete("/api/agents/demo:reviewer"), 403, "belongs to a plugin")
+    check_error(await owner.delete("/api/skills/demo:greet"), 403, "belongs to a plugin")
 
 
 async def _updated(owner: httpx2.AsyncClient, server: GitServer, demo: Repository) -> None:
