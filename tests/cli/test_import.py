@@ -97,6 +97,9 @@ def test_imports_are_listed_undone_and_cancelled(parachute: Terminal, home: Home
     with ScriptedCore(home) as core:
         answers(core, state="undone", kept=["Sails"])
         assert "4c8e11d2" in parachute.ok("import", "list")
+        answers(core, dryRun=True)
+        assert "dry run  nothing, but would bring 2 conversations and 1 file" in parachute.ok("import", "list")
+        answers(core, state="undone", kept=["Sails"])
         assert "  Sails\n" in parachute.ok("import", "undo", "4c8e11d2")
         assert "brought 2 conversations" in parachute.ok("import", "cancel", "4c8e11d2")
 

@@ -69,7 +69,7 @@ def list_(as_json: bool = JSON) -> None:
         Api.find().get("/api/imports")["imports"],
         as_json,
         ["Import", "Began", "State", "Brought", "Of"],
-        lambda each: (each["id"], ago(each["startedAt"]), each["state"], _brought(each), each["name"]),
+        lambda each: (each["id"], ago(each["startedAt"]), *_became(each), each["name"]),
         "Nothing was imported.",
     )
 
@@ -167,6 +167,13 @@ def _print(done: dict[str, Any]) -> None:
         print(clean(f"  left out: {each['count']} {each['what'].replace('_', ' ')} ({each['why']})"))
     if not done["dryRun"] and (done["imported"] or done["filesImported"]):
         print_note(f"`parachute import undo {done['id']}` takes this back.")
+
+
+def _became(record: dict[str, Any]) -> tuple[str, str]:
+    """The state of an import, and what it has brought, which is nothing where it was only to count."""
+    if record["dryRun"] and record["state"] == "done":
+        return "dry run", f"nothing, but would bring {_brought(record)}"
+    return record["state"], _brought(record)
 
 
 def _brought(record: dict[str, Any]) -> str:

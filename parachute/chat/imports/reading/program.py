@@ -66,7 +66,12 @@ class Reading:
         else:
             with self._path.open("rb") as file:
                 # In an object it may stand behind everything else; a list has no names.
-                is_object = file.read(_BEGINNING).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+                beginning = file.read(_BEGINNING).lstrip(b"\xef\xbb\xbf \t\r\n")
+                if not beginning.startswith((b"{", b"[")):
+                    raise Refused(
+                        "This is no export: expected a ZIP archive, a conversations.json, or what `parachute import --help` names."
+                    )
+                is_object = beginning.startswith(b"{")
                 file.seek(0)
                 if is_object and flag(file, "archived"):
                     self._say(archived=True)
@@ -133,8 +138,11 @@ class Reading:
 
     def _read_parachute(self, archive: Archive) -> None:
         transcripts = {PurePosixPath(each.filename).stem: each for each in archive.named(".jsonl")}
+        databases, pages = list(archive.named(".db", ".sqlite")), list(archive.named(".md"))
+        if not (databases or transcripts or pages):
+            raise Refused("There is nothing of Parachute in it: no sessions.db, no transcript, and no Markdown.")
         read = set[str]()
-        for entry in archive.named(".db", ".sqlite"):
+        for entry in databases:
             path = self._folder / "database"
             with path.open("wb") as copy:
                 copy.writelines(_Parts(self._opened(archive, entry)))
@@ -153,7 +161,7 @@ class Reading:
             ):
                 read.add(name)
                 self._conversation(session)
-        for entry in archive.named(".md"):
+        for entry in pages:
             data = self._opened(archive, entry).all(_TEXT)
             if data is None:
                 self._say(left_out={"too_long": 1})
@@ -323,7 +331,8 @@ def main() -> NoReturn:
     try:
         Reading(Path(path), kind, Path(folder), is_dry=mode == ["dry"]).run()
     except (Refused, InvalidJson) as problem:
-        error = str(problem) if isinstance(problem, Refused) else f"The JSON of the export is not whole: {problem}."
+        is_ours = isinstance(problem, Refused)
+        error = str(problem) if is_ours else f"The JSON of the export is not whole: {str(problem).rstrip(' .')}."
     except MemoryError:
         error = "The export needs more memory than an import may take."
     except OSError as problem:
