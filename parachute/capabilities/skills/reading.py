@@ -90,6 +90,8 @@ def _listed(own: Folder) -> dict[str, Any]:
             status = entry.stat(follow_symlinks=False)
             if stat.S_ISDIR(status.st_mode):
                 continue
+            if stat.S_ISLNK(status.st_mode):
+                raise InvalidInput(f"{name[:200]} is a link, and no link is followed.", key="link")
             if not stat.S_ISREG(status.st_mode):
                 raise InvalidInput(f"{name[:200]} is neither a file nor a folder.", key="not_a_file")
             if not name.isprintable():

@@ -38,7 +38,7 @@ class Undo(BaseModel):
 
 
 class HeldAnswer(BaseModel):
-    """The owner's word on what waits of a run, or on some files or folders of it; `hash` is that of what was shown."""
+    """The owner's word on what waits of a run, or on some files or folders of it; `hash` is that of all that was shown."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -72,6 +72,6 @@ async def undo_changes(session: Session, body: Undo, service: ChangesDependency)
 async def answer_held(
     request: Request, session: Session, body: HeldAnswer, service: ChangesDependency
 ) -> dict[str, list[str]]:
-    """Apply what waits, or throw it away; 409 if it is not what the hash was made of any more."""
+    """Apply what waits, or throw it away; 409 if what waits of the run is not what the hash was made of any more."""
     await require_owner(request, "Applying what waits")
     return {"paths": list(await service.answer(session, body.run, body.answer, body.paths, body.hash))}
