@@ -17,6 +17,7 @@ from parachute.chat.prompts.answering_agents import AnsweringAgent, AnsweringAge
 from parachute.config.vault.service import Vault
 from parachute.core import front_matter
 from parachute.security.approved_prompts import ApprovedPrompts, shown_name
+from parachute.security.permissions.actions import ACTION_BY_NAME
 
 KIND = "agents"
 _OTHERS = (".agents", "agents")
@@ -75,6 +76,7 @@ class AgentStore(AnsweringAgents):
             raise Conflict(f"The computer itself has an agent {name}.", key="exists")
         if description:
             check_description(description)
+        _check_tools(tools or ())
         fields = {"name": name, "description": description or None, "tools": tools, "model": model}
         kept = {
             field: list(value) if isinstance(value, tuple) else value
@@ -226,3 +228,14 @@ def _is_agent(name: str) -> bool:
 
 def _none(agent_path: str) -> NotFound:
     return NotFound(f"agentPath: there is no agent {agent_path[:200]!r} in the vault.")
+
+
+def _check_tools(tools: tuple[str, ...]) -> None:
+    """Error: InvalidInput for a word that names no tool; those of modules and servers come and go."""
+    for name in tools:
+        if name not in ACTION_BY_NAME and not {*"-_"} & {*name}:
+            raise InvalidInput(
+                f"tools: there is no tool {name[:80]!r}.",
+                "Name tools such as Read and Bash, those of a module such as brain_*, or of a server such as mcp__notes.",
+                key="unknown_tool",
+            )

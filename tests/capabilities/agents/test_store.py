@@ -87,9 +87,11 @@ def test_a_written_agent_is_approved_until_its_words_change(vault: Vault, store:
         {"prompt": " "},
         {"prompt": "x" * 300_000},
         {"model": "a b"},
+        {"tools": ("Read", "Raed")},
+        {"tools": ("Bash(git:*)",)},
     ],
 )
-def test_what_cannot_be_written_changes_nothing(vault: Vault, store: AgentStore, wrong: dict[str, str]) -> None:
+def test_what_cannot_be_written_changes_nothing(vault: Vault, store: AgentStore, wrong: dict[str, object]) -> None:
     with pytest.raises(InvalidInput):
         store.create(**{"name": "sailor", "prompt": "You are a sailor.", **wrong})  # type: ignore[arg-type]
     assert not (vault.root / ".claude/agents").exists()

@@ -87,6 +87,7 @@ def test_files_that_are_none_and_too_many_of_them_make_a_skill_unusable(tmp_path
         (own / "video").touch()
         make(own)
         assert read(tmp_path, name).problem, name
+    assert read(tmp_path, "linked").problem == "key is a link, and no link is followed."
 
 
 def test_links_and_pipes_in_place_of_a_skill_are_not_followed(tmp_path: Path) -> None:
