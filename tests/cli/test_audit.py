@@ -27,15 +27,16 @@ RECORD = {
 def test_records_are_listed_by_what_is_asked_for(parachute: Terminal, home: Home) -> None:
     with ScriptedCore(home) as core:
         core.answers["GET", PATH] = 200, {"records": [RECORD], "next": None}
+        core.answers["GET", "/api/chat"] = 200, {"sessions": [{"id": RECORD["source_id"]}]}
         shown = parachute.ok("audit", "list", "--module", "chat", "--from", "2026-01-02")
         parachute.ok("audit", "session", "3f2a91c0")
         parachute.ok("audit", "file", "boat.md", "-n", "7")
         exported = parachute.ok("audit", "export")
     assert "Edit Projects/boat.md" in shown
     assert json.loads(exported) == RECORD
-    queries = [call.query for call in core.calls]
+    queries = [call.query for call in core.calls if call.path == PATH]
     assert queries[0] == {"limit": "50", "module": "chat", "from": "2026-01-02"}
-    assert queries[1] == {"limit": "50", "session": "3f2a91c0"}
+    assert queries[1] == {"limit": "50", "session": RECORD["source_id"]}
     assert queries[2] == {"limit": "7", "file": "boat.md"}
 
 
@@ -54,6 +55,7 @@ def test_an_altered_log_ends_with_an_error(parachute: Terminal, home: Home) -> N
         result = parachute("audit", "verify")
         assert result.code == 1
         assert "This record was changed." in result.out
+        assert "9 records of 1 day were compared." in result.err
         core.answers["GET", f"{PATH}/verify"] = 200, {**document, "problems": [], "is_whole": True}
         assert "as it was written" in parachute.ok("audit", "verify")
 

@@ -9,8 +9,8 @@ import typer
 
 from parachute.cli.api import Api
 from parachute.cli.commands import JSON, group
-from parachute.cli.identifiers import short
-from parachute.cli.output import clean, local, print_error, print_json, print_note, print_rows, print_table
+from parachute.cli.identifiers import short, whole_session
+from parachute.cli.output import clean, counted, local, print_error, print_json, print_note, print_rows, print_table
 
 _PATH = "/api/audit"
 _LIMIT = typer.Option(50, "--limit", "-n", min=1, max=1000, help="How many at the most.")
@@ -43,12 +43,12 @@ def _list(
 
 
 def session(
-    identifier: str = typer.Argument(metavar="SESSION", help="Id of a conversation."),
+    identifier: str = typer.Argument(metavar="SESSION", help="Id of a conversation; its beginning is enough."),
     limit: int = _LIMIT,
     as_json: bool = JSON,
 ) -> None:
     """List what one conversation did, newest first."""
-    _print(_records(limit, session=identifier), as_json)
+    _print(_records(limit, session=whole_session(Api.find(), identifier)), as_json)
 
 
 def file(
@@ -104,7 +104,7 @@ def verify(as_json: bool = JSON) -> None:
         if rows:
             print_table(["Day", "Line", "What is wrong"], rows)
         earlier = f" {found['before']:,} from an older version are not chained." if found["before"] else ""
-        print_note(f"{found['records']:,} records of {found['days']} days were compared.{earlier}")
+        print_note(f"{counted(found['records'], 'record')} of {counted(found['days'], 'day')} were compared.{earlier}")
     if not found["is_whole"]:
         if not as_json:
             print_error("The audit log is not as it was written.", "A backup has the days as they were.")
