@@ -52,6 +52,8 @@ def test_each_part_of_a_plugin_works(agents: Agents, workspace: str) -> None:
     assert called('call: Skill {"skill": "demo:greet"}') == "Launching skill: demo:greet"
     task = json.dumps({"subagent_type": "demo:reviewer", "description": "Look", "prompt": "Hello"})
     assert "Hello." in called(f"call: Task {task}")
+    called("/demo:deploy now")
+    assert agents.run("grep -rl 'DEPLOYBODY now' ~/Parachute/.claude/projects | wc -l") == "1"
     explained = json.loads(agents.run(f"parachute sandbox explain {session} --json"))
     assert [row for row in explained["rows"] if row["differs"]] == []
 

@@ -198,6 +198,23 @@ async def test_a_message_in_an_imported_chat_knows_the_conversation(
     assert (await owner.get(f"/api/chat/{session.id}")).status_code == 200
 
 
+async def test_what_came_from_claude_and_an_older_parachute_goes_on(
+    owner: httpx2.AsyncClient, api: MessagesAPI, tmp_path: Path
+) -> None:
+    await upload(owner, exports.claude_zip(claude_conversation("goes-on-too")))
+    await upload(owner, exports.old_vault(tmp_path))
+    (kettle, *_), (tide, *_) = await find(owner, "whistles sharp"), await find(owner, "high water", archived=True)
+    for session, words in (
+        (kettle.id, "> It whistles in F sharp."),
+        (SESSION, "> user: How many sails has a ketch?"),
+        (tide.id, "> user: When is high water?"),
+    ):
+        api.script(text("So I hear."))
+        assert await say(owner, "Go on.", session) == session
+        sent = json.dumps(api.conversation[-1].body["messages"], ensure_ascii=False)
+        assert (words in sent, "<imported_conversation>" in sent) == (True, True), words
+
+
 async def test_the_search_is_made_anew_with_what_was_imported(owner: httpx2.AsyncClient) -> None:
     message = claude_message(1, "human", "A quotation about marmalade.")
     await upload(owner, json.dumps([claude_conversation("search", chat_messages=[message])]).encode())
