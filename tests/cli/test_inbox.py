@@ -85,6 +85,19 @@ def test_a_question_is_answered(parachute: Terminal, home: Home) -> None:
     assert (body["answer"], body["values"]) == ("answer", {"Which colour?": "Red"})
 
 
+def test_changes_that_wait_are_lines_with_their_differences(parachute: Terminal, home: Home) -> None:
+    file = {"path": ".envrc", "root": ".envrc", "change": "created", "added": 1, "removed": 0, "why": "It is obeyed."}
+    forged = {**file, "path": "a\n    created  b", "root": "a\n    created  b"}
+    details = {"run": 3, "files": [file, forged], "more": 2, "diffs": {".envrc": "@@ -0,0 +1 @@\n+export \x1b[2JX=1"}}
+    with ScriptedCore(home) as core:
+        serve(core, item(kind="changes", details=details, answers=["apply", "throw_away"]))
+        said = parachute.ok("inbox", "show", "9f2c")
+    assert "    created  .envrc  +1 -0  waits: It is obeyed.\n" in said
+    assert "    created  a\\n    created  b  +1 -0  waits: It is obeyed.\n    … 2 more\n" in said
+    assert "    +export [2JX=1\n" in said
+    assert "{" not in said
+
+
 def test_nothing_is_answered_without_a_person(parachute: Terminal, home: Home) -> None:
     module = item(
         "module:0a0b0c0d0e0f", answers=[], command="parachute modules approve reading", title="Module reading"

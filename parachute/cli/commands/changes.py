@@ -1,6 +1,5 @@
 """`parachute changes` and `parachute undo`: what conversations changed in your projects, and taking it back."""
 
-from itertools import groupby
 from typing import Any
 
 import typer
@@ -8,6 +7,7 @@ import typer
 from parachute.base.errors import InvalidInput, NotFound
 from parachute.cli.api import Api, quoted
 from parachute.cli.asking import confirm
+from parachute.cli.changed_files import changed_lines, waiting_lines
 from parachute.cli.commands import JSON, YES, group
 from parachute.cli.identifiers import last_session, whole_session
 from parachute.cli.output import ago, clean, counted, print_answer, print_json, print_note
@@ -100,7 +100,7 @@ def _answer(
     if not chosen:
         raise NotFound(f"Nothing waits at {', '.join(files)}.", "`parachute changes` lists what does.")
     if not as_json and not yes:
-        print(clean("\n".join(_held(chosen))))
+        print(clean("\n".join(waiting_lines(chosen))))
     question = "Apply this to your project?" if word == "apply" else "Throw this away?"
     confirm(question, "Nothing was answered.", yes=yes, as_json=as_json)
     body = {"run": found["run"], "answer": word, "hash": found["hash"], "paths": files or None}
@@ -120,30 +120,10 @@ def _shown(each: dict[str, Any]) -> list[str]:
     head = f"{_CALLED[each['kind']]}{number}" if number else _CALLED[each["kind"]]
     lines = [f"{each['run']}  {head}  {ago(each['began_at'])}  {each['project']}  +{each['added']} -{each['removed']}"]
     for line in each["files"][:_SHOWN]:
-        lines += _line(line, "  (undone)" if line["undone"] else "")
-    lines += _held(each["held"][:_SHOWN])
+        lines += changed_lines(line, "  (undone)" if line["undone"] else "")
+    lines += waiting_lines(each["held"][:_SHOWN])
     left = each["total"] - min(len(each["files"]), _SHOWN) - min(len(each["held"]), _SHOWN)
     return [*lines, *([f"    … {left} more; `--json` shows them"] if left > 0 else []), *_note(each)]
-
-
-def _held(held: list[dict[str, Any]]) -> list[str]:
-    """What waits; a repository and the like is one line, unless its differences are asked for."""
-    lines = []
-    for (root, why), group_of in groupby(held, key=lambda line: (line["root"], line["why"])):
-        found = list(group_of)
-        if len(found) == 1 or "diff" in found[0]:
-            for line in found:
-                lines += _line(line, f"  waits: {why}")
-        else:
-            change = found[0]["change"] if found[0]["path"] == root else "changed"
-            lines.append(f"    {change:<8} {root}  ({len(found)} files and folders)  waits: {why}")
-    return lines
-
-
-def _line(line: dict[str, Any], more: str) -> list[str]:
-    counts = "" if line["added"] is None else f"  +{line['added']} -{line['removed']}"
-    shown = [f"    {line['change']:<8} {line['path']}{counts}{more}"]
-    return shown + [f"      {text}" for text in (line.get("diff") or "").splitlines()]
 
 
 def _note(each: dict[str, Any]) -> list[str]:

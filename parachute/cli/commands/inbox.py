@@ -9,6 +9,7 @@ import typer
 from parachute.base.errors import InvalidInput, Unavailable
 from parachute.cli.api import Api
 from parachute.cli.asking import ask, can_ask, confirm
+from parachute.cli.changed_files import one_line, waiting_lines
 from parachute.cli.commands import JSON, YES, group
 from parachute.cli.event_stream import documents
 from parachute.cli.identifiers import short, whole
@@ -103,7 +104,11 @@ def _shown(item: dict[str, Any]) -> str:
     lines = [f"{short(item['id'])}  {item['title']}", f"  From: {item['source']}"]
     if item["since"]:
         lines.append(f"  Since: {ago(item['since'])}")
-    text = json.dumps(item["details"], indent=2, ensure_ascii=False)
+    text = (
+        _changes(item["details"])
+        if item["kind"] == "changes"
+        else json.dumps(item["details"], indent=2, ensure_ascii=False)
+    )
     cut = text if len(text) <= _CHARACTERS else f"{text[:_CHARACTERS]}\n… `--json` shows all of it"
     lines += [f"    {line}" for line in cut.splitlines()]
     if item["answers"]:
@@ -113,6 +118,16 @@ def _shown(item: dict[str, Any]) -> str:
     if item["command"]:
         lines.append(f"  More: {item['command']}")
     return clean("\n".join(lines))
+
+
+def _changes(details: dict[str, Any]) -> str:
+    """What waits of a run, with the first differences."""
+    lines = waiting_lines(details["files"])
+    if details["more"]:
+        lines.append(f"    … {details['more']} more")
+    for path, difference in details["diffs"].items():
+        lines += ["", one_line(path), *(difference or "").splitlines()] if difference else []
+    return "\n".join(line.removeprefix("    ") for line in lines)
 
 
 def _chosen(answers: list[str]) -> str:
