@@ -34,6 +34,7 @@ from parachute.modules.runtime.api import router as hosts
 from parachute.sandbox.image.api import router as image
 from parachute.security.audit.api import router as audit
 from parachute.security.keys.api import router as keys
+from parachute.server.console.api import router as console
 from parachute.server.setup_page.api import router as setup_page
 from parachute.server.status.supervisor_api import router as supervisor
 
@@ -75,5 +76,6 @@ ROUTERS = (
     sandboxes,
     suggestions,
     supervisor,
+    console,
     setup_page,
 )

@@ -59,8 +59,9 @@ RULES = (
     Rule("/api/agent-runs", "modules", read="admin", write="admin", writers="credential"),
     # Which server gets to see what is said to agents, and which key pays for it.
     Rule("/api/provider", "provider", write="admin", writers="credential"),
-    # That a computer runs here, and what to do next.
-    Rule("/", "setup", write="admin", readers="everyone", is_exact=True),
+    # The console holds nothing secret; all it does goes through the API, signed in.
+    Rule("/", "console", write="admin", readers="everyone", is_exact=True),
+    Rule("/console", "console", write="admin", readers="everyone"),
     # The page that sets a new computer up holds nothing secret; all it does goes through the API with a key.
     Rule("/setup", "setup", readers="everyone", is_exact=True),
     Rule("/setup/page.css", "setup", readers="everyone", is_exact=True),

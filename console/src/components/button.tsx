@@ -1,0 +1,55 @@
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { attempt } from "~/state/toasts";
+import { Icon, type IconName } from "./icons";
+
+interface Props {
+  label: string;
+  /** What it does; while that runs the button is busy, and an error becomes a note. */
+  onPress?: () => unknown;
+  kind?: "plain" | "primary" | "danger" | "quiet";
+  icon?: IconName;
+  /** Show the icon alone; the label is then for screen readers and as a tip. */
+  iconOnly?: boolean;
+  disabled?: boolean;
+  submit?: boolean;
+  pressed?: boolean;
+  children?: ComponentChildren;
+}
+
+export function Button({ label, onPress, kind = "plain", icon, iconOnly, disabled, submit, pressed, children }: Props) {
+  const [isBusy, setBusy] = useState(false);
+  const press = async () => {
+    if (!onPress || isBusy) return;
+    const work = attempt(async () => onPress());
+    const timer = setTimeout(() => setBusy(true), 100);
+    await work;
+    clearTimeout(timer);
+    setBusy(false);
+  };
+  return (
+    <button
+      type={submit ? "submit" : "button"}
+      class={`button ${kind}${iconOnly ? " icon-only" : ""}`}
+      onClick={press}
+      disabled={disabled || isBusy}
+      aria-busy={isBusy}
+      aria-pressed={pressed}
+      aria-label={iconOnly ? label : undefined}
+      title={iconOnly ? label : undefined}
+    >
+      {icon && <Icon name={icon} />}
+      {!iconOnly && <span>{label}</span>}
+      {children}
+    </button>
+  );
+}
+
+export function LinkButton({ label, href, icon, kind = "plain" }: Pick<Props, "label" | "icon" | "kind"> & { href: string }) {
+  return (
+    <a class={`button ${kind}`} href={href}>
+      {icon && <Icon name={icon} />}
+      <span>{label}</span>
+    </a>
+  );
+}
