@@ -36,6 +36,7 @@ from parachute.security.audit.api import router as audit
 from parachute.security.keys.api import router as keys
 from parachute.server.setup_page.api import router as setup_page
 from parachute.server.status.supervisor_api import router as supervisor
+from parachute.web.pairing.api import router as pairing
 
 # Of two routes that fit a request, the first one answers.
 ROUTERS = (
@@ -57,6 +58,7 @@ ROUTERS = (
     claude_code,
     imports,
     keys,
+    pairing,
     audit,
     gateway,
     costs,
