@@ -26,6 +26,7 @@ from parachute.modules.runtime.service import Hosts
 from parachute.security.audit.decisions import Decisions
 from parachute.security.audit.middleware import AuditMiddleware
 from parachute.security.audit.reads import Reads
+from parachute.security.keys.browser_sessions import BrowserSessions
 from parachute.security.keys.cli_token import CliToken
 from parachute.security.keys.models import ScopeNames
 from parachute.security.keys.service import Keys
@@ -50,6 +51,7 @@ from parachute.web.http.body_limit import LARGEST_KEPT, BodyLimitMiddleware
 from parachute.web.http.errors import install_error_handlers
 from parachute.web.http.late_routes import LateRoutes
 from parachute.web.http.startup import StartupMiddleware
+from parachute.web.pairing.service import Pairing
 
 _BODY_LIMIT = 2 * 1024 * 1024
 """Bytes; 100,000 characters of a message are up to 1.2 MB when every one is escaped."""
@@ -120,7 +122,9 @@ def create(home: Home, settings: Settings, credentials: Credentials) -> FastAPI:
     """The application for one installation; error: ParachuteError if it would be open to strangers."""
     keys, modules = Keys(home.root), Modules(home, settings.vault)
     first_boot = FirstBoot(home.root, keys)
-    services = ServiceRegistry(home, settings, credentials, keys, modules, first_boot)
+    browsers = BrowserSessions(home.root, keys)
+    pairing = Pairing(keys, browsers, first_boot)
+    services = ServiceRegistry(home, settings, credentials, keys, browsers, pairing, modules, first_boot)
     installation = Installation(home=home, settings=settings, credentials=credentials, keys=keys, modules=modules)
     app = _Application(installation, services)
     install_error_handlers(app)
@@ -134,6 +138,7 @@ def create(home: Home, settings: Settings, credentials: Credentials) -> FastAPI:
         AccessMiddleware,
         keys=keys,
         cli_token=CliToken(home.root),
+        browsers=browsers,
         auth_mode=settings.auth_mode,
         bind=settings.host,
         hostnames=settings.hostnames,
@@ -180,6 +185,7 @@ async def _lifespan(app: _Application) -> AsyncIterator[None]:
 async def _start(installation: Installation, services: ServiceRegistry, lifecycle: Lifecycle) -> None:
     """Build each wing from those below it; every service of a wing can be asked for by routes."""
     lifecycle.finishing(installation.keys.close)
+    lifecycle.finishing(services.get(BrowserSessions).close)
     storage = await open_storage(installation, lifecycle)
     refused = Decisions(storage.audit, "anonymous", "anonymous", "refused_key")
     reads = Reads(storage.audit)

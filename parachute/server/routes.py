@@ -37,6 +37,7 @@ from parachute.security.keys.api import router as keys
 from parachute.server.console.api import router as console
 from parachute.server.setup_page.api import router as setup_page
 from parachute.server.status.supervisor_api import router as supervisor
+from parachute.web.pairing.api import router as pairing
 
 # Of two routes that fit a request, the first one answers.
 ROUTERS = (
@@ -58,6 +59,7 @@ ROUTERS = (
     claude_code,
     imports,
     keys,
+    pairing,
     audit,
     gateway,
     costs,

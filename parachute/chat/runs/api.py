@@ -55,7 +55,7 @@ async def chat(
 ) -> Response:
     """Send a message; the answer streams as events. The run goes on when the reader leaves."""
     if called := await services_of(request).get(PersonsAgent).called(body):
-        await require_owner(request, "The maintenance agent")
+        await require_owner(request, "The maintenance agent", is_decision=False)
         run = await service.begin(called[0], who.name, called[1])
         return EventStream(_documents(_to_its_end(run)))
     await check_level(request, body.trust_level)
@@ -175,4 +175,5 @@ async def _check_session(request: Request, session: str, sessions: Sessions, ser
     """Whoever talks to a session that runs directly can have anything done with the owner's rights."""
     found = await sessions.find(session)
     if found is not None:
-        await check_level(request, "direct" if service.is_direct(session) else found.trust_level)
+        level = "direct" if service.is_direct(session) else found.trust_level
+        await check_level(request, level, is_decision=False)
