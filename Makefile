@@ -9,7 +9,7 @@ CONSOLE := parachute/server/console/static/index.html
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long test-deps test-first-run appliance lint format bench docs lock clean
+.PHONY: help run test test-long test-deps test-first-run appliance lint format bench screenshots docs lock clean
 
 help: ## List what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -46,6 +46,7 @@ lint: $(VENV)/.installed-development ## Style, types and import rules
 	  MYPYPATH=$$folder $(BIN)/mypy --exclude '/tests/|conftest' $$folder || exit 1; done
 	$(BIN)/python scripts/check_opening
 	$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
+	console/build.sh $(BIN)/python check
 
 format: $(VENV)/.installed-development ## Format the code
 	$(BIN)/ruff check --fix .
@@ -53,6 +54,9 @@ format: $(VENV)/.installed-development ## Format the code
 
 bench: $(VENV)/.installed-development ## Measure the budgets of SPECIFICATION.md
 	$(BIN)/python -m bench $(ARGS)
+
+screenshots: $(VENV)/.installed-development $(CONSOLE) ## Take pictures of every screen of the console into build/screenshots (ARGS: screens)
+	$(BIN)/python -m tests.browser.console.screenshots $(ARGS)
 
 docs: $(VENV)/.installed-development ## Build the documentation into build/docs
 	$(BIN)/python docs/build.py

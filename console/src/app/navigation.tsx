@@ -5,7 +5,7 @@ import { type Screen, screens } from "~/screens";
 import { waiting } from "~/state/inbox";
 import { place, to } from "~/state/router";
 import { messages } from "~/text/messages";
-import { Panic } from "./panic";
+import { Panic } from "~/components/panic";
 
 const t = messages({
   en: {

@@ -4,6 +4,7 @@ import type { Resource } from "~/state/resource";
 import { explain } from "~/text/errors";
 import { ago, messages, moment } from "~/text/messages";
 import { Button } from "./button";
+import { Panic } from "./panic";
 import { Icon, type IconName } from "./icons";
 
 const t = messages({
@@ -39,6 +40,7 @@ export function Page({ title, back, actions, children, isWide }: PageProps) {
           {title}
         </h1>
         {actions && <div class="page-actions">{actions}</div>}
+        <Panic isCompact />
       </header>
       {children}
     </div>
