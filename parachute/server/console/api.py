@@ -16,7 +16,9 @@ log = logging.getLogger(__name__)
 
 router = APIRouter(tags=["console"])
 
-_NOT_BUILT = "This computer runs, but its console was not built: `make run` builds it. Apps reach the computer all the same.\n"
+_NOT_BUILT = (
+    "This computer runs, but its console was not built: `make run` builds it. Apps reach the computer all the same.\n"
+)
 
 _files = functools.cache(console_files)
 

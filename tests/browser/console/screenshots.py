@@ -1,6 +1,6 @@
 """Pictures of every screen of the console, at the size of a phone and of a desktop, light and dark: `make screenshots`.
 
-    python -m tests.browser.console.screenshots [SCREEN ...]
+python -m tests.browser.console.screenshots [SCREEN ...]
 """
 
 import shutil
@@ -25,7 +25,9 @@ def main(wanted: list[str]) -> None:
             for scheme in ("light", "dark"):
                 person = Person(browser, computer, options, color_scheme=scheme)
                 page = person.sign_in()
-                screens = page.evaluate("[...document.querySelectorAll('nav.column li a')].map((link) => link.hash.slice(2))")
+                screens = page.evaluate(
+                    "[...document.querySelectorAll('nav.column li a')].map((link) => link.hash.slice(2))"
+                )
                 for place in (wanted or screens) if scheme == "light" else (wanted or screens[:2]):
                     person.open(place)
                     page.wait_for_timeout(400)
