@@ -162,11 +162,10 @@ def chat_events_table() -> str:
     """The events of a chat with their fields, as Markdown; in brackets what may be left out."""
     rows = ["| type | fields | meaning |", "|---|---|---|"]
     for kind in EVENTS_OF_CHATS.values():
-        if kind.is_sent:
-            fields = " ".join(_name(member.name, not member.is_optional) for member in members(kind))
-            end = "**Ends the stream.** " if kind.is_terminal else ""
-            meaning = " ".join((kind.__doc__ or "").split())
-            rows.append(f"| `{kind.type}` | {fields} | {end}{meaning} |")
+        fields = " ".join(_name(member.name, not member.is_optional) for member in members(kind))
+        end = "**Ends the stream.** " if kind.is_terminal else ""
+        meaning = " ".join((kind.__doc__ or "").split())
+        rows.append(f"| `{kind.type}` | {fields} | {end}{meaning} |")
     return "\n".join(rows)
 
 

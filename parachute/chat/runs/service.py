@@ -106,10 +106,12 @@ class Runs:
         run.task = asyncio.create_task(self._carry_out(run, decoded), name=f"run {session.id}")
         return run
 
-    async def follow(self, session: str, after: int) -> AsyncIterator[tuple[int, Event]]:
+    async def follow(
+        self, session: str, after: int, *, as_deltas: bool = False
+    ) -> AsyncIterator[tuple[int, Event]]:
         """The events of the session's running or last run from behind `after`; error: NotFound."""
         if log_in_memory := self._log(session):
-            return log_in_memory.read(after)
+            return log_in_memory.read(after, as_deltas=as_deltas)
         await self._services.sessions.get(session)
         last = await self._store.last(session)
         if last is None:
@@ -120,7 +122,8 @@ class Runs:
             stored.append(((stored[-1][0] if stored else 0) + 1, events.INTERRUPTED))
 
         async def read() -> AsyncIterator[tuple[int, Event]]:
-            for entry in replay(stored, after):
+            # Stored pieces are longer than those that were sent: one may begin before `after`, so the whole text comes instead.
+            for entry in replay(stored, after, as_deltas=as_deltas and after == 0):
                 yield entry
 
         return read()
