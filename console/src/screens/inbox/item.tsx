@@ -4,10 +4,11 @@ import { Button, LinkButton } from "~/components/button";
 import { Details } from "~/components/details";
 import { Dialog } from "~/components/dialog";
 import { Notice } from "~/components/layout";
+import { type Question, Questions } from "~/components/questions";
 import { answer, type Item } from "~/state/inbox";
 import { to } from "~/state/router";
 import { toast } from "~/state/toasts";
-import { type Question, Questions } from "./questions";
+
 import { t } from "./texts";
 
 const YES = new Set(["approve", "allow", "apply", "always", "once", "answer", "sign_in"]);

@@ -1,6 +1,11 @@
 /** The questions of an agent, with the answers it proposes and room for another one. */
-import { TextField } from "~/components/field";
-import { t } from "./texts";
+import { messages } from "~/text/messages";
+import { TextField } from "./field";
+
+const t = messages({
+  en: { your_answer: "Your answer", other: "Something else" },
+  de: { your_answer: "Deine Antwort", other: "Etwas anderes" },
+});
 
 export interface Question {
   question: string;
