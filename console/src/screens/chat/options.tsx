@@ -41,21 +41,22 @@ interface Props {
   conversation: Conversation;
   beginning: Beginning;
   onBeginning: (beginning: Beginning) => void;
+  onPrompt: () => void;
   onClose: () => void;
 }
 
-export function OptionsDialog({ conversation, beginning, onBeginning, onClose }: Props) {
+export function OptionsDialog({ conversation, beginning, onBeginning, onPrompt, onClose }: Props) {
   const found = useResource((signal) => choices(conversation.id, signal), conversation.id ?? "new", ["workspaces", "agents"]);
   return (
     <Dialog title={t("options")} onClose={onClose}>
       <Loaded of={found}>
-        {(value) => <Options {...{ conversation, beginning, onBeginning, onClose }} choices={value} />}
+        {(value) => <Options {...{ conversation, beginning, onBeginning, onPrompt, onClose }} choices={value} />}
       </Loaded>
     </Dialog>
   );
 }
 
-function Options({ conversation, beginning, onBeginning, onClose, choices: known }: Props & { choices: Choices }) {
+function Options({ conversation, beginning, onBeginning, onPrompt, onClose, choices: known }: Props & { choices: Choices }) {
   const session = conversation.session.value;
   const isNew = !conversation.id;
   const [title, setTitle] = useState(session?.title ?? "");
@@ -134,6 +135,7 @@ function Options({ conversation, beginning, onBeginning, onClose, choices: known
       )}
       <Folders chosen={folders} onChange={setFolders} />
       <div class="asking-actions">
+        <Button label={t("prompt")} onPress={onPrompt} />
         <Button label={t("save")} kind="primary" onPress={save} />
       </div>
     </>

@@ -50,9 +50,8 @@ function Opened({ conversation }: { conversation: Conversation }) {
   const actions = (
     <>
       {!isNew && <Button label={t("changes")} icon="undo" iconOnly kind="quiet" onPress={() => setDialog("changes")} />}
-      <Button label={t("prompt")} icon="search" iconOnly kind="quiet" onPress={() => setDialog("prompt")} />
       <Button label={t("options")} icon="settings" iconOnly kind="quiet" onPress={() => setDialog("options")} />
-      {!isNew && <LinkButton label={t("new")} icon="plus" href={to("chat")} />}
+      {!isNew && <LinkButton label={t("new")} icon="plus" iconOnly kind="quiet" href={to("chat")} />}
     </>
   );
   return (
@@ -77,7 +76,7 @@ function Opened({ conversation }: { conversation: Conversation }) {
         />
       </div>
       {dialog === "options" && (
-        <OptionsDialog conversation={conversation} beginning={beginning} onBeginning={setBeginning} onClose={() => setDialog(undefined)} />
+        <OptionsDialog conversation={conversation} beginning={beginning} onBeginning={setBeginning} onPrompt={() => setDialog("prompt")} onClose={() => setDialog(undefined)} />
       )}
       {dialog === "changes" && conversation.id && <ChangesDialog session={conversation.id} onClose={() => setDialog(undefined)} />}
       {dialog === "prompt" && (
@@ -91,7 +90,6 @@ let branched: { draft: string; beginning: Beginning } | undefined;
 
 function Log({ conversation, onBranch }: { conversation: Conversation; onBranch: (message: Message) => void }) {
   const [shown, setShown] = useState(AT_FIRST);
-  const end = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);
   const messages = conversation.messages.value;
   const live = conversation.live.value;
@@ -105,7 +103,7 @@ function Log({ conversation, onBranch }: { conversation: Conversation; onBranch:
     return () => removeEventListener("scroll", note);
   }, []);
   useLayoutEffect(() => {
-    if (isAtEnd.current) end.current?.scrollIntoView({ block: "end" });
+    if (isAtEnd.current) scrollTo({ top: document.documentElement.scrollHeight });
   }, [messages.length, live, conversation.question.value, conversation.permission.value]);
 
   if (messages.length === 0 && !live) return <Empty icon="chat" title={t("empty")} text={t("empty_text")} />;
@@ -129,7 +127,6 @@ function Log({ conversation, onBranch }: { conversation: Conversation; onBranch:
         </p>
       )}
       <Asking conversation={conversation} />
-      <div ref={end} class="log-end" />
     </div>
   );
 }
