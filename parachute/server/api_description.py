@@ -21,7 +21,12 @@ _ERROR: Schema = {
 _KEYS: Schema = {
     "bearer": {"type": "http", "scheme": "bearer", "description": "`Authorization: Bearer KEY`"},
     "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
-    "browser": {"type": "apiKey", "in": "cookie", "name": PLAIN, "description": "Over TLS with `__Host-` before its name."},
+    "browser": {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": PLAIN,
+        "description": "Over TLS with `__Host-` before its name.",
+    },
 }
 
 _OF_FASTAPI = ("HTTPValidationError", "ValidationError")

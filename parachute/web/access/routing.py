@@ -59,7 +59,7 @@ RULES = (
     Rule("/api/pairing", "auth", read="admin", write="admin", is_confirmed=True),
     # Code of anybody comes in here: no program of this machine brings it without a key.
     Rule("/api/modules/staged", "modules", read="admin", write="admin", writers="credential", is_confirmed=True),
-    Rule("/api/modules/{module}/agents/{agent}/approve", "{module}", is_confirmed=True),
+    Rule("/api/modules/{module}/agents/{name}/approve", "{module}", is_confirmed=True),
     # The agents of a module are used as the module is; everything else about modules decides which code runs.
     Rule("/api/modules/{module}/agents", "{module}"),
     # A prompt steers every conversation, also those that run with the owner's rights.
