@@ -53,7 +53,7 @@ RULES = (
     Rule("/api/pairing/me", "auth", write="admin", readers="everyone", is_exact=True),
     Rule("/api/pairing/sign-in", "auth", read="admin", writers="everyone", is_exact=True),
     Rule("/api/pairing/sign-out", "auth", read="admin", writers="everyone", is_exact=True),
-    Rule("/api/pairing/confirm", "auth", read="admin", writers="holders", is_exact=True),
+    Rule("/api/pairing/confirm", "auth", read="admin", write="admin", writers="holders", is_exact=True),
     # Everybody may end their own, others those with admin rights, and these confirm it: the route looks.
     Rule("/api/pairing/sessions", "auth", read="admin", write="admin", writers="holders"),
     Rule("/api/pairing", "auth", read="admin", write="admin", is_confirmed=True),
