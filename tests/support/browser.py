@@ -16,7 +16,7 @@ class Browser:
         self.computer = computer
         # Each request shows what it has; a jar of the library would leave out what another page has set.
         self.cookie: str | None = None
-        self._client = httpx2.Client(
+        self.client = httpx2.Client(
             base_url=computer.url, timeout=60, transport=httpx2.HTTPTransport(local_address=here), trust_env=False
         )
 
@@ -24,7 +24,7 @@ class Browser:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._client.close()
+        self.client.close()
 
     def ask(self, method: str, path: str, body: Any = None, **headers: str) -> httpx2.Response:
         """One request of the page; a header named with `_` for `-` replaces what the browser would send, or with "" leaves it out."""
@@ -37,12 +37,12 @@ class Browser:
         if self.cookie:
             sent["cookie"] = self.cookie
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
-        answer = self._client.request(method, path, json=body, headers={n: v for n, v in sent.items() if v})
+        answer = self.client.request(method, path, json=body, headers={n: v for n, v in sent.items() if v})
         for header in answer.headers.get_list("set-cookie"):
             pair, *attributes = header.split("; ")
             if "Secure" not in attributes:
                 self.cookie = None if "Max-Age=0" in attributes else pair
-        self._client.cookies.clear()
+        self.client.cookies.clear()
         return answer
 
     def get(self, path: str, **headers: str) -> httpx2.Response:
