@@ -55,7 +55,8 @@ class BrowserSessions(StoredSecrets):
             raise InvalidInput("scopes: a browser needs at least one scope.", "Such as daily:read,write.")
         secret = PREFIX + secrets.token_urlsafe(_SECRET_BYTES)
         hashed = digest(secret).hex()
-        made = Key(hashed[:12], label, hashed, granted, datetime.now(UTC).replace(microsecond=0), parent=parent)
+        now = datetime.now(UTC).replace(microsecond=0)
+        made = Key(hashed[:12], label, hashed, granted, now, now, parent)
         self.store.change(
             lambda known: (*(each for each in known if self._is_alive(each) and each.id != instead_of), made)
         )

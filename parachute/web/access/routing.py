@@ -53,13 +53,13 @@ RULES = (
     Rule("/api/pairing/me", "auth", write="admin", readers="everyone", is_exact=True),
     Rule("/api/pairing/sign-in", "auth", read="admin", writers="everyone", is_exact=True),
     Rule("/api/pairing/sign-out", "auth", read="admin", writers="everyone", is_exact=True),
-    Rule("/api/pairing/confirm", "auth", read="admin", writers="holders", is_exact=True),
+    Rule("/api/pairing/confirm", "auth", read="admin", write="admin", writers="holders", is_exact=True),
     # Everybody may end their own, others those with admin rights, and these confirm it: the route looks.
     Rule("/api/pairing/sessions", "auth", read="admin", write="admin", writers="holders"),
     Rule("/api/pairing", "auth", read="admin", write="admin", is_confirmed=True),
     # Code of anybody comes in here: no program of this machine brings it without a key.
     Rule("/api/modules/staged", "modules", read="admin", write="admin", writers="credential", is_confirmed=True),
-    Rule("/api/modules/{module}/agents/{agent}/approve", "{module}", is_confirmed=True),
+    Rule("/api/modules/{module}/agents/{name}/approve", "{module}", is_confirmed=True),
     # The agents of a module are used as the module is; everything else about modules decides which code runs.
     Rule("/api/modules/{module}/agents", "{module}"),
     # A prompt steers every conversation, also those that run with the owner's rights.

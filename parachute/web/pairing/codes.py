@@ -10,7 +10,7 @@ from parachute.base.errors import Conflict, NotFound
 from parachute.security.keys.models import Caller, Scope
 from parachute.web.pairing.models import SECONDS, Code, new_code, typed
 
-_MOST_OPEN = 10
+_MOST_OPEN = 20
 _WRONG_TRIES = 5
 
 
