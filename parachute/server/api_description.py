@@ -40,8 +40,10 @@ def described(schema: Schema) -> Schema:
 
 
 def scope_of(method: str, path: str) -> str | None:
-    """The scope that a key needs for a route, such as `daily:write`; None where no key is needed."""
+    """The scope that a key needs for a route, such as `daily:write`, or `any`; None where no key is needed."""
     need = needed(method, path)
+    if need.audience == "holders":
+        return "any"
     return None if need.audience == "everyone" else f"{need.module}:{need.capability}"
 
 

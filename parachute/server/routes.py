@@ -22,6 +22,7 @@ from parachute.chat.runs.preview_api import router as prompt_preview
 from parachute.chat.sessions.api import router as sessions
 from parachute.chat.workspaces.api import router as workspaces
 from parachute.events.bus.api import router as events
+from parachute.events.feed.api import router as feed
 from parachute.events.hooks.api import router as hooks
 from parachute.events.inbox.api import router as inbox
 from parachute.files.api import router as files
@@ -62,6 +63,7 @@ ROUTERS = (
     costs,
     hooks,
     inbox,
+    feed,
     events,
     agent_runs,
     module_prompts,

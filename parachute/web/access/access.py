@@ -131,10 +131,7 @@ class AccessMiddleware:
             is_own = await self._peers.is_own(peer, server)
             client = replace(client, is_local=is_own is not False, is_other_user=is_own is False)
         caller = self._who(headers, client, need)
-        if _is_open(need, client) or (
-            caller.may(need.module, need.capability)
-            and (need.audience != "credential" or caller.kind in ("key", "cli"))
-        ):
+        if _is_open(need, client) or _may(caller, need):
             return caller, client
         if await self._is_owner(scope, caller, need):
             return _LOCAL_OWNER, client
@@ -174,6 +171,12 @@ class AccessMiddleware:
 
 def _is_open(need: Need, client: Client) -> bool:
     return need.audience == "everyone" or (need.audience == "loopback" and client.is_local)
+
+
+def _may(caller: Caller, need: Need) -> bool:
+    if need.audience == "holders":
+        return bool(caller.scopes)
+    return caller.may(need.module, need.capability) and (need.audience != "credential" or caller.kind in ("key", "cli"))
 
 
 def _key_needed(client: Client) -> KeyNeeded:

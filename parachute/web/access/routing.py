@@ -7,8 +7,8 @@ from parachute.base.errors import InvalidInput
 from parachute.security.keys.models import EVERY_MODULE, Capability
 
 # everyone: no key is ever needed. loopback: none from this computer. callers: whoever holds the capability.
-# credential: only with a key or the command line's token, also from this computer.
-Audience = Literal["everyone", "loopback", "callers", "credential"]
+# credential: only with a key or the command line's token, also from this computer. holders: whoever holds any right at all.
+Audience = Literal["everyone", "loopback", "callers", "credential", "holders"]
 
 _READING = frozenset(("GET", "HEAD"))
 
@@ -79,6 +79,8 @@ RULES = (
     Rule("/api/agents", "agents", write="admin"),
     Rule("/api/skills", "skills", write="admin"),
     Rule("/api/hooks", "hooks", write="admin"),
+    # It tells each of what they may read, and nothing but that it has changed.
+    Rule("/api/events", "events", write="admin", readers="holders", is_exact=True),
     Rule("/api/events", "events", write="admin"),
     # Who decides about a suggestion also needs `write` in the module that it is about: the route looks.
     Rule("/api/suggestions", "suggestions"),
