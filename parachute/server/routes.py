@@ -32,6 +32,9 @@ from parachute.modules.registry.api import router as modules
 from parachute.modules.registry.official_api import router as official_modules
 from parachute.modules.registry.staged_api import router as staged_modules
 from parachute.modules.runtime.api import router as hosts
+from parachute.ops.backup.api import router as backups
+from parachute.ops.doctor.api import router as doctor
+from parachute.ops.logs.api import router as logs
 from parachute.sandbox.image.api import router as image
 from parachute.security.audit.api import router as audit
 from parachute.security.keys.api import router as keys
@@ -63,6 +66,9 @@ ROUTERS = (
     costs,
     hooks,
     inbox,
+    backups,
+    doctor,
+    logs,
     feed,
     events,
     agent_runs,

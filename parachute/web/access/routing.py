@@ -86,6 +86,10 @@ RULES = (
     Rule("/api/suggestions", "suggestions"),
     # What each item needs is its own: the route looks.
     Rule("/api/inbox", "inbox"),
+    # They say where everything lies, and what went wrong with it.
+    Rule("/api/doctor", "doctor", read="admin", write="admin"),
+    Rule("/api/backups", "backups", read="admin", write="admin"),
+    Rule("/api/logs", "logs", read="admin", write="admin"),
     # It says what was done with everything.
     Rule("/api/audit", "audit", read="admin", write="admin"),
     Rule("/api/status", "status"),
