@@ -24,11 +24,13 @@ from parachute.cli.settings import fields
 from parachute.config.settings.expectations import allowed_words
 from parachute.config.settings.home import Home
 from parachute.config.settings.models import Settings
+from parachute.events.feed.models import ALL as TOPICS
 from parachute.events.hooks.commands import shown_name
 from parachute.events.hooks.configuration import FIRST_FILE
 from parachute.events.hooks.models import EVENTS, MEANINGS, SCRIPTS
 from parachute.server.app import create
 from parachute.supervisor.credentials import Credentials
+from parachute.web.access.routing import needed
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -169,6 +171,15 @@ def chat_events_table() -> str:
     return "\n".join(rows)
 
 
+def feed_topics_table() -> str:
+    """Topics of the stream of changes, and who hears of each, as Markdown."""
+    rows = ["| topic | for whom | what has changed |", "|---|---|---|"]
+    for topic in TOPICS:
+        need = needed("GET", topic.path)
+        rows.append(f"| `{topic.name}` | `{need.module}:{need.capability}` | {topic.meaning} |")
+    return "\n".join(rows)
+
+
 def error_codes_table() -> str:
     """The codes of `typed_error` with what the app offers to do, as Markdown."""
     rows = ["| code | title | actions |", "|---|---|---|"]
@@ -236,6 +247,7 @@ TABLES: dict[str, Callable[[], str | None]] = {
     "program-tools": program_tools_table,
     "chat-events": chat_events_table,
     "error-codes": error_codes_table,
+    "feed-topics": feed_topics_table,
     "nixos-options": nixos_options_table,
 }
 

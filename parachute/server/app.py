@@ -33,13 +33,13 @@ from parachute.security.keys.service import Keys
 from parachute.server.api_description import described
 from parachute.server.composition.automation import build_automation, build_suggestions
 from parachute.server.composition.chat import build_chat, build_sessions
-from parachute.server.composition.doctor import build_doctor
 from parachute.server.composition.events import build_events
 from parachute.server.composition.files import build_files
 from parachute.server.composition.kill_switch import build_kill_switch
 from parachute.server.composition.lifecycle import Lifecycle
 from parachute.server.composition.llm import build_llm
 from parachute.server.composition.modules import build_modules
+from parachute.server.composition.ops import build_ops
 from parachute.server.composition.sandbox import build_sandbox
 from parachute.server.composition.storage import Installation, open_storage
 from parachute.server.status.api import router as status_routes
@@ -205,14 +205,12 @@ async def _start(installation: Installation, services: ServiceRegistry, lifecycl
         installation, storage, events, llm, sandbox, modules, sessions, suggestions, chat, lifecycle
     )
     files = await build_files(installation, storage, chat, lifecycle)
-    examiner = build_doctor(installation, events, llm, lifecycle)
+    ops = build_ops(installation, events, llm, chat, lifecycle)
     switch = await build_kill_switch(installation.home, events, llm, sandbox, chat, lifecycle)
     services.add_as(PersonsAgent, automation.maintenance)
     services.add_as(AppListener, chat.prewarming)
     services.add_as(RunningModules, modules.hosts)
     services.add_as(ScopeNames, KnownScopes(installation.home.root))
-    services.add(
-        storage.audit, storage.recovery, refused, reads, sessions.sessions, suggestions, files, switch, examiner
-    )
-    for wing in (events, llm, sandbox, modules, chat, automation):
+    services.add(storage.audit, storage.recovery, refused, reads, sessions.sessions, suggestions, files, switch)
+    for wing in (events, llm, sandbox, modules, chat, automation, ops):
         services.add(*(getattr(wing, field.name) for field in fields(wing)))

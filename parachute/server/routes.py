@@ -22,6 +22,7 @@ from parachute.chat.runs.preview_api import router as prompt_preview
 from parachute.chat.sessions.api import router as sessions
 from parachute.chat.workspaces.api import router as workspaces
 from parachute.events.bus.api import router as events
+from parachute.events.feed.api import router as feed
 from parachute.events.hooks.api import router as hooks
 from parachute.events.inbox.api import router as inbox
 from parachute.files.api import router as files
@@ -31,6 +32,9 @@ from parachute.modules.registry.api import router as modules
 from parachute.modules.registry.official_api import router as official_modules
 from parachute.modules.registry.staged_api import router as staged_modules
 from parachute.modules.runtime.api import router as hosts
+from parachute.ops.backup.api import router as backups
+from parachute.ops.doctor.api import router as doctor
+from parachute.ops.logs.api import router as logs
 from parachute.sandbox.image.api import router as image
 from parachute.security.audit.api import router as audit
 from parachute.security.keys.api import router as keys
@@ -65,6 +69,10 @@ ROUTERS = (
     costs,
     hooks,
     inbox,
+    backups,
+    doctor,
+    logs,
+    feed,
     events,
     agent_runs,
     module_prompts,

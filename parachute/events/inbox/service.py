@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,7 +105,7 @@ class Inbox:
                 self.changed()
         return item
 
-    async def watch(self) -> AsyncIterator[Page]:
+    async def watch(self) -> AsyncGenerator[Page, None]:
         """Yield what waits now, and again whenever that has changed."""
         self._readers += 1
         last: object = None

@@ -7,8 +7,8 @@ from parachute.base.errors import InvalidInput
 from parachute.modules.manifest.models import NAME
 
 _ROUTES = (
-    "agent-runs agents ask audit auth bots claude-code config containers contexts events files git health hooks import imports "
-    "inbox ls maintenance mcps modules "
+    "agent-runs agents ask audit auth backups bots claude-code config containers contexts doctor events files git health hooks "
+    "import imports inbox logs ls maintenance mcps modules "
     "network pairing panic para plugins prompt prompts provider read resume sandbox scheduler settings setup skills status suggestions "
     "supervisor sync trust usage workspaces write"
 )

@@ -101,11 +101,17 @@ RULES = (
     Rule("/api/agents", "agents", write="admin", is_confirmed=True),
     Rule("/api/skills", "skills", write="admin", is_confirmed=True),
     Rule("/api/hooks", "hooks", write="admin", is_confirmed=True),
+    # It tells each of what they may read, and nothing but that it has changed.
+    Rule("/api/events", "events", write="admin", readers="holders", is_exact=True),
     Rule("/api/events", "events", write="admin"),
     # Who decides about a suggestion also needs `write` in the module that it is about: the route looks.
     Rule("/api/suggestions", "suggestions"),
     # What each item needs is its own: the route looks.
     Rule("/api/inbox", "inbox"),
+    # They say where everything lies, and what went wrong with it.
+    Rule("/api/doctor", "doctor", read="admin", write="admin"),
+    Rule("/api/backups", "backups", read="admin", write="admin"),
+    Rule("/api/logs", "logs", read="admin", write="admin"),
     # It says what was done with everything.
     Rule("/api/audit", "audit", read="admin", write="admin"),
     Rule("/api/status", "status"),
