@@ -7,10 +7,14 @@ interface Change {
   id?: string | null;
 }
 
+/** `ready` once it is followed, `resync` if changes were missed. */
+type Message = { type: "ready" | "resync" } | ({ type: "changed" } & Change);
+
 type Listener = (change: Change) => void;
 
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 15_000;
+const EVERYTHING = "*";
 
 export const isConnected = signal(true);
 const listeners = new Set<{ topics: ReadonlySet<string>; listener: Listener }>();
@@ -24,7 +28,7 @@ export function listen(topics: readonly string[], listener: Listener): () => voi
 
 function announce(change: Change): void {
   for (const { topics, listener } of [...listeners]) {
-    if (change.topic === "resync" || topics.has(change.topic)) listener(change);
+    if (change.topic === EVERYTHING || topics.has(change.topic)) listener(change);
   }
 }
 
@@ -35,22 +39,20 @@ export async function connect(): Promise<void> {
   disconnect();
   const { signal: ended } = (stop = new AbortController());
   let pause = FIRST_PAUSE;
-  let isFirst = true;
+  let after: string | undefined;
   while (!ended.aborted) {
     try {
-      const changes = events<Change>("GET", "/api/events", { signal: ended });
-      const next = changes.next();
-      await Promise.race([next, new Promise((resolve) => setTimeout(resolve, 1000))]);
-      isConnected.value = true;
-      pause = FIRST_PAUSE;
-      if (!isFirst) announce({ topic: "resync" });
-      isFirst = false;
-      for (let change = await next; !change.done; change = await changes.next()) announce(change.value);
+      const query = { after };
+      for await (const message of events<Message>("GET", "/api/events", { query, signal: ended, onId: (id) => (after = id) })) {
+        isConnected.value = true;
+        pause = FIRST_PAUSE;
+        if (message.type === "resync") announce({ topic: EVERYTHING });
+        if (message.type === "changed") announce(message);
+      }
     } catch {
       if (ended.aborted) return;
-      isConnected.value = false;
-      isFirst = false;
     }
+    isConnected.value = false;
     await new Promise((resolve) => setTimeout(resolve, pause));
     pause = Math.min(pause * 2, LONGEST_PAUSE);
   }

@@ -57,7 +57,7 @@ ALL = (
         "settings", "The model, the image of sandboxes, settings.", "/api/provider", ("provider", "setup", "sandbox")
     ),
     Topic("usage", "What was used, and limits.", "/api/usage", ("usage", "ask")),
-    Topic("keys", "Keys of devices.", "/api/auth/keys", ("auth",)),
+    Topic("keys", "Keys of devices, and signed-in browsers.", "/api/auth/keys", ("auth", "pairing")),
     Topic("doctor", "What the doctor found.", "/api/doctor", ("doctor",)),
     Topic("backups", "Backups.", "/api/backups", ("backups",)),
     Topic("panic", "All agents are stopped, or work again.", "/api/panic", ("panic", "resume")),
