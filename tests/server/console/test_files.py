@@ -12,7 +12,7 @@ from parachute.server.console.api import router
 from parachute.server.console.files import PAGE, console_files
 from parachute.web.http.errors import install_error_handlers
 
-HTML = {"accept": "text/html,application/xhtml+xml", "accept-encoding": "gzip, br"}
+HTML = {"accept": "text/html,application/xhtml+xml", "accept-encoding": "gzip"}
 
 
 @pytest.fixture
