@@ -1,5 +1,6 @@
 """A browser of a test: its cookies, and the headers by which a browser says which page asks."""
 
+import asyncio
 import json
 from typing import Any
 
@@ -78,3 +79,33 @@ def new_code(computer: Computer, **asked: Any) -> dict[str, Any]:
     assert answer.status_code == 200, answer.text
     found: dict[str, Any] = json.loads(answer.text)
     return found
+
+
+async def call_pairing(computer: Computer) -> list[str]:
+    """Use every route as it is meant to be, from an address that has tried nothing wrong; the routes that answered 200."""
+    return await asyncio.to_thread(_call_pairing, computer)
+
+
+def _call_pairing(computer: Computer) -> list[str]:
+    done = []
+    with Browser(computer, "127.0.0.31") as browser:
+
+        def call(route: str, body: Any = None, **names: str) -> Any:
+            method, path = route.split(" ")
+            answer = browser.ask(method, path.format(**names), body)
+            assert answer.status_code == 200, f"{route}: {answer.status_code} {answer.text[:300]}"
+            done.append(route)
+            return answer.json()
+
+        call("POST /api/pairing/sign-in", {"code": new_code(computer)["code"]})
+        call("GET /api/pairing/me")
+        code = call("POST /api/pairing/codes", {})
+        call("DELETE /api/pairing/codes/{identifier}", identifier=code["id"])
+        call("POST /api/pairing/confirm", {"code": new_code(computer)["code"]})
+        sessions = call("GET /api/pairing/sessions")["sessions"]
+        call(
+            "DELETE /api/pairing/sessions/{identifier}",
+            identifier=next(each["id"] for each in sessions if each["is_current"]),
+        )
+        call("POST /api/pairing/sign-out")
+    return done

@@ -19,6 +19,7 @@ from tests.chat.claude_code_import.writing import talk as said
 from tests.chat.claude_code_import.writing import write
 from tests.chat.imports.conftest import call_imports
 from tests.modules.runtime.module_computer import ModuleComputer
+from tests.support.browser import call_pairing
 from tests.support.messages_api import Gate, MessagesAPI, hold, text, tool_use
 from tests.support.sse import ChatStream, chat
 
@@ -147,6 +148,7 @@ async def _rightly(computer: ModuleComputer, client: httpx2.AsyncClient, model: 
     await call("GET /api/auth/keys")
     await call("POST /api/auth/keys", {"label": "Tablet"})
     await call("DELETE /api/auth/keys/{identifier}", identifier=key["id"])
+    done += await call_pairing(computer)
     await call("PUT /api/usage/limits/{subject}", {"dollars": 5.0}, subject="chats")
     await call("DELETE /api/usage/limits/{subject}", subject="chats")
     await call("POST /api/ask", {"prompt": "Is it late?"})
