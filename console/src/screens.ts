@@ -14,7 +14,7 @@ export interface About {
   order: number;
   /** Heading of the navigation under which it stands. */
   group: "daily" | "agents" | "computer";
-  /** What a key must be able to read for it to be shown, such as `chat`; `admin` for the owner alone. */
+  /** What a key must be able to read for it to be shown, such as `chat`; `admin` for the owner alone, nothing for everyone. */
   needs: string;
 }
 
@@ -28,6 +28,6 @@ export type Screen = About & { load: () => Promise<{ default: ComponentType<Scre
 
 /** All screens that the session may see, in the order of the navigation. */
 export function screens(): Screen[] {
-  const allowed = SCREENS.filter(({ needs }) => (needs === "admin" ? may("*", "admin") : may(needs)));
+  const allowed = SCREENS.filter(({ needs }) => !needs || (needs === "admin" ? may("*", "admin") : may(needs)));
   return allowed.sort((one, other) => one.order - other.order);
 }

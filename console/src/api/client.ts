@@ -63,7 +63,8 @@ export async function send(method: Method, path: string, options: Options = {}):
   const isRaw = body instanceof Blob || typeof body === "string" || body === undefined;
   const request: RequestInit = {
     method,
-    headers: isRaw ? headers : { "content-type": "application/json", ...headers },
+    // Over plain HTTP browsers do not say which page asks; no page of another site can send this header.
+    headers: { "x-parachute-console": "1", ...(isRaw ? {} : { "content-type": "application/json" }), ...headers },
     body: isRaw ? body : JSON.stringify(body),
     signal,
     credentials: "same-origin",
