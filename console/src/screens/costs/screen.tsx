@@ -1,0 +1,105 @@
+import { useState } from "preact/hooks";
+import { api } from "~/api/client";
+import { LinkButton } from "~/components/button";
+import { Chips, Empty, Loaded, Page, Row, Section } from "~/components/layout";
+import { useResource } from "~/state/resource";
+import { to } from "~/state/router";
+import { dollars, moment } from "~/text/messages";
+import { Limits } from "./limits";
+import { subjectName, tokensOf, type Used } from "./models";
+import { t } from "./texts";
+
+type Days = "7" | "30" | "365";
+type Named<K extends string> = Used & Record<K, string>;
+
+async function load(days: Days, signal: AbortSignal) {
+  const ask = async <K extends "day" | "subject" | "model">(by: K) =>
+    (await api.get<{ costs: Named<K>[] }>("/api/usage/costs", { query: { by, days }, signal })).costs;
+  const [byDay, bySubject, byModel] = await Promise.all([ask("day"), ask("subject"), ask("model")]);
+  return { byDay, bySubject, byModel };
+}
+
+export default function Costs() {
+  const [days, setDays] = useState<Days>("30");
+  const costs = useResource((signal) => load(days, signal), days, ["usage"]);
+  return (
+    <Page title={t("title")}>
+      <Chips
+        label={t("period")}
+        value={days}
+        options={(["7", "30", "365"] as const).map((value) => ({ value, label: t(`days_${value}`) }))}
+        onChange={setDays}
+      />
+      <Loaded of={costs}>
+        {({ byDay, bySubject, byModel }) =>
+          byDay.length === 0 ? (
+            <Empty icon="costs" title={t("empty")} text={t("empty_text")}>
+              <LinkButton label={t("talk")} icon="chat" kind="primary" href={to("chat")} />
+            </Empty>
+          ) : (
+            <>
+              <Total days={byDay} />
+              <ByDay days={byDay} />
+              <Table title={t("by_subject")} rows={bySubject.map((row) => [subjectName(row.subject), row])} />
+              <Table title={t("by_model")} rows={byModel.map((row) => [row.model, row])} />
+            </>
+          )
+        }
+      </Loaded>
+      <Limits />
+    </Page>
+  );
+}
+
+function Total({ days }: { days: Used[] }) {
+  const sum = (value: (used: Used) => number) => days.reduce((total, used) => total + value(used), 0);
+  return (
+    <div class="total">
+      <p class="total-money">{dollars(sum((used) => used.dollars))}</p>
+      <p class="muted">
+        {t("total", { dollars: dollars(sum((used) => used.dollars)), n: sum((used) => used.requests) })} · {t("tokens", { n: sum(tokensOf) })}
+      </p>
+    </div>
+  );
+}
+
+/** A bar for each day; the list of the same days is what screen readers read. */
+function ByDay({ days }: { days: Named<"day">[] }) {
+  const inOrder = [...days].sort((one, other) => one.day.localeCompare(other.day));
+  const most = Math.max(...inOrder.map((used) => used.dollars || tokensOf(used) / 1e6), 1e-9);
+  const width = 100 / inOrder.length;
+  return (
+    <Section title={t("by_day")}>
+      <svg class="day-bars" viewBox="0 0 100 40" preserveAspectRatio="none" aria-hidden="true">
+        {inOrder.map((used, index) => {
+          const height = Math.max(0.5, (39 * (used.dollars || tokensOf(used) / 1e6)) / most);
+          return <rect key={used.day} x={index * width + width * 0.1} y={40 - height} width={width * 0.8} height={height} rx="0.4" />;
+        })}
+      </svg>
+      <ul class="visually-hidden">
+        {inOrder.map((used) => (
+          <li key={used.day}>
+            {t("bar", { day: moment(`${used.day}T12:00:00`, { dateStyle: "medium" }), dollars: dollars(used.dollars), n: used.requests })}
+          </li>
+        ))}
+      </ul>
+      <p class="day-range muted">
+        <span>{moment(`${inOrder[0]?.day}T12:00:00`, { dateStyle: "medium" })}</span>
+        <span>{moment(`${inOrder.at(-1)?.day}T12:00:00`, { dateStyle: "medium" })}</span>
+      </p>
+    </Section>
+  );
+}
+
+function Table({ title, rows }: { title: string; rows: (readonly [string, Used])[] }) {
+  const sorted = [...rows].sort(([, one], [, other]) => other.dollars - one.dollars || tokensOf(other) - tokensOf(one));
+  return (
+    <Section title={title}>
+      <ul class="rows">
+        {sorted.map(([name, used]) => (
+          <Row key={name} title={<bdi>{name}</bdi>} text={t("tokens", { n: tokensOf(used) })} actions={<strong>{dollars(used.dollars)}</strong>} />
+        ))}
+      </ul>
+    </Section>
+  );
+}
