@@ -39,7 +39,7 @@ export default function Costs() {
           ) : (
             <>
               <Total days={byDay} />
-              <ByDay days={byDay} />
+              <ByDay days={byDay} period={Number(days)} />
               <Table title={t("by_subject")} rows={bySubject.map((row) => [subjectName(row.subject), row])} />
               <Table title={t("by_model")} rows={byModel.map((row) => [row.model, row])} />
             </>
@@ -57,38 +57,46 @@ function Total({ days }: { days: Used[] }) {
     <div class="total">
       <p class="total-money">{dollars(sum((used) => used.dollars))}</p>
       <p class="muted">
-        {t("total", { dollars: dollars(sum((used) => used.dollars)), n: sum((used) => used.requests) })} · {t("tokens", { n: sum(tokensOf) })}
+        {t("requests", { n: sum((used) => used.requests) })} · {t("tokens", { n: sum(tokensOf) })}
       </p>
     </div>
   );
 }
 
-/** A bar for each day; the list of the same days is what screen readers read. */
-function ByDay({ days }: { days: Named<"day">[] }) {
-  const inOrder = [...days].sort((one, other) => one.day.localeCompare(other.day));
-  const most = Math.max(...inOrder.map((used) => used.dollars || tokensOf(used) / 1e6), 1e-9);
-  const width = 100 / inOrder.length;
+/** A bar for each day of the period; the list of the days with requests is what screen readers read. */
+function ByDay({ days, period }: { days: Named<"day">[]; period: number }) {
+  const byName = new Map(days.map((used) => [used.day, used]));
+  const names = Array.from({ length: period }, (_, index) => dayBefore(period - 1 - index));
+  const size = (used: Used | undefined) => (used ? used.dollars || tokensOf(used) / 1e6 : 0);
+  const most = Math.max(...days.map(size), 1e-9);
   return (
     <Section title={t("by_day")}>
-      <svg class="day-bars" viewBox="0 0 100 40" preserveAspectRatio="none" aria-hidden="true">
-        {inOrder.map((used, index) => {
-          const height = Math.max(0.5, (39 * (used.dollars || tokensOf(used) / 1e6)) / most);
-          return <rect key={used.day} x={index * width + width * 0.1} y={40 - height} width={width * 0.8} height={height} rx="0.4" />;
+      <svg class="day-bars" viewBox={`0 0 ${period} 40`} preserveAspectRatio="none" aria-hidden="true">
+        {names.map((day, index) => {
+          const height = byName.has(day) ? Math.max(1, (39 * size(byName.get(day))) / most) : 0.3;
+          return <rect key={day} x={index + 0.1} y={40 - height} width={0.8} height={height} />;
         })}
       </svg>
       <ul class="visually-hidden">
-        {inOrder.map((used) => (
-          <li key={used.day}>
-            {t("bar", { day: moment(`${used.day}T12:00:00`, { dateStyle: "medium" }), dollars: dollars(used.dollars), n: used.requests })}
-          </li>
+        {days.map((used) => (
+          <li key={used.day}>{t("bar", { day: named(used.day), dollars: dollars(used.dollars), n: used.requests })}</li>
         ))}
       </ul>
       <p class="day-range muted">
-        <span>{moment(`${inOrder[0]?.day}T12:00:00`, { dateStyle: "medium" })}</span>
-        <span>{moment(`${inOrder.at(-1)?.day}T12:00:00`, { dateStyle: "medium" })}</span>
+        <span>{named(names[0] ?? "")}</span>
+        <span>{named(names.at(-1) ?? "")}</span>
       </p>
     </Section>
   );
+}
+
+/** The day so many days ago, as the server names days: in UTC. */
+function dayBefore(count: number): string {
+  return new Date(Date.now() - count * 86_400_000).toISOString().slice(0, 10);
+}
+
+function named(day: string): string {
+  return moment(`${day}T12:00:00`, { dateStyle: "medium" });
 }
 
 function Table({ title, rows }: { title: string; rows: (readonly [string, Used])[] }) {
