@@ -39,14 +39,14 @@ class ConsoleFile:
 
     @property
     def headers(self) -> dict[str, str]:
-        """The headers: nothing is loaded from elsewhere, nobody frames it, and no referrer is sent."""
+        """The headers: nothing is loaded from elsewhere, nobody frames it, and no other site gets a referrer."""
         # Whatever a page names has its content in its name; only the page itself changes.
         lasting = "no-cache" if self.path.name == PAGE else "public, max-age=31536000, immutable"
         return {
             "content-security-policy": _POLICY,
             "permissions-policy": _PERMISSIONS,
             "x-content-type-options": "nosniff",
-            "referrer-policy": "no-referrer",
+            "referrer-policy": "same-origin",
             "cross-origin-opener-policy": "same-origin",
             "cross-origin-resource-policy": "same-origin",
             "cache-control": lasting,

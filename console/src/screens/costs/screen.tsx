@@ -90,9 +90,9 @@ function ByDay({ days, period }: { days: Named<"day">[]; period: number }) {
   );
 }
 
-/** The day so many days ago, as the server names days: in UTC. */
+/** The day so many days ago, in the form of the server, ISO 8601. */
 function dayBefore(count: number): string {
-  return new Date(Date.now() - count * 86_400_000).toISOString().slice(0, 10);
+  return new Date(Date.now() - count * 86_400_000).toLocaleDateString("sv-SE");
 }
 
 function named(day: string): string {
