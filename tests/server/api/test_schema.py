@@ -74,7 +74,10 @@ async def test_no_request_fails_inside(asking: ModuleComputer, model: MessagesAP
     good: Counter[str] = Counter()
     async with asking.client(headers=headers) as client:
         await talk(client)
-        schema = schemathesis.openapi.from_dict((await client.get("/openapi.json")).json())
+        document = (await client.get("/openapi.json")).json()
+        for operation in (each for methods in document["paths"].values() for each in methods.values()):
+            del operation["security"]  # made-up keys beside ours would be refused, which tests of access try
+        schema = schemathesis.openapi.from_dict(document)
         operations: list[Any] = [found.ok() for found in schema.get_all_operations()]  # type: ignore[union-attr]
         routes = {f"{operation.method.upper()} {operation.path}": operation for operation in operations}
         for route, operation in routes.items():

@@ -88,6 +88,20 @@ def test_the_code_is_shown_as_an_address_and_a_picture(computer: Computer) -> No
     assert made["qr"] == [[int(square) for square in row] for row in expected]
 
 
+def test_over_tls_the_cookie_is_one_that_browsers_protect(computer: Computer, browser: Browser) -> None:
+    # As a page says it that a proxy before us gave out.
+    page = computer.url.replace("http://", "https://")
+    answer = browser.post("/api/pairing/sign-in", {"code": new_code(computer)["code"]}, origin=page)
+    (header,) = answer.headers.get_list("set-cookie")
+    pair, *attributes = header.split("; ")
+    assert pair.startswith("__Host-parachute=")
+    assert set(attributes) == {"Path=/", "HttpOnly", "SameSite=Strict", "Max-Age=7776000", "Secure"}
+    browser.cookie = pair
+    answer = browser.get("/api/pairing/me")
+    assert answer.json()["signed_in"] is True
+    assert answer.headers.get_list("set-cookie") == [header], "it is renewed as it came"
+
+
 def test_the_audit_names_the_browser(computer: Computer, browser: Browser) -> None:
     name = f"phone {token_hex(4)}"
     browser.sign_in(name=name)
@@ -213,6 +227,13 @@ def test_what_the_owner_decides_is_confirmed_again(computer: Computer, browser: 
     assert owners(computer, "POST", "/api/resume").status_code == 200
     made = owners(computer, "POST", "/api/auth/keys", {"label": f"phone {token_hex(4)}"})
     assert made.status_code == 200
+    # A conversation that is direct already goes on without a word: making it so was the decision.
+    direct = {"message": "Hello", "trustLevel": "direct"}
+    began = owners(computer, "POST", "/api/chat", direct).text
+    session = re.findall(r'"sessionId": "([0-9a-f-]{36})"', began)[0]
+    injected = browser.post(f"/api/chat/{session}/inject", {"message": "And?"})
+    assert browser.get(f"/api/chat/{session}").json()["trustLevel"] == "direct"
+    assert (injected.status_code, injected.json()["key"]) == (404, "no_run"), "it is asked, and nothing is running"
     # The code of another browser that may do as much confirms, and so does a key.
     another.sign_in()
     code = another.post("/api/pairing/codes").json()["code"]
