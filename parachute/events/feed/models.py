@@ -159,4 +159,4 @@ def of_record(record: Mapping[str, Any]) -> Change | None:
 
 
 def _change_of(topic: str | None) -> Change | None:
-    return Change(topic) if topic in TOPICS else None
+    return Change(topic) if topic is not None and topic in TOPICS else None

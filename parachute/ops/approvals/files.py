@@ -13,7 +13,7 @@ from parachute.security.keys.service import Keys
 _HASHES = (
     ("hooks", "hooks-approved.json", "command"),
     ("mcps", "mcp-approved.json", "server"),
-    ("agents", "agents-approved.json", "agent"),
+    ("schedule", "agents-approved.json", "agent"),
     ("skills", "skills-approved.json", "skill"),
     ("prompts", "prompts-approved.json", "file"),
 )
