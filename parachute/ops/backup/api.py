@@ -63,7 +63,7 @@ class Backups(BaseModel):
 
 @router.get("")
 async def backup_status(home: HomeDependency, jobs: JobsDependency) -> Status:
-    """How the last backup, verification and drill ended, and what is under way; `problem` is why the last one could not begin."""
+    """How the last backup, verification and drill ended, and what is under way; `problem` is why the last one here failed."""
     state = await asyncio.to_thread(State.read, home.root)
     # As the program reads it: it may have been set since the server has started.
     repository = (await asyncio.to_thread(load, home)).backup.repository
