@@ -135,6 +135,12 @@ async def test_a_log_is_read_and_followed_without_secrets(computer: Computer, ow
                 assert not any(SECRET in each for each in new)
 
 
+async def test_no_backup_is_made_to_nowhere(owner: httpx2.AsyncClient) -> None:
+    for method, path in (("POST", "/api/backups"), ("POST", "/api/backups/drill"), ("GET", "/api/backups/list")):
+        refused = await owner.request(method, path)
+        assert (refused.status_code, refused.json()["key"]) == (422, "backup_not_set_up")
+
+
 async def test_both_are_for_admins(computer: Computer, owner: httpx2.AsyncClient) -> None:
     made = (await owner.post("/api/auth/keys", json={"label": "Guest", "scopes": ["*:read,write"]})).json()
     async with computer.client(headers={"authorization": f"Bearer {made['key']}"}) as guest:

@@ -151,8 +151,12 @@ def of_record(record: Mapping[str, Any]) -> Change | None:
         return of_request(where.partition(" ")[2])
     if kind == "event":
         return of_event(where, str(record["source_id"]))
+    if kind in ("approval", "withdrawal"):
+        return _change_of(str(record["target_module"]))
     if kind == "inbox_answer":
-        topic = _BY_ITEM.get(where.rpartition(" ")[2].partition(":")[0])
-        return Change(topic) if topic else None
-    topic = _BY_RECORD.get(kind)
-    return Change(topic) if topic else None
+        return _change_of(_BY_ITEM.get(where.rpartition(" ")[2].partition(":")[0]))
+    return _change_of(_BY_RECORD.get(kind))
+
+
+def _change_of(topic: str | None) -> Change | None:
+    return Change(topic) if topic is not None and topic in TOPICS else None

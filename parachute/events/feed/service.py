@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import os
 import secrets
 import threading
 from collections import deque
@@ -10,6 +9,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from parachute.base.signatures import Signature, current_signature
 from parachute.events.feed.models import TOPICS, Change, May, of_record
 from parachute.events.inbox.service import Inbox
 
@@ -134,16 +134,13 @@ class Feed:
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
             now = await asyncio.to_thread(self._signatures)
-            for topic in dict.fromkeys(self._files[path] for path in self._files if now[path] != before[path]):
+            for topic in dict.fromkeys(self._files[path] for path in self._files if now.get(path) != before.get(path)):
                 self.changed(topic)
             before = now
 
-    def _signatures(self) -> dict[Path, tuple[int, int] | None]:
-        found: dict[Path, tuple[int, int] | None] = {}
+    def _signatures(self) -> dict[Path, Signature | None]:
+        found: dict[Path, Signature | None] = {}
         for path in self._files:
-            try:
-                status = os.lstat(path)
-                found[path] = status.st_ino, status.st_mtime_ns
-            except OSError:
-                found[path] = None
+            with contextlib.suppress(OSError):
+                found[path] = current_signature(path)
         return found

@@ -15,6 +15,7 @@ from parachute.config.settings.home import Home
 from parachute.config.settings.store import load
 from parachute.ops.backup.access import Access
 from parachute.ops.backup.jobs import BackupJobs, Job
+from parachute.ops.backup.models import NotSetUp
 from parachute.ops.backup.state import State
 
 router = APIRouter(prefix="/api/backups", tags=["backups"])
@@ -62,7 +63,7 @@ class Backups(BaseModel):
 
 @router.get("")
 async def backup_status(home: HomeDependency, jobs: JobsDependency) -> Status:
-    """How the last backup, verification and drill ended, and what is under way; `problem` is why the last one could not begin."""
+    """How the last backup, verification and drill ended, and what is under way; `problem` is why the last one here failed."""
     state = await asyncio.to_thread(State.read, home.root)
     # As the program reads it: it may have been set since the server has started.
     repository = (await asyncio.to_thread(load, home)).backup.repository
@@ -80,21 +81,31 @@ async def backup_status(home: HomeDependency, jobs: JobsDependency) -> Status:
 
 
 @router.get("/list")
-async def list_backups(jobs: JobsDependency) -> Backups:
+async def list_backups(home: HomeDependency, jobs: JobsDependency) -> Backups:
     """The backups in the repository, which is asked: it may be far away."""
+    await _check_set_up(home)
     return Backups(backups=[Backup.model_validate(each) for each in await jobs.all()])
 
 
 @router.post("", status_code=202)
-async def make_backup(jobs: JobsDependency) -> Running:
+async def make_backup(home: HomeDependency, jobs: JobsDependency) -> Running:
     """Begin to make a backup; the stream of changes tells each step and the end. 409 while one is under way."""
+    await _check_set_up(home)
     return _running(jobs.begin("create"))
 
 
 @router.post("/drill", status_code=202)
-async def drill_backup(jobs: JobsDependency) -> Running:
+async def drill_backup(home: HomeDependency, jobs: JobsDependency) -> Running:
     """Begin to restore the newest backup into a place of its own, to see that it could be; it is removed again."""
+    await _check_set_up(home)
     return _running(jobs.begin("drill"))
+
+
+async def _check_set_up(home: Home) -> None:
+    if (await asyncio.to_thread(load, home)).backup.repository is None:
+        raise NotSetUp(
+            "No place for backups is set.", "`parachute config set backup.repository /media/usb/backup` names one."
+        )
 
 
 def _running(job: Job) -> Running:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from parachute.base.clock import now
 from parachute.base.errors import Conflict, ParachuteError, Unavailable
 from parachute.config.settings.home import Home
+from parachute.ops.backup.state import INCOMPLETE, State
 from parachute.sandbox.image import programs
 from parachute.supervisor.command_runner import children
 
@@ -42,7 +43,7 @@ class BackupJobs:
         self._task: asyncio.Task[None] | None = None
         self.running: Job | None = None
         self.problem: str | None = None
-        """The sentence with which the last one ended that could not even begin: one that began leaves its result itself."""
+        """The sentence with which the last one failed."""
 
     async def close(self) -> None:
         """End what is under way: the backup before stays."""
@@ -79,7 +80,12 @@ class BackupJobs:
         try:
             await self._program(job.kind, _SECONDS, said)
         except ParachuteError as error:
-            self.problem = error.message
+            # One that lacks some files ends with a code of its own, and has said so in its result.
+            last = (await asyncio.to_thread(State.read, self._home.root)).operations.get(job.kind, {})
+            is_incomplete = last.get("result") == INCOMPLETE and str(last.get("at")) >= job.since
+            self.problem = None if is_incomplete else error.message
+        except OSError as error:
+            self.problem = f"The program cannot be started: {error.strerror or error}."
         finally:
             self.running = None
             self._changed()

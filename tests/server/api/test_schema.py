@@ -39,7 +39,7 @@ LEFT_OUT = (
 NEVER_RIGHT = (
     "/api/events/dead-letters/{identifier}/retry",
     *("/api/doctor/fix", "/api/doctor/dismiss", "/api/doctor/undismiss"),
-    *("/api/backups/list", "/api/backups/drill"),
+    *("/api/backups", "/api/backups/list", "/api/backups/drill"),
 )
 """There is a dead letter only after ten tries, which take nine minutes, a problem of the doctor where there is one, and a list of backups
 in a repository: the tests of each use them."""
