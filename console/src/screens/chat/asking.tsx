@@ -17,7 +17,7 @@ export function Asking({ conversation }: { conversation: Conversation }) {
           <h2>{t("permission", { tool: permission.toolName })}</h2>
           <p>{permission.reason}</p>
           <Details value={permission.input} />
-          <div class="asking-actions">
+          <div class="buttons">
             <Button label={t("deny")} onPress={() => conversation.permit(false)} />
             {permission.suggestedGrants.map((grant) => (
               <Button key={grant} label={t("allow_always", { grant })} onPress={() => conversation.permit(true, grant)} />
@@ -36,7 +36,7 @@ function Ask({ conversation }: { conversation: Conversation }) {
   return (
     <section class="asking" aria-label={t("asks")}>
       <Questions questions={questions} values={values} onChange={setValues} />
-      <div class="asking-actions">
+      <div class="buttons">
         <Button
           label={t("answer")}
           kind="primary"

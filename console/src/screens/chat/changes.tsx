@@ -83,7 +83,7 @@ function RunView({ session, run, reload }: { session: string; run: Run; reload: 
               <FileView key={file.path} session={session} run={run.run} file={file} />
             ))}
           </ul>
-          <div class="asking-actions">
+          <div class="buttons">
             <Button label={t("throw_away")} onPress={() => decide("throw_away")} />
             {run.held.some((file) => file.can_be_applied) && <Button label={t("apply")} kind="primary" onPress={() => decide("apply")} />}
           </div>

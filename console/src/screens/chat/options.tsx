@@ -134,7 +134,7 @@ function Options({ conversation, beginning, onBeginning, onPrompt, onClose, choi
         />
       )}
       <Folders chosen={folders} onChange={setFolders} />
-      <div class="asking-actions">
+      <div class="buttons">
         <Button label={t("prompt")} onPress={onPrompt} />
         <Button label={t("save")} kind="primary" onPress={save} />
       </div>
