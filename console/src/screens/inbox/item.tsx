@@ -53,7 +53,7 @@ export function ItemDialog({ item, onClose }: { item: Item; onClose: () => void 
     >
       {questions.length > 0 && <Questions questions={questions} values={values} onChange={setValues} />}
       <Details value={questions.length ? details : item.details} />
-      {item.link && <LinkButton label={t("open")} icon="link" href={item.link} />}
+      {item.link && <LinkButton label={t("open")} icon="link" href={item.link} isElsewhere />}
       {item.session_id && <LinkButton label={t("conversation")} icon="chat" href={to("chat", [item.session_id])} />}
       {!item.may_answer && (
         <Notice kind="warning">
